@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -13,7 +15,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from benchmarks.naive import models as naive
-from evaluation import Problems, Ranking
+from evaluation import CONVENTIONS, Problems, Ranking, judge
 from evaluation import Run as ReadRun
 from evaluation.ragged import FloatArray
 from leaderboard.models import (
@@ -31,6 +33,7 @@ from leaderboard.models import (
 )
 from leaderboard.runs.rankings import write_ranking_file
 from leaderboard.scoring import editions
+from leaderboard.scoring.judgments import load_judgments
 
 MEASURES = (
     *("nDCG@10", "AP", "P@10", "RR", "R@100", "Rprec", "Bpref", "nDCG@100", "Success@10"),
@@ -131,17 +134,23 @@ def _runs(scene: Scene, track: Track) -> list[Run]:
     )
 
 
-def _ranking_files(scene: Scene) -> list[str]:
-    """A file for each run; only the first topic's ranking is as deep as a page needs it."""
+def _different_runs(scene: Scene) -> Iterator[ReadRun]:
+    """Yield the runs that differ; only the first topic's ranking is as deep as a page needs it."""
     random = np.random.default_rng(7)
     short = Ranking([b"d1"], np.ones(1))
-    files = []
     for n in range(min(scene.runs, DIFFERENT)):
         docnos = [b"d%d" % docno for docno in random.permutation(2 * ANSWERED)[:ANSWERED]]
         rankings = {b"%d" % (topic + 1): short for topic in range(scene.topics)}
         rankings[b"1"] = Ranking(docnos, np.arange(ANSWERED, 0, -1.0))
+        yield ReadRun(f"run-{n}", rankings, 0, Problems())
+
+
+def _ranking_files(scene: Scene) -> list[str]:
+    """Store a file for each run."""
+    files = []
+    for run in _different_runs(scene):
         file = BytesIO()
-        write_ranking_file(ReadRun(f"run-{n}", rankings, 0, Problems()), file)
+        write_ranking_file(run, file)
         files.append(file.getvalue())
     return [
         default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(files[n % DIFFERENT]))
@@ -150,10 +159,14 @@ def _ranking_files(scene: Scene) -> list[str]:
 
 
 def store_scores(scene: Scene, track: Track) -> None:
-    """As the product keeps them: an array for every run and measure."""
+    """As the product keeps them: a record for every run, an array for every run and measure."""
+    judgments, convention = load_judgments(track.edition_id), CONVENTIONS[track.edition.convention]
+    records = [
+        judge(run, judgments, track.depth, convention).pack() for run in _different_runs(scene)
+    ]
     sets = ScoreSet.objects.bulk_create(
-        ScoreSet(run=run, edition=track.edition, record=b"", judged_at_10=0.5)
-        for run in track.runs.order_by("tag")
+        ScoreSet(run=run, edition=track.edition, record=record, judged_at_10=0.5)
+        for run, record in zip(track.runs.order_by("tag"), cycle(records), strict=False)
     )
     Score.objects.bulk_create(
         Score(

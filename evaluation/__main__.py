@@ -26,7 +26,7 @@ COMMANDS = {
     "check": "report all problems of a run or of judgments",
     "pool": "list documents to judge, from the top of each run",
     "plan": "plan the number of topics and the depth of a pool",
-    "reuse": "test judgments for new runs: leave out one team at a time",
+    "reuse": "test judgments for new runs: exclude one team at a time",
     "measures": "list all measures with formulas and names",
 }
 USAGE_ERROR = 2

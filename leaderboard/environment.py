@@ -40,7 +40,7 @@ def switch(name: str, default: bool = False) -> bool:
     if value in ("0", "false", "no", "off"):
         return False
     if value:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes 1 or 0")
+        raise ImproperlyConfigured(f"{name} is {value!r}; use 1 or 0")
     return default
 
 
@@ -48,7 +48,7 @@ def choice(name: str, among: tuple[str, ...]) -> str:
     """One of these words; the first where nothing is said."""
     value = text(name, among[0]).lower() or among[0]
     if value not in among:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes one of {', '.join(among)}")
+        raise ImproperlyConfigured(f"{name} is {value!r}; use one of {', '.join(among)}")
     return value
 
 
@@ -57,7 +57,7 @@ def number(name: str, default: int) -> int:
     try:
         return int(value) if value else default
     except ValueError:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number") from None
+        raise ImproperlyConfigured(f"{name} is {value!r}; use a whole number") from None
 
 
 def words(name: str, default: str = "") -> list[str]:

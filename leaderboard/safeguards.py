@@ -22,19 +22,19 @@ def find_insecure_settings() -> Iterator[tuple[str, str, str]]:
     if settings.DEBUG and public:
         yield (
             "rankfield.E001",
-            f"DEBUG shows settings and code to everybody who asks for {public[0]}.",
-            "Unset DEBUG, or let ALLOWED_HOSTS name this machine alone.",
+            f"DEBUG shows settings and code to everyone who opens {public[0]}.",
+            "Unset DEBUG, or let ALLOWED_HOSTS name only this machine.",
         )
     if "*" in settings.ALLOWED_HOSTS:
         yield (
             "rankfield.E002",
-            "ALLOWED_HOSTS takes every name, so links in mails may lead to a stranger's site.",
+            "ALLOWED_HOSTS accepts every name, so links in email may lead to a stranger's site.",
             "Name the hosts of this site.",
         )
     key = settings.SECRET_KEY
     if len(key) < SHORTEST_KEY or len(set(key)) < 8 or "insecure" in key:
         yield (
             "rankfield.E003",
-            "SECRET_KEY can be guessed, and with it everybody's session.",
-            "Make one with `openssl rand -hex 32`, or unset it: then one is made and kept.",
+            "SECRET_KEY can be guessed, and with it every session.",
+            "Create one with `openssl rand -hex 32`, or unset it: then one is created and kept.",
         )

@@ -83,6 +83,7 @@ TEMPLATES = [
             "builtins": [
                 "leaderboard.display.markdown",
                 "leaderboard.display.numbers",
+                "leaderboard.display.phases",
                 "leaderboard.pages.template_tags",
             ],
         },

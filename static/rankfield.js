@@ -65,14 +65,39 @@ document.addEventListener("click", (event) => {
 
 // A date of a track says itself in the reader's own zone, any other time when it is pointed at.
 const here = (time, style) => new Date(time.dateTime).toLocaleString(undefined, style);
-document.addEventListener("DOMContentLoaded", () => all("time.due").forEach((time) => {
+const localise = () => all("time.due:not([data-here])").forEach((time) => {
+  time.dataset.here = "yes";
   time.after(` (${here(time, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })} your time)`);
-}));
+});
+document.addEventListener("DOMContentLoaded", localise);
+document.addEventListener("htmx:afterSettle", localise);
 document.addEventListener("pointerover", (event) => {
   const time = event.target.closest?.("time[datetime]");
   if (!time || time.title) return;
   time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} your time`;
 });
+
+// A choice applies at once; one in a menu when the menu closes.
+document.addEventListener("change", ({ target }) => {
+  const form = target.closest("form[data-at-once]");
+  if (!form) return;
+  const menu = target.closest("details.columns");
+  if (menu) menu.dataset.chosen = "yes"; else form.requestSubmit();
+});
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.open && target.dataset?.chosen) target.closest("form").requestSubmit();
+}, true);
+
+// A link to a place in a fold opens the fold; not every browser does that.
+function unfold() {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folds = [];
+  for (let fold = place?.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) folds.push(fold);
+  folds.forEach((fold) => { fold.open = true; });
+  if (folds.length) place.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+document.addEventListener("DOMContentLoaded", unfold);
 
 // A distance in time goes on counting from what the server said: a clock here may be wrong.
 const UNITS = { day: 86400, hour: 3600, minute: 60, second: 1 };
@@ -150,7 +175,7 @@ function bytes(number) {
   return `${number.toLocaleString("en", style)} ${unit}`;
 }
 
-// Upload: drop zones, a look into the file, compression, progress.
+// Upload: drop zones, compression, progress.
 function upload(form) {
   all(".drop", form).forEach((zone) => dropZone(form, zone));
   form.addEventListener("submit", (event) => {
@@ -170,105 +195,19 @@ function dropZone(form, zone) {
     input.dispatchEvent(new Event("change", { bubbles: true }));
   });
   input.addEventListener("change", () => {
-    const [file] = input.files;
-    zone.classList.toggle("chosen", Boolean(file));
-    if (!file) return;
-    one(".file", zone).replaceChildren(make("b", { textContent: file.name }), make("small", { textContent: bytes(file.size) }));
-    // The same key makes the same run; another file is another run.
+    const files = [...input.files];
+    zone.classList.toggle("chosen", files.length > 0);
+    if (!files.length) return;
+    const name = files.length === 1 ? files[0].name : `${count(files.length)} files`;
+    const size = files.reduce((total, file) => total + file.size, 0);
+    one(".file", zone).replaceChildren(make("b", { textContent: name }), make("small", { textContent: bytes(size) }));
     const key = one("[name=idempotency_key]", form);
-    if (key) key.value = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
-    const place = one("[data-check]", form);
-    if (place) check(file, place, form);
+    if (key) key.value = newKey();
   });
 }
 
-// The look into a run: what can be told without the collection, as far as LINES go.
-const LINES = 400000;
-async function check(file, place, form) {
-  place.replaceChildren(make("p", { className: "fine", textContent: "Checking the file …" }));
-  const began = performance.now();
-  const topics = place.dataset.topics ? new Set(place.dataset.topics.split(" ")) : null;
-  let seen;
-  try { seen = await look(file); } catch { seen = null; }
-  if (one("[type=file]", form).files[0] !== file) return;
-  if (!seen) { place.replaceChildren(make("p", { className: "fine", textContent: "Your browser cannot read this file. The server will." })); return; }
-  if (seen.columns.length && place.dataset.formats !== "trec") { place.replaceChildren(make("p", { className: "fine", textContent: "The browser checks only six-column files. The server checks the track’s other formats." })); return; }
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const words = `Checked in your browser in ${seconds} s${seen.cut ? `, the first ${count(LINES)} lines` : ""}. Nothing is uploaded yet. The server will check it again.`;
-  place.replaceChildren(findings(seen, topics), make("p", { className: "fine", textContent: words }), firstLines(seen.first));
-  const tag = one("[name=tag]", form);
-  if (tag && !tag.value && seen.tags.size === 1) [tag.value] = seen.tags;
-}
-
-async function look(file) {
-  const seen = { lines: 0, columns: [], tags: new Set(), topics: new Map(), scores: [], twice: [], first: [], cut: false };
-  const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (magic[0] === 0x50 && magic[1] === 0x4b) throw new Error("zip files are checked on the server");
-  let stream = file.stream();
-  if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    const parts = (rest + (value ?? "")).split("\n");
-    rest = done ? "" : parts.pop();
-    for (const line of parts) if (line.trim()) read(line, seen);
-    if (seen.lines >= LINES) seen.cut = true;
-    if (done) return seen;
-    if (seen.cut) { reader.cancel(); return seen; }
-  }
-}
-
-function read(line, seen) {
-  const number = ++seen.lines;
-  const fields = line.trim().split(/\s+/);
-  if (seen.first.length < 3) seen.first.push(fields);
-  if (fields.length !== 6) { seen.columns.push(number); return; }
-  const [topic, , document_, , score, tag] = fields;
-  if (seen.tags.size < 3) seen.tags.add(tag);
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(score) || !Number.isFinite(Number(score))) seen.scores.push(number);
-  const documents = seen.topics.get(topic) ?? seen.topics.set(topic, new Set()).get(topic);
-  if (documents.has(document_)) seen.twice.push(number);
-  documents.add(document_);
-}
-
-function findings(seen, topics) {
-  const at = (lines) => `${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}, first: line ${count(lines[0])}`;
-  const unknown = topics ? [...seen.topics.keys()].filter((topic) => !topics.has(topic)) : [];
-  const answered = seen.topics.size - unknown.length;
-  const deepest = Math.max(0, ...[...seen.topics.values()].map((documents) => documents.size));
-  const rows = [
-    seen.columns.length || !seen.lines
-      ? ["bad", "Format", seen.lines ? "not six columns" : "the file is empty", seen.lines ? at(seen.columns) : ""]
-      : ["ok", "Format", "TREC run, six columns", `${count(seen.lines)} lines`],
-    seen.tags.size === 1
-      ? ["ok", "Run tag", `${[...seen.tags][0]} on every line`, ""]
-      : ["bad", "Run tag", `not unique: ${[...seen.tags].join(", ")}`, ""],
-    unknown.length
-      ? ["bad", "Topics", `unknown: ${unknown.slice(0, 5).join(", ")}`, `${count(unknown.length)} unknown`]
-      : [topics && answered < topics.size ? "warn" : "ok", "Topics", topics ? "all known" : "found", topics ? `${count(answered)} of ${count(topics.size)}` : count(answered)],
-    seen.twice.length
-      ? ["bad", "Documents", "duplicates within a topic", at(seen.twice)]
-      : ["ok", "Documents", "no duplicates in a topic", `${count(deepest)} max per topic`],
-    seen.scores.length
-      ? ["bad", "Scores", "not a finite number", at(seen.scores)]
-      : ["ok", "Scores", "all finite numbers", ""],
-    ["queued", "Document ids", "checked against the collection on upload", ""],
-  ];
-  if (!seen.topics.size) rows.splice(1, rows.length, ["queued", "Other checks", "skipped: no line has six columns", ""]);
-  return make("ul", { className: "checks" }, ...rows.map(([found, subject, words, much]) => make("li", { className: found },
-    sign(found), make("span", {}, make("b", { textContent: subject }), ` ${words}`), make("span", { textContent: much }))));
-}
-
-function firstLines(lines) {
-  const head = ["Topic", "", "Document", "Rank", "Score", "Tag"];
-  const cells = (tag, words) => words.slice(0, 6).map((word) => make(tag, { textContent: word, className: tag === "td" ? "mono" : "" }));
-  const table = make("table", { className: "short dense" },
-    make("thead", {}, make("tr", {}, ...cells("th", head))),
-    make("tbody", {}, ...lines.map((fields) => make("tr", {}, ...cells("td", fields)))));
-  const box = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "The first lines" }, table);
-  return make("details", { open: true }, make("summary", { textContent: "Preview of the first lines" }), box);
-}
+// The same key makes the same run; another file is another run.
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
 const SMALL = 1048576;
 async function packed(file) {

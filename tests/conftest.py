@@ -24,6 +24,7 @@ from leaderboard.collections.word_index import open_word_index
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
+from tests.recording import make_or_copy
 from tests.services.machines import Site
 
 DATA = os.environ.get("RANKFIELD_DATA")
@@ -211,25 +212,32 @@ def cat(db) -> User:
 
 @pytest.fixture
 def collection(ada: User) -> Collection:
-    return make_collection(ada)
+    return make_or_copy("collection", ada, Collection, lambda: make_collection(ada))
 
 
 @pytest.fixture
 def track(collection: Collection) -> Track:
     """Ada's open track."""
-    return make_track(collection)
+    return _track_of(collection, "track")
 
 
 @pytest.fixture
 def blind_track(collection: Collection) -> Track:
     """Ada's blind track, not yet released."""
-    return make_track(collection, slug="blind", disclosure="blind")
+    return _track_of(collection, "blind_track", slug="blind", disclosure="blind")
 
 
 @pytest.fixture
 def leaderboard_track(collection: Collection) -> Track:
     """Ada's track of rounded means, not yet over."""
-    return make_track(collection, slug="lead", disclosure="leaderboard")
+    return _track_of(collection, "leaderboard_track", slug="lead", disclosure="leaderboard")
+
+
+def _track_of(collection: Collection, name: str, **fields: str) -> Track:
+    owner, judgments = collection.owner, collection.judgment_sets.get()
+    return make_or_copy(
+        f"{name} {judgments.sha256}", owner, Track, lambda: make_track(collection, **fields)
+    )
 
 
 @pytest.fixture

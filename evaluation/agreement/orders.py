@@ -154,7 +154,7 @@ def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9) -> f
     (0.9, 0.737775, 0.0)
     """
     if not 0 < p < 1:
-        raise ValueError(f"p must lie between 0 and 1: {p}")
+        raise ValueError(f"p must be between 0 and 1: {p}")
     short, long = sorted((one, other), key=len)
     if len(set(short)) < len(short) or len(set(long)) < len(long):
         raise ValueError("a ranking lists a document twice")

@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
         "--family",
         choices=["baseline", "all"],
         default="baseline",
-        help="hold p for all comparisons with the baseline, or for all pairs of runs",
+        help="adjust p for all comparisons with the baseline, or for all pairs of runs",
     )
     parser.add_argument(
         "--region",
@@ -305,7 +305,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
     note = note_of(options)
     if left_out := [each for each in comparisons if math.isnan(each.mean)]:
         names = (f"{each.run} on {each.measure}" for each in left_out)
-        note += f"; left out, undefined on every topic: {', '.join(names)}"
+        note += f"; excluded, undefined on every topic: {', '.join(names)}"
     table = Table(header, rows, texts=3, note=note)
     tables.print_table(table, options.format)
 

@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     if options.measures:
-        raise MeasureError("a curve has no measure: leave out -m")
+        raise MeasureError("a curve has no measure: remove -m")
     records = read_records(options.runs, options)
     if records is None:
         return files.REFUSED

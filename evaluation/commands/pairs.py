@@ -97,7 +97,7 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
     order = np.argsort(-direction * pairs.means, kind="stable").tolist()
     note = note_of(pairs, options)
     if left_out:
-        note += f"; left out, undefined on every topic: {', '.join(left_out)}"
+        note += f"; excluded, undefined on every topic: {', '.join(left_out)}"
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
         rows = [
@@ -154,5 +154,5 @@ def note_of(pairs: Pairs, options: argparse.Namespace) -> str:
         note = f"{name} over {note}, margin {value(pairs.margin)}"
     if isinstance(pairs, AllPairs) and pairs.residual_variance is not None:
         note += f", residual variance {value(pairs.residual_variance)}"
-    left_out = f"; {pairs.undefined} topics left out, undefined for a run"
+    left_out = f"; {pairs.undefined} topics excluded, undefined for a run"
     return note + (left_out if pairs.undefined else "")

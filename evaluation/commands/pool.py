@@ -46,7 +46,7 @@ have their grades. In four steps:
   judge these documents and write the judgments, in four columns, to judged
   pool --method strata --strata 10:1,100:0.2 --qrels judged --format sample RUNS  > sample
   score sample RUN -m xinfAP -m infNDCG
-Use the same runs, strata and --seed both times. A file that still has a ? is refused by score.
+Use the same runs, strata and --seed both times. A file that still has a ? is rejected by score.
 
 Exit status: 0; 2 when a file is rejected or cannot be read, or when the command is wrong.
 """
@@ -156,7 +156,7 @@ def pool_facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
 def summary_of(pool: Pool, qrels: Qrels | None) -> str:
     """What the pool holds, in a line."""
     numbers = pool.summary(None if qrels is None else qrels.grades)
-    sizes = f"{numbers.smallest:,} to {numbers.largest:,} a topic, median {numbers.middle:g}"
+    sizes = f"{numbers.smallest:,} to {numbers.largest:,} per topic, median {numbers.middle:g}"
     judged = "" if qrels is None else f"; {numbers.judged:,} judged, {numbers.new:,} to judge"
     return (
         f"{pool.method}: {numbers.documents:,} documents of {len(pool.topics):,} topics"

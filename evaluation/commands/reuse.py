@@ -31,7 +31,7 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 
 def parser() -> argparse.ArgumentParser:
     parser = judged_runs_parser(
-        "reuse", "Leave out one team at a time and score its runs again.", EPILOG
+        "reuse", "Exclude one team at a time and score its runs again.", EPILOG
     )
     parser.add_argument(
         "--team",

@@ -41,7 +41,7 @@ several runs, the results of each begin with a line `runid all TAG`.
 
 --ties expected: equal scores are not ordered by docno. The value is the mean over all orders of
 documents with equal scores, by closed forms (McSherry and Najork 2008), for P, R, RCap, F,
-Success, RR, AP, DCG and nDCG. Other measures that depend on order are refused.
+Success, RR, AP, DCG and nDCG. Other measures that depend on order are rejected.
 """
 
 
@@ -116,7 +116,7 @@ def add_ties_option(parser: argparse.ArgumentParser) -> None:
 def check_ties(options: argparse.Namespace) -> None:
     """Raises MeasureError where expected values lack the ranks that they need."""
     if options.ties == "expected" and (options.condensed or options.depth is not None):
-        raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
+        raise MeasureError("--ties expected needs all ranks: remove -J and -M")
 
 
 def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:

@@ -170,7 +170,7 @@ def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
     """Probability that a judged relevant document is above a judged non-relevant one.
 
     Judged documents that were not retrieved tie at the bottom, which counts 1/2. Undefined
-    (NaN, left out of the mean) where one of the two classes is empty. Negative grades are in
+    (NaN, excluded from the mean) where one of the two classes is empty. Negative grades are in
     neither class.
     Takes rel.
     Source: Hanley and McNeil, Radiology 1982.

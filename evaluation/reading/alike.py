@@ -47,7 +47,7 @@ def uniform_lines_in(text: Text, columns: int) -> Lines:
     feeds = np.flatnonzero(text.bytes == LF)
     first = text.token(0, int(feeds[0])).split()
     if columns != COLUMNS or len(first) != COLUMNS:
-        raise Unclear("not so many columns")
+        raise Unclear("another number of columns")
     before = np.concatenate(([-1], feeds[:-1]))
     topic = before + len(first[TOPIC]) + 1
     second = topic + len(first[SECOND]) + 1

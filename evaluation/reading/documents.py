@@ -45,8 +45,8 @@ TABLE = {
     3: ("docno", "title", "text"),
     4: ("docno", "url", "title", "text"),
 }
-FORMATS_HINT = "Documents are TREC SGML, XML, SMART, columns parted by tabs, JSON lines or docnos."
-LISTED_HINT = "Documents in JSON stand on a line each, without a list around them."
+FORMATS_HINT = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
+LISTED_HINT = "Write each JSON document on a line of its own, without a list around them."
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def hint_for_score(score: bytes, columns: Sequence[bytes]) -> str:
     if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
         return "Use a decimal point, not a comma."
     if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
-        return "Leave the document out, or give it the lowest score."
+        return "Remove the document, or give it the lowest score."
     return hint_for_header(columns)
 
 

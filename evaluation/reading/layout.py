@@ -87,7 +87,7 @@ def single_blanks_in(text: Text, columns: int) -> Lines:
     ends = np.ascontiguousarray(places.reshape(lines, columns).T)
     others = len(places) - lines - text.count(BLANK)
     if (text.bytes[ends[-1]] != LF).any() or (others and others != text.count(TAB)):
-        raise Unclear("not so many columns, or a control character")
+        raise Unclear("another number of columns, or a control character")
     before = [np.concatenate(([-1], ends[-1, :-1])), *ends[:-1]]
     return Lines(text, before, list(ends), ends[-1], topics_in(text, before[0], ends[0]))
 
@@ -109,7 +109,7 @@ def parted_lines_in(text: Text, columns: int) -> Lines:
         raise Unclear("a carriage return within a line")
     lines, rest = divmod(len(edges), 2 * columns)
     if rest or not 0 < lines <= len(feeds):
-        raise Unclear("not so many columns")
+        raise Unclear("another number of columns")
     starts, ends = np.ascontiguousarray(edges.reshape(lines, columns, 2).T)
     if len(feeds) == lines:
         blank = -1
@@ -119,7 +119,7 @@ def parted_lines_in(text: Text, columns: int) -> Lines:
         blank = int(feeds[np.setdiff1d(np.arange(len(feeds)), line)[0]])
         torn = (line != line_of_last).any() or (line[1:] == line[:-1]).any()
     if torn:
-        raise Unclear("not so many columns")
+        raise Unclear("another number of columns")
     return Lines(
         text,
         list(starts - 1),

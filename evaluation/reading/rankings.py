@@ -234,7 +234,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
         self.places: list[Place] = []
         self.known: dict[bytes, tuple[int, int]] = {}
         self.count = 0
-        """How many documents are retrieved in all."""
+        """How many documents are retrieved in total."""
 
     def add(self, block: Block) -> None:
         """Add a block of new topics."""

@@ -173,7 +173,7 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
         message = f"the format is not recognised; most lines have {table.width} columns"
         problems.error("E_FORMAT", None, message, first)
     elif not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no line")
+        problems.error("E_EMPTY", None, "the file has no lines")
     raise Refused(problems)
 
 

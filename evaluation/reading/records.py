@@ -110,7 +110,7 @@ def _refuse_repeated_names(parts: list[tuple[str, object]]) -> dict[str, object]
     named = dict(parts)
     if len(named) < len(parts):
         again = next(name for i, (name, _) in enumerate(parts) if name in dict(parts[:i]))
-        raise RepeatedNameError(f'the name "{again[:40]}" comes twice')
+        raise RepeatedNameError(f'the name "{again[:40]}" appears twice')
     return named
 
 

@@ -252,7 +252,7 @@ def read_run_leniently_plainly(
         rows = by_topic.get(topic) or by_topic.setdefault(topic, TopicLines())
         rows.add(number, docno, trec_eval_text.number(score))
     if not count and not problems.errors:
-        problems.error("E_EMPTY", None, "the run holds no line")
+        problems.error("E_EMPTY", None, "the run has no lines")
     rankings = {topic: _as_trec_eval(rows, float32, depth) for topic, rows in by_topic.items()}
     for topic, ranking in rankings.items():
         retrieved = set(ranking.docnos)

@@ -75,6 +75,6 @@ def data_lines(file: BinaryIO, problems: Problems, *, of_run: bool) -> Iterator[
         elif line.startswith(b"#") or (of_run and line.lstrip()[:1] in (b"", b"#")):
             continue
         elif b"\0" in line:
-            problems.error("E_CHAR", line_number, "the line holds a NUL byte", line)
+            problems.error("E_CHAR", line_number, "the line has a NUL byte", line)
         else:
             yield line_number, line

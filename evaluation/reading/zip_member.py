@@ -1,7 +1,8 @@
-"""The one regular member of a zip archive, found so that all readers agree about it.
+"""The regular members of a zip archive, found so that all readers agree about them.
 
-The archive must end with its end record, without comment; the directory must name exactly one
-member, whose local header is at the start of the file and whose data fill it.
+The archive must end with its end record, without comment.  For the only member of a run file, the
+directory must name exactly one, whose local header is at the start of the file and whose data fill
+it.  The members of an archive of several files must not overlap.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 DATA_DESCRIPTOR = 24
 LONGEST_NAME = 255
 LARGEST_DIRECTORY = 46 + 3 * 65_535
+LARGEST_SHARED_DIRECTORY = 1_048_576
 ENCRYPTED = 0x1 | 0x40 | 0x2000
 
 
@@ -40,18 +42,68 @@ def only_member(file: BinaryIO, size: int) -> Member:
     """
     if _directory_size(file, size) > LARGEST_DIRECTORY:
         raise _not_one_member("the directory of the archive is too long for one file")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members, directory = archive.infolist(), archive.start_dir
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error) as error:
-        raise _broken("its directory cannot be read") from error
-    if len(members) != 1:
-        raise _not_one_member(f"the archive holds {len(members):,} members")
-    info = members[0]
+    archive = _read_directory(file)
+    if len(archive.members) != 1:
+        raise _not_one_member(f"the archive has {len(archive.members):,} members")
+    info = archive.members[0]
     _check_kind(info)
     _check_name(info.orig_filename)
+    return _member_at(_start_of_data(file, info, archive.start), info)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMember:
+    """A file of an archive under its name: its place, or why it is not read."""
+
+    name: str
+    member: Member | None = None
+    refusal: Refused | None = None
+
+
+def all_members(file: BinaryIO, size: int) -> list[NamedMember]:
+    """Return the files of an archive of `size` bytes in its order, without folders.
+
+    Nothing is unpacked, and the directory is as small as that of a few thousand files.  Raises
+    `Refused`: E_CONTAINER, E_MEMBERS.
+    """
+    if _directory_size(file, size) > LARGEST_SHARED_DIRECTORY:
+        raise refuse("E_MEMBERS", "the archive has too many files", hint="Zip fewer files.")
+    archive = _read_directory(file)
+    members = [info for info in archive.members if not info.orig_filename.endswith("/")]
+    found, end = {}, 0
+    # In the order of their places, so that each must begin where the one before has ended.
+    for info in sorted(members, key=lambda info: info.header_offset):
+        try:
+            _check_kind(info)
+            _check_name(info.orig_filename)
+            start = _data_at(file, info)
+        except Refused as refusal:
+            found[info] = NamedMember(info.orig_filename, refusal=refusal)
+            continue
+        if info.header_offset < end or start + info.compress_size > archive.start:
+            raise _broken("its files overlap")
+        end = start + info.compress_size
+        found[info] = NamedMember(info.orig_filename, _member_at(start, info))
+    return [found[info] for info in members]
+
+
+@dataclass(frozen=True, slots=True)
+class _Directory:
+    members: list[zipfile.ZipInfo]
+    start: int
+
+
+def _read_directory(file: BinaryIO) -> _Directory:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _Directory(archive.infolist(), archive.start_dir)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error) as error:
+        raise _broken("its directory cannot be read") from error
+
+
+def _member_at(start: int, info: zipfile.ZipInfo) -> Member:
     return Member(
-        start=_start_of_data(file, info, directory),
+        start=start,
         packed=info.compress_size,
         unpacked=info.file_size,
         checksum=info.CRC,
@@ -75,7 +127,7 @@ def _directory_size(file: BinaryIO, size: int) -> int:
 def _check_kind(info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
     if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
-        raise _not_one_member("the archive holds a folder and no file")
+        raise _not_one_member("the archive has a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refuse("E_LINK", "the archive contains a link or special file", info.orig_filename)
     if info.flag_bits & ENCRYPTED:
@@ -106,17 +158,24 @@ def _check_name(name: str) -> None:
 
 
 def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
-    file.seek(0)
-    header = file.read(LOCAL_HEADER.size)
-    if info.header_offset or len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
-        raise _broken("its member does not stand at its start")
-    _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
-    if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
-        raise _broken("its directory and its member disagree")
-    start: int = LOCAL_HEADER.size + name + extra
+    if info.header_offset:
+        raise _broken("its member is not at its start")
+    start = _data_at(file, info)
     if not 0 <= directory - (start + info.compress_size) <= DATA_DESCRIPTOR:
         raise _broken("its member does not fill it")
     return start
+
+
+def _data_at(file: BinaryIO, info: zipfile.ZipInfo) -> int:
+    """Return where the data of a member begin, after its local header."""
+    file.seek(info.header_offset)
+    header = file.read(LOCAL_HEADER.size)
+    if len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
+        raise _broken("its member is not at its start")
+    _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
+    if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
+        raise _broken("its directory and its member disagree")
+    return info.header_offset + LOCAL_HEADER.size + name + extra
 
 
 def _broken(how: str) -> Refused:

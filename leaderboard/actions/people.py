@@ -12,6 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from leaderboard.actions.submission_rules import ActionError, format_utc
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -308,6 +309,57 @@ def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "")
     return granted
 
 
+@transaction.atomic
+def extend_deadline(
+    team: Team, user: User, closes_at: datetime | None, reason: str = ""
+) -> datetime | None:
+    """Give one team a later deadline than its track, or none of its own, and notify it.
+
+    Return the team's deadline; raises ActionError.
+    """
+    team = Team.objects.select_for_update(no_key=True).select_related("track").get(pk=team.pk)
+    before = team.closes_at
+    if closes_at == before:
+        return team.track.deadline_of(team)
+    if closes_at is not None:
+        refuse_extension(team, closes_at, reason)
+    team.closes_at, team.extension_reason = closes_at, reason if closes_at else ""
+    Team.objects.filter(pk=team.pk).update(
+        closes_at=team.closes_at, extension_reason=team.extension_reason
+    )
+    AuditEvent.objects.record(
+        user,
+        "extend",
+        team,
+        before={"deadline": before and before.isoformat()},
+        after={"deadline": closes_at and closes_at.isoformat(), "reason": reason},
+    )
+    notices.notify_extended(team)
+    return team.track.deadline_of(team)
+
+
+def refuse_extension(team: Team, closes_at: datetime, reason: str) -> None:
+    """Raise ActionError if a team cannot have this later deadline."""
+    track = team.track
+    if team.of_organisers:
+        raise ActionError("Organisers submit at any time.")
+    if track.closes_at is None:
+        raise ActionError("This track has no deadline.")
+    if track.released_at is not None:
+        raise ActionError("Scores are released, so no team can have a later deadline.")
+    if track.shows_by_date:
+        raise ActionError(
+            "All scores of this track appear at its deadline. Change the deadline for all teams."
+        )
+    if closes_at <= track.closes_at:
+        raise ActionError(f"Choose a time after the deadline, {format_utc(track.closes_at)}.")
+    if track.planned_release is not None and closes_at > track.planned_release:
+        planned = format_utc(track.planned_release)
+        raise ActionError(f"Choose a time before the planned release, {planned}.")
+    if not reason.strip():
+        raise ActionError("Enter a reason. The team and the activity log show it.")
+
+
 class OrganiserError(Exception):
     """Why an organiser cannot be added or removed; the organiser sees the text."""
 
@@ -319,7 +371,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
     if organiser is None:
         raise OrganiserError(f"No such user: {name}.")
     if track.organisers().filter(pk=organiser.pk).exists():
-        raise OrganiserError(f"{name} organises this track already.")
+        raise OrganiserError(f"{name} already organises this track.")
     track.co_organisers.add(organiser)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
     notices.notify_appointed(track, organiser)

@@ -13,7 +13,9 @@ from leaderboard.actions.submission_rules import (
     refuse_outside_dates,
     refuse_over_quota,
     refuse_repeated_file,
+    refuse_repeated_replacement,
     refuse_repeated_tag,
+    refuse_replaced,
 )
 from leaderboard.actions.tracks import enqueue_comparison
 from leaderboard.jobs import queue
@@ -88,9 +90,10 @@ def undo_withdrawal(run: Run, user: User) -> None:
     or the quota is used by a later run.
     """
     if not run.track.is_organised_by(user):
-        refuse_outside_dates(run.track, timezone.now())
+        refuse_outside_dates(run.track, timezone.now(), run.team)
     with transaction.atomic():
         if Run.objects.not_rejected().filter(pk=run.pk).exists():
+            refuse_replaced(run)
             _refuse_uncountable(run, user)
         withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
         if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
@@ -107,9 +110,10 @@ def _refuse_uncountable(run: Run, user: User) -> None:
     team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
     refuse_repeated_file(run)
     refuse_repeated_tag(run)
+    refuse_repeated_replacement(run)
     counts = Run.objects.using_quota().filter(pk=run.pk).exists()
     if not counts and not run.track.is_organised_by(user):
-        refuse_over_quota(run.track, team, run.received_at)
+        refuse_over_quota(run.track, team, run.received_at, run.replaces)
 
 
 def remove_run(run: Run, user: User, how: str, reason: str) -> None:
@@ -157,7 +161,7 @@ def repair_run(run: Run, user: User, fix: str, tag: str = "") -> None:
     if asked == {"fixes": run.fixes, "tag": run.tag}:
         raise ActionError("This repair was already made. Submit a fixed file.")
     if not run.track.is_organised_by(user):
-        refuse_outside_dates(run.track, timezone.now())
+        refuse_outside_dates(run.track, timezone.now(), run.team)
     with transaction.atomic():
         run.tag = asked["tag"]
         _refuse_uncountable(run, user)

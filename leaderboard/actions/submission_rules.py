@@ -13,9 +13,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from leaderboard.display.numbers import mebibytes
+from leaderboard.display.phases import phase_of
 from leaderboard.models import Run, Team, Track
 from leaderboard.runs.facts import missing_facts
-from leaderboard.runs.quotas import find_quota
+from leaderboard.runs.quotas import find_freed_place, find_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
@@ -55,13 +56,11 @@ def refuse_full_site(size: int) -> None:
         )
 
 
-def refuse_outside_dates(track: Track, now: datetime) -> None:
-    """Refuse a run before the track opens or after it closes."""
-    if track.accepts_runs(now):
+def refuse_outside_dates(track: Track, now: datetime, team: Team | None = None) -> None:
+    """Refuse a run before the track opens or after it closes for the team."""
+    if track.accepts_runs(now, team):
         return
-    if track.state(now) == Track.State.PLANNED:
-        raise NotAccepted("E_CLOSED", f"This track opens on {format_utc(track.opens_at)}.")
-    raise NotAccepted("E_CLOSED", f"This track closed on {format_utc(track.closes_at)}.")
+    raise NotAccepted("E_CLOSED", str(phase_of(track, now, team)))
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
@@ -72,13 +71,15 @@ def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
         raise NotAccepted("E_FIELD", f"facts: this track requires {names}.")
 
 
-def format_utc(instant: datetime | None) -> str:
+def format_utc(instant: datetime) -> str:
     return f"{instant:%d %b %Y, %H:%M} UTC"
 
 
-def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
+def refuse_over_quota(
+    track: Track, team: Team, received_at: datetime, replaced: Run | None = None
+) -> None:
     """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
-    quota = find_quota(track, team, received_at)
+    quota = find_quota(track, team, received_at, find_freed_place(replaced))
     if quota.left_in_all == 0:
         raise NotAccepted("E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs.")
     if quota.left_today != 0:
@@ -119,7 +120,7 @@ def refuse_repeated_tag(run: Run) -> None:
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return
     same = Run.objects.active().filter(team=run.team_id, tag=run.tag)
-    if same.exclude(pk=run.pk).exists():
+    if same.exclude(pk__in=[run.pk, run.replaces_id]).exists():
         raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
@@ -129,6 +130,33 @@ def refuse_repeated_file(run: Run) -> None:
     again = same.first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")
+
+
+def refuse_late_replacement(track: Track, team: Team, received_at: datetime) -> None:
+    """Refuse to replace a run after the deadline, even where late runs are accepted."""
+    if track.is_late(received_at, team):
+        until = format_utc(track.deadline_of(team))
+        raise NotAccepted("E_CLOSED", f"Runs could be replaced until the deadline, {until}.")
+
+
+def refuse_repeated_replacement(run: Run) -> None:
+    """Refuse a run if another one replaces the same run; the team's row is locked."""
+    if run.replaces_id is None:
+        return
+    others = Run.objects.active().filter(replaces=run.replaces_id).exclude(pk=run.pk)
+    other = others.first()
+    if other is not None:
+        raise NotAccepted("E_CONFLICT", f"Run {other} already replaces this run.")
+
+
+def refuse_replaced(run: Run) -> None:
+    """Refuse to restore a run whose replacement, or the run that it replaced, counts."""
+    replacement = Run.objects.replacement_of(run)
+    if replacement is not None:
+        raise NotAccepted("E_CONFLICT", f"Run {replacement} replaced it. Withdraw that run first.")
+    replaced = Run.objects.active().filter(pk=run.replaces_id).first()
+    if replaced is not None:
+        raise NotAccepted("E_CONFLICT", f"Run {replaced}, which it replaced, is back. Withdraw it.")
 
 
 class ActionError(Exception):

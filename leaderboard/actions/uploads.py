@@ -26,8 +26,10 @@ from leaderboard.actions.submission_rules import (
     refuse_full_site,
     refuse_full_team,
     refuse_large,
+    refuse_late_replacement,
     refuse_outside_dates,
     refuse_over_quota,
+    refuse_repeated_replacement,
     refuse_repeated_tag,
     refuse_without_facts,
 )
@@ -61,6 +63,8 @@ class RunDetails:
     format: str = ""
     lenient: bool = False
     fixes: tuple[str, ...] = ()
+    # The id of the run of the same team that this one replaces.
+    replaces: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,13 @@ def accept_run(
     # This comes before the rules: a user who missed the first answer may retry after the deadline.
     known = find_repeated_run(track, user, team, sha256, details.idempotency_key, received_at)
     if known is not None:
+        refuse_known_replacement(known, details.replaces)
         return AcceptedRun(known, is_new=False)
+    replaced = find_replaced_run(team, details.replaces)
     if not organises:
-        refuse_by_rules(track, details, received_at)
+        refuse_by_rules(track, details, received_at, team)
+        if replaced is not None:
+            refuse_late_replacement(track, team, received_at)
     run = Run(
         track=track,
         team=team,
@@ -122,8 +130,33 @@ def accept_run(
         sha256=sha256,
         idempotency_key=details.idempotency_key,
         received_at=received_at,
+        replaces=replaced,
     )
+    # The new run takes the place of the old one in every respect.
+    run.is_primary = run.is_primary or (replaced is not None and replaced.is_primary)
     return store_run(run, file, limited=not organises)
+
+
+def find_replaced_run(team: Team, run_id: str) -> Run | None:
+    """Return the run of the team that an upload replaces, or raise NotAccepted."""
+    if not run_id:
+        return None
+    runs = Run.objects.active().not_removed().filter(team=team, pk=run_id)
+    replaced = runs.select_related("track").first()
+    if replaced is None:
+        raise NotAccepted("E_FIELD", "replaces: your team has no such run to replace.")
+    return replaced
+
+
+def refuse_known_replacement(known: Run, run_id: str) -> None:
+    """Raise NotAccepted if the file of a replacement is already a run of its own."""
+    if not run_id or known.replaces_id == run_id:
+        return
+    if known.pk == run_id:
+        message = "This is the file of the run itself. Change the facts on its page."
+        raise NotAccepted("E_CONFLICT", message)
+    message = f"This file is already run {known}. Withdraw the other run instead."
+    raise NotAccepted("E_CONFLICT", message)
 
 
 def find_team(track: Track, user: User, organises: bool) -> Team | None:
@@ -140,9 +173,11 @@ def join_team(track: Track, user: User) -> Team:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
 
-def refuse_by_rules(track: Track, details: RunDetails, received_at: datetime) -> None:
-    """Raise NotAccepted outside the track's dates or without required facts."""
-    refuse_outside_dates(track, received_at)
+def refuse_by_rules(
+    track: Track, details: RunDetails, received_at: datetime, team: Team | None = None
+) -> None:
+    """Raise NotAccepted outside the team's dates or without required facts."""
+    refuse_outside_dates(track, received_at, team)
     refuse_without_facts(track, details.facts)
 
 
@@ -153,9 +188,10 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> AcceptedRun:
     try:
         with transaction.atomic():
             team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+            refuse_repeated_replacement(run)
             if limited:
                 refuse_full_team(team, run.size)
-                refuse_over_quota(run.track, team, run.received_at)
+                refuse_over_quota(run.track, team, run.received_at, run.replaces)
                 refuse_after_refusals(run.track, team, run.received_at)
                 refuse_repeated_tag(run)
             run.save(force_insert=True)
@@ -190,7 +226,7 @@ def find_repeated_run(
         same_key = Run.objects.filter(track=track, submitted_by=user, idempotency_key=key).first()
         if same_key is not None and now - same_key.received_at < KEY_LIFETIME:
             if same_key.sha256 != sha256:
-                raise NotAccepted("E_CONFLICT", "This Idempotency-Key came with another file.")
+                raise NotAccepted("E_CONFLICT", "This Idempotency-Key was used with another file.")
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")

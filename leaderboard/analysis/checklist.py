@@ -91,9 +91,9 @@ def _dates(track: Track) -> ChecklistStep:
     if track.closes_at is None:
         detail = "No deadline: scores appear at once." if track.shows_scores else "No deadline yet."
     else:
-        detail = f"Runs due {anywhere_on_earth(track.closes_at)}."
+        detail = f"Closes {anywhere_on_earth(track.closes_at)}."
     if track.planned_release is not None:
-        detail += f" Scores planned for {anywhere_on_earth(track.planned_release)}."
+        detail += f" Planned release {anywhere_on_earth(track.planned_release)}."
     return ChecklistStep(
         "dates",
         "Set the dates",
@@ -106,12 +106,12 @@ def _dates(track: Track) -> ChecklistStep:
 def _baseline(track: Track, made: bool) -> ChecklistStep:
     words = "Teams compare with it, and it shows that topics and docnos fit together."
     if made:
-        words = "BM25 is ranking the documents. This page can be closed meanwhile."
+        words = "BM25 is ranking the documents. You can close this page."
     if track.baseline is not None:
         words = f"{track.baseline} is the baseline."
     address = reverse("submit", args=[track.slug])
     return ChecklistStep(
-        "baseline", "Send a baseline run", words, track.baseline_id is not None, address
+        "baseline", "Submit a baseline run", words, track.baseline_id is not None, address
     )
 
 
@@ -130,8 +130,8 @@ def _test_run(track: Track) -> ChecklistStep:
     sent = Run.objects.filter(track=track, team__of_organisers=True)
     return ChecklistStep(
         "test",
-        "Do a test run",
-        "Send a file as a team would and read its receipt. Withdraw it afterwards.",
+        "Submit a test run",
+        "Submit a file as a team would and read its receipt. Withdraw it afterwards.",
         sent.exclude(pk=track.baseline_id).exists(),
         reverse("submit", args=[track.slug]),
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import Count, Model, Q, QuerySet
+from django.utils import timezone
 
 from leaderboard.analysis.summaries import JudgedTopic, load_judged_topics
 from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, build_topic_map
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
+from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
     Collection,
     Delivery,
@@ -19,6 +23,7 @@ from leaderboard.models import (
     Pool,
     Run,
     Team,
+    Topic,
     Track,
     Webhook,
     Worker,
@@ -33,10 +38,12 @@ MOSTLY_RELEVANT = 0.6
 # The scores of a run with a lower Judged@10 are unreliable.
 WELL_JUDGED = 0.5
 LATEST_WORKERS = 8
+# An open job that is older than this is stuck: workers answer within seconds.
+STUCK = timedelta(minutes=15)
 
 KINDS = {
     "check_run": "Reading and scoring the run",
-    "build_edition": "Scoring all runs anew:",
+    "build_edition": "Scoring all runs again:",
     "try_judgments": "Scoring all runs with the judgments",
     "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
@@ -78,6 +85,14 @@ class FailingWebhook:
 
 
 @dataclass(frozen=True)
+class OddTopic:
+    """A topic whose judgments may have errors, and why."""
+
+    topic: Topic
+    reason: str
+
+
+@dataclass(frozen=True)
 class OddTopics:
     """Topics whose judgments may have errors."""
 
@@ -85,8 +100,17 @@ class OddTopics:
     mostly_relevant: list[JudgedTopic]
     inverted: list[MappedTopic]
 
-    def __bool__(self) -> bool:
-        return bool(self.empty or self.mostly_relevant or self.inverted)
+    def reasons(self) -> Iterator[OddTopic]:
+        """Yield each topic with what is odd about it."""
+        for line in self.empty:
+            reason = f"none of {counted(line.judged, 'judged document')} is relevant"
+            yield OddTopic(line.topic, reason)
+        for line in self.mostly_relevant:
+            judged = counted(line.judged, "judged document")
+            yield OddTopic(line.topic, f"{count(line.relevant)} of {judged} are relevant")
+        for line in self.inverted:
+            reason = f"inverts the order of runs, r = {signed(line.correlation, 2)}"
+            yield OddTopic(line.topic, reason)
 
 
 @dataclass(frozen=True)
@@ -107,9 +131,10 @@ class Queue:
 
 @dataclass(frozen=True)
 class Desk:
-    # Whether a planned release is due, because the track is closed.
+    # Whether the track accepts no more runs and only a release shows the rest.
     release_waits: bool
     failed: list[FailedJob]
+    num_stuck: int
     rescoring: list[Rescoring]
     # A complete trial edition; the board does not change until an organiser switches.
     tried: Edition | None
@@ -129,12 +154,19 @@ class Desk:
     queue: Queue
 
     @property
-    def waits(self) -> bool:
-        """Whether anything here needs an action or is in progress."""
+    def num_decisions(self) -> int:
+        """How many things here need a decision of an organiser, besides requests to join."""
         broken = (self.failed, self.silent, self.refused_judgments)
-        lists = (*broken, self.rescoring, self.previews, self.pools, self.unjudged)
-        counts = self.num_refused or self.num_valid
-        return any(lists) or bool(self.tried or counts or self.release_waits)
+        waiting = (self.previews, self.pools, self.unjudged)
+        single = (self.tried, self.release_waits, self.num_stuck, self.num_valid)
+        return sum(map(len, (*broken, *waiting))) + sum(map(bool, single))
+
+    @property
+    def num_odd(self) -> int:
+        """How many things are worth a check."""
+        odd = self.odd_topics
+        lists = (self.alike, self.little_judged, odd.empty, odd.mostly_relevant, odd.inverted)
+        return sum(map(len, lists))
 
 
 def build_desk(sight: Sight) -> Desk:
@@ -142,8 +174,9 @@ def build_desk(sight: Sight) -> Desk:
     track = sight.track
     board = find_board(sight)
     return Desk(
-        release_waits=track.planned_release is not None and not track.accepts_runs(),
+        release_waits=waits_for_release(track),
         failed=find_failed_jobs(track),
+        num_stuck=count_stuck_jobs(track),
         rescoring=_rescoring(track),
         tried=_find_trial(track),
         silent=find_failing_webhooks(track),
@@ -164,8 +197,18 @@ def build_desk(sight: Sight) -> Desk:
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:
     """Return the jobs of a track that failed and were not repeated."""
+    return [
+        FailedJob(job, targets[job.target_id])
+        for kind, found in _targets_of_failed(track).items()
+        if (targets := {str(row.pk): row for row in found})
+        for job in _latest(kind, targets).values()
+        if job.state == Job.State.FAILED
+    ]
+
+
+def _targets_of_failed(track: Track) -> dict[str, QuerySet]:
     failed_judgments = track.collection.judgment_sets.filter(state=ImportState.FAILED)
-    rows: dict[str, QuerySet] = {
+    return {
         "check_run": track.runs.filter(state=Run.State.FAILED),
         "build_edition": track.editions.filter(state=Edition.State.BUILDING),
         "try_judgments": track.collection.judgment_sets.filter(state=ImportState.READY),
@@ -176,13 +219,28 @@ def find_failed_jobs(track: Track) -> list[FailedJob]:
         "check_judgments": failed_judgments,
         "import_judgments": failed_judgments,
     }
-    return [
-        FailedJob(job, targets[job.target_id])
-        for kind, found in rows.items()
-        if (targets := {str(row.pk): row for row in found})
-        for job in _latest(kind, targets).values()
-        if job.state == Job.State.FAILED
-    ]
+
+
+def waits_for_release(track: Track) -> bool:
+    """Return whether the deadline has passed and a release would show more."""
+    is_closed = track.state() == Track.State.CLOSED and not track.accepts_runs()
+    planned = track.planned_release is not None and not track.accepts_runs()
+    return planned or (is_closed and track.hides_something and not track.shows_scores)
+
+
+def count_stuck_jobs(track: Track) -> int:
+    """Count open jobs of a track that no worker has finished for a long time."""
+    old = Job.objects.open().filter(kind__in=KINDS, created_at__lt=timezone.now() - STUCK)
+    jobs = list(old.values_list("kind", "target_id"))
+    if not jobs:
+        return 0
+    judgments = track.collection.judgment_sets
+    rows = {"check_run": track.runs, "make_baseline": Track.objects.filter(pk=track.pk)}
+    rows |= dict.fromkeys(("build_edition", "score_again", "compare"), track.editions)
+    rows |= {"gather_pool": track.pools}
+    rows |= dict.fromkeys(("try_judgments", "check_judgments", "import_judgments"), judgments)
+    known = {kind: {str(pk) for pk in rows[kind].values_list("pk", flat=True)} for kind, _ in jobs}
+    return sum(target in known[kind] for kind, target in jobs)
 
 
 def _latest(kind: str, targets: dict[str, Model]) -> dict[str, Job]:

@@ -18,7 +18,7 @@ from leaderboard.display.csv_tables import Table, tabulate
 from leaderboard.models import Run
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
-WORST = 7
+WORST = 10
 # How many of the documents that fell furthest on a topic are tried.
 TRIED = 20
 
@@ -51,9 +51,16 @@ class Loss:
     gains: GainCurves | None
 
 
-def find_losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
+def count_losses(lines: Sequence[TopicLine]) -> int:
+    """Return how many losses `find_losses` finds."""
+    return min(WORST, sum(line.lost > 0 for line in lines))
+
+
+def find_losses(
+    board: Board, run: Run, lines: Sequence[TopicLine], most: int = WORST
+) -> list[Loss]:
     """Find the topics with the largest losses, and the document that explains each most."""
-    worst = sorted((line for line in lines if line.lost > 0), key=lambda line: -line.lost)[:WORST]
+    worst = sorted((line for line in lines if line.lost > 0), key=lambda line: -line.lost)[:most]
     here = load_ranks(run, worst)
     there: dict[str, Ranks] = {}
     for best in {line.best_run for line in worst}:

@@ -27,7 +27,7 @@ from leaderboard.display.csv_tables import Cell, Table
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
 
-PAGE_SIZE = 20
+PAGE_SIZE = 10
 
 
 def topic_or_404(collection: Collection, number: str) -> Topic:

@@ -116,6 +116,14 @@ class RunBreakdown:
     def against(self) -> str:
         return self.wanted if self.wanted in self.references else self.references[0]
 
+    def first_measures(self, most: int) -> list[MeasureLine]:
+        """Return the first measures; the one that ranks the board is always among them."""
+        first = self.measures[:most]
+        if any(line.measure == self.board.measure for line in first):
+            return first
+        ranking = [line for line in self.measures if line.measure == self.board.measure]
+        return ranking + first[: most - len(ranking)]
+
     def difference_of(self, line: TopicLine) -> float | None:
         return line.difference if self.against == "baseline" else line.from_median
 

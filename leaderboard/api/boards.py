@@ -37,7 +37,7 @@ def get_leaderboard(
 ) -> dict[str, Any] | HttpResponse:
     """Get the ranked runs with their test results, as JSON or as a table.
 
-    `family` says which question the tests answer: `baseline` compares every run with the
+    `family` names the question that the tests answer: `baseline` compares every run with the
     baseline, `all` every run with every other. With a version of earlier `judgments`, get the
     board of that version and its measures.
     """
@@ -66,7 +66,7 @@ def board_or_404(board: Board | None, choice: Choice) -> Board:
     if board is None:
         raise Http404("no board to see")
     if choice.baseline and (board.baseline is None or board.baseline.pk != choice.baseline):
-        raise field_error("baseline", "is no run on this board", choice.baseline)
+        raise field_error("baseline", "is not a run on this board", choice.baseline)
     return board
 
 
@@ -116,7 +116,7 @@ def compare(
 def run_on_board(board: Board, name: str, run_id: str) -> Run:
     standing = board.standing_with(run_id)
     if standing is None:
-        raise field_error(name, "is no run on this board", run_id)
+        raise field_error(name, "is not a run on this board", run_id)
     return standing.run
 
 

@@ -63,13 +63,13 @@ def create_collection(
             collection, read_files(request), version=form.judgments_version, top_grade=top_grade
         )
     except IntegrityError:
-        raise field_error("slug", "was taken in this moment", form.slug) from None
+        raise field_error("slug", "is already in use", form.slug) from None
     return Status(202, serialise_receipt(collection))
 
 
 def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
     if Collection.objects.filter(slug=form.slug).exists():
-        raise field_error("slug", "is taken; choose another", form.slug)
+        raise field_error("slug", "is already in use; choose another", form.slug)
     formats = check_formats(form.formats)
     if only_docnos:
         formats["documents"] = "docnos"
@@ -85,7 +85,7 @@ def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Coll
 def read_files(request: HttpRequest) -> CollectionFiles:
     documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
     if documents is not None and docnos is not None:
-        raise field_error("docnos", "stand for documents that are not here; send one of the two")
+        raise field_error("docnos", "replace documents that are not here; send one of the two")
     return CollectionFiles(
         topics=only_file(request, "topics"),
         documents=documents or docnos,
@@ -236,7 +236,7 @@ def create_judgments(
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", "The collection is not ready yet.")
     if collection.judgment_sets.filter(version=form.version).exists():
-        raise field_error("version", "is taken; judgments are never replaced", form.version)
+        raise field_error("version", "already exists; judgments are never replaced", form.version)
     if form.format and not is_format("judgments", form.format):
         known = ", ".join(FORMATS_OF["judgments"])
         raise field_error("format", f"is one of {known}, or the columns", form.format)

@@ -34,9 +34,9 @@ def clean_instant(value: Any) -> datetime:
     except (TypeError, ValueError):
         raise ValueError("looks like 2026-11-30T23:59:00Z") from None
     if instant.tzinfo is None:
-        raise ValueError("says its zone, as in 2026-11-30T23:59:00Z or +01:00")
+        raise ValueError("needs a time zone, as in 2026-11-30T23:59:00Z or +01:00")
     if not FIRST_YEAR <= instant.year <= LAST_YEAR:
-        raise ValueError(f"lies in the years {FIRST_YEAR} to {LAST_YEAR}")
+        raise ValueError(f"must be in the years {FIRST_YEAR} to {LAST_YEAR}")
     return instant.astimezone(UTC)
 
 

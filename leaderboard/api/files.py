@@ -12,7 +12,7 @@ def only_file(request: HttpRequest, name: str) -> UploadedFile | None:
     """Return the file sent as `name`; refuse two files of one name."""
     files = request.FILES.getlist(name)
     if len(files) > 1:
-        raise field_error(name, f"was sent {len(files)} times; one file is taken")
+        raise field_error(name, f"appears {len(files)} times; only one file is accepted")
     return files[0] if files else None
 
 

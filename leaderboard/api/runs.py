@@ -71,8 +71,9 @@ def create_run(
     """Submit a run: plain, .gz, or a .zip of one file. The answer is 201; a worker then reads it.
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
-    200, even after the deadline. `message` then names the time of the first submission. `fix`
-    makes repairs while the file is read: see `fix` of a problem.
+    200, even after the deadline. `message` then names the time of the first upload. `fix`
+    makes repairs while the file is read: see `fix` of a problem. `replaces` names a run of your
+    team, which is withdrawn once this one has passed its checks; both use quota once.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
@@ -101,6 +102,7 @@ def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
         facts=form.facts | {name: said for name in OF_COMMITS if (said := getattr(form, name))},
         idempotency_key=key,
         fixes=form.fix,
+        replaces=form.replaces,
     )
 
 
@@ -110,7 +112,7 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
     if team is None:
-        raise field_error("team", "is no team of this track", name)
+        raise field_error("team", "is not a team of this track", name)
     return team
 
 
@@ -250,6 +252,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
         "reason": run.reason,
         "withdrawn_at": run.withdrawn_at,
         "withdrawn_reason": run.withdrawn_reason,
+        "replaces": run.replaces_id,
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),

@@ -18,6 +18,7 @@ from leaderboard.api.fields import (
     FactText,
     Fixes,
     GradeScale,
+    Instant,
     Label,
     Measure,
     Name,
@@ -89,7 +90,7 @@ class CollectionIn(Schema):
 class ConfirmIn(Schema):
     formats: PlainObject | None = None
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
@@ -98,7 +99,7 @@ class ConfirmIn(Schema):
 class ConfirmJudgmentsIn(Schema):
     format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
 
@@ -185,7 +186,7 @@ class TrackPatch(TrackSettings):
 
 
 class QuotaOut(Schema):
-    """Runs a team can submit; null for no limit."""
+    """How many runs a team can submit; null for no limit."""
 
     today: int | None
     left_today: int | None
@@ -199,6 +200,7 @@ class TrackOut(TrackSettings):
     url: str
     collection: str
     state: Track.State = Field(description="From the dates: planned, open or closed.")
+    phase: str = Field(description="What the state means now, in the words of the pages.")
     baseline: str | None = None
     edition: str | None = Field(None, description="Scores compare within one edition.")
     released_at: datetime | None = None
@@ -206,6 +208,9 @@ class TrackOut(TrackSettings):
     quota: QuotaOut | None = Field(None, description="Your team's. Only when reading one track.")
     opens_at: datetime | None = None
     closes_at: datetime | None = None
+    your_deadline: datetime | None = Field(
+        None, description="Your team's own later deadline, if the organisers gave it one."
+    )
     release_at: datetime | None = None
 
 
@@ -228,6 +233,16 @@ class TeamOut(Schema):
 
 class TeamIn(Schema):
     name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+
+
+class DeadlineIn(Schema):
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Its name.")
+    closes_at: Instant | None = Field(description="After the track's deadline; null to end it.")
+    reason: Annotated[Text, StringConstraints(max_length=300)] = ""
+
+
+class TeamDeadline(TeamOut):
+    deadline: datetime | None = Field(description="When the team's runs are due.")
 
 
 class NewTeamOut(TeamOut):
@@ -253,6 +268,11 @@ class RunIn(Schema):
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
         "", description="Organisers only: team to submit for."
+    )
+    replaces: Label = Field(
+        "",
+        description="ID of your team's run that this one replaces. It is withdrawn once this one "
+        "has passed its checks; both use quota once. Until the deadline.",
     )
     format: Label = Field(
         "", description="Required if the file matches two of the track's `run_formats`."
@@ -345,6 +365,7 @@ class RunOut(RunReceipt):
     late: Late
     withdrawn_at: datetime | None = None
     withdrawn_reason: str = ""
+    replaces: str | None = Field(None, description="ID of the run that this one replaces.")
     attempts: int = 0
     queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
     reason: str = Field("", description="Why it failed.")
@@ -440,7 +461,7 @@ class Probability(Schema):
 
 
 class Comparison(Tested):
-    """Run `b` against run `a`: a positive difference says that b is better."""
+    """Run `b` against run `a`: a positive difference means that b is better."""
 
     a: str
     b: str

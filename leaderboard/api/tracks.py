@@ -13,14 +13,17 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
+    DeadlineIn,
     JoinIn,
     NewTeamOut,
     Paging,
+    TeamDeadline,
     TeamIn,
     TeamOut,
     TrackIn,
@@ -33,6 +36,7 @@ from leaderboard.api.schemas import (
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
 from leaderboard.scoring.judgments import explain_missing_judgments
@@ -53,7 +57,7 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
         raise permission_error("Your account cannot open tracks. Ask staff for access.")
     collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
-        raise field_error("slug", "is taken; choose another", body.slug)
+        raise field_error("slug", "is already in use; choose another", body.slug)
     track = Track(slug=body.slug, collection=collection)
     for name, value in read_changes(track, body, [*PLAIN_SETTINGS, *DERIVED_SETTINGS]).items():
         setattr(track, name, value)
@@ -62,7 +66,7 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     try:
         track_actions.open_track(track, user)
     except IntegrityError:
-        raise field_error("slug", "was taken in this moment", body.slug) from None
+        raise field_error("slug", "is already in use", body.slug) from None
     return Status(201, serialise_track(track_or_404(user, track.slug)))
 
 
@@ -102,12 +106,12 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
 
 def find_judgments(track: Track, version: str | None) -> JudgmentSet | None:
     if version is None and track.judgment_set_id is not None:
-        raise field_error("judgments", "are replaced by another version, never taken away")
+        raise field_error("judgments", "can be replaced by another version, but not removed")
     if version is None:
         return None
     judgment_set = track.collection.judgment_sets.filter(version=version).first()
     if judgment_set is None:
-        raise field_error("judgments", "is no version of the collection's judgments", version)
+        raise field_error("judgments", "is not a version of the collection's judgments", version)
     if judgment_set.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The judgments {version} are not ready yet.")
     return judgment_set
@@ -133,7 +137,7 @@ def check_topics(track: Track, numbers: list[str], field: str) -> list[str]:
     known = set(track.collection.topics.values_list("number", flat=True))
     for number in numbers:
         if number not in known:
-            raise field_error(field, "is no topic of the collection", number)
+            raise field_error(field, "is not a topic of the collection", number)
     return list(dict.fromkeys(numbers))
 
 
@@ -182,7 +186,7 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
     if merged["test"] not in TESTS:
         raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
     if merged["excluded_topics"] and not merged["exclusion_reason"]:
-        raise field_error("exclusion_reason", "is needed where topics are left out")
+        raise field_error("exclusion_reason", "is needed if topics are excluded")
     for name in ("ladder_step", "public_topics"):
         if merged[name] and merged["disclosure"] != Track.Disclosure.LEADERBOARD:
             raise field_error(name, "belongs to a track whose disclosure is leaderboard")
@@ -226,9 +230,12 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),
         "collection": track.collection.slug,
-        "state": track.state(),
+        "state": sight.state,
+        "phase": str(sight.phase),
         "released_at": track.released_at,
     }
+    if sight.has_own_deadline:
+        answer["your_deadline"] = sight.deadline
     if sight.can_see_means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
         answer["edition"] = str(sight.board_edition.pk) if sight.board_edition else None
@@ -271,13 +278,13 @@ def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str,
 def refuse_changes_of_fixed_fields(track: Track, body: TrackPatch) -> None:
     for name, value in (("slug", track.slug), ("collection", track.collection.slug)):
         if name in body.model_fields_set and getattr(body, name) != value:
-            raise field_error(name, "stays what it is", getattr(body, name))
+            raise field_error(name, "cannot be changed", getattr(body, name))
 
 
 def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
     run = sight.runs().on_the_board().filter(pk=run_id).first()
     if run is None:
-        raise field_error("baseline", "is no run on the board of this track", run_id)
+        raise field_error("baseline", "is not a run on the board of this track", run_id)
     return run
 
 
@@ -317,6 +324,25 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
         raise field_error("name", str(reason), body.name) from None
     answer = {"track": track.slug, "team": made.team.name}
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
+
+
+@router.post("/{slug:slug}/deadlines", auth=ORGANISE, response=response_schemas(TeamDeadline))
+def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[str, Any]:
+    """Give one team a later deadline, or with `closes_at` null the track's again.
+
+    Its runs are then in time until that deadline. Other teams do not see it; the activity log has
+    the reason.
+    """
+    user = viewer(request)
+    track = organised_sight_or_403(user, slug).track
+    team = track.teams.filter(key=team_key(body.team)).first()
+    if team is None:
+        raise field_error("team", "is no team of this track", body.team)
+    try:
+        deadline = people.extend_deadline(team, user, body.closes_at, body.reason)
+    except ActionError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
+    return {"track": track.slug, "team": team.name, "deadline": deadline}
 
 
 @router.post(

@@ -58,7 +58,7 @@ class Backup:
 def create_backup(folder: Path) -> Backup:
     """Write a backup into a new folder, which gets its name only once it is complete."""
     if folder.exists():
-        raise BackupError(f"{folder} is there already.")
+        raise BackupError(f"{folder} already exists.")
     part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
     part.mkdir(parents=True, mode=0o700)
     try:
@@ -120,7 +120,7 @@ def _run_program(program: str, *words: str) -> None:
         )
     except FileNotFoundError:
         raise BackupError(
-            f"There is no {program} on this machine; install PostgreSQL's client."
+            f"There is no {program} on this machine. Install PostgreSQL's client."
         ) from None
     except subprocess.CalledProcessError as error:
         raise BackupError(f"{program} failed: {error.stderr.strip()}") from None
@@ -178,7 +178,7 @@ def read_backup(folder: Path) -> Backup:
         if not path.resolve().is_relative_to(folder.resolve()):
             raise BackupError(f"{name} leads out of {folder}.")
         if not path.is_file() or _hash_file(path) != digest:
-            raise BackupError(f"{name} is gone or is not what was backed up.")
+            raise BackupError(f"{name} is missing or has changed since the backup.")
     return kept
 
 

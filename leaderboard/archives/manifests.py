@@ -83,6 +83,9 @@ class TeamEntry(Entry):
     of_organisers: bool = False
     created_at: datetime | None = None
     alias: str = Field(pattern=r"^[A-Z0-9]{1,8}$")
+    # Its own later deadline; written only where there is one.
+    closes_at: datetime | None = Field(None, exclude_if=lambda deadline: deadline is None)
+    extension_reason: str = Field("", max_length=300, exclude_if=lambda reason: not reason)
     grants: list[dict[str, Any]]
 
 
@@ -91,6 +94,8 @@ class RunEntry(Entry):
 
     id: str
     team: str
+    # The run that it replaced; written only where there is one.
+    replaces: str | None = Field(None, exclude_if=lambda run_id: run_id is None)
     sha256: str
     fields: dict[str, Any]
 

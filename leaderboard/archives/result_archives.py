@@ -44,14 +44,14 @@ summary.csv         every run by every measure
 <run>/recall.csv    precision at eleven levels of recall, the mean over the topics
 <run>/depth.csv     precision in the first documents, the mean over the topics
 <run>/curves.csv    the points of the precision-recall curve of each topic
-<run>/command.txt   what computes these numbers again from the run and the judgments
+<run>/command.txt   the commands that compute these numbers from the run and the judgments
 <run>/page.txt      the run on one page, to print
 
-Beside its value stand best, median and worst of the runs of the same type.
-The runs of this team are among them and those of the organisers are not.
-Every scored run counts, also one that the rule of the board leaves out.
-Where fewer than {fewest} other teams have a run of a type, nothing is told
-of the type: {withheld}.
+Each value is followed by best, median and worst of the runs of the same type.
+They include the runs of this team and exclude those of the organisers.
+Every scored run counts, even if the board does not show it.
+If fewer than {fewest} other teams have a run of a type, these three are not
+given for the type: {withheld}.
 """
 BOARD_README = """{caption}
 

@@ -279,6 +279,8 @@ def team_entry(team: Team) -> TeamEntry:
         of_organisers=team.of_organisers,
         created_at=team.created_at,
         alias=team.alias,
+        closes_at=team.closes_at,
+        extension_reason=team.extension_reason,
         grants=grants,
     )
 
@@ -287,6 +289,7 @@ def run_entry(run: Run, left_out: set[str] | None = None) -> RunEntry:
     return RunEntry(
         id=run.pk,
         team="" if run.team.of_organisers else run.team.name,
+        replaces=run.replaces_id,
         sha256=run.sha256,
         fields=plain_values(run, left_out),
     )

@@ -74,7 +74,9 @@ def read_manifest(archive: Archive) -> Manifest:
     except NotAManifest as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ArchiveError(f"its manifest is not one of a track: {where}: {first['msg']}") from None
+        raise ArchiveError(
+            f"its manifest is not a track manifest: {where}: {first['msg']}"
+        ) from None
     if manifest.archive != ARCHIVE_VERSION:
         raise ArchiveError(
             f"it is of version {manifest.archive}; version {ARCHIVE_VERSION} is read here"
@@ -143,7 +145,7 @@ class ImportHeartbeat(threading.Thread):
     def finish(self) -> None:
         """Mark the collection as complete; raises ArchiveError if it was deleted meanwhile."""
         if not self.row.update(arrives_until=None):
-            raise ArchiveError("it took so long without a sign that it was taken for broken off")
+            raise ArchiveError("it showed no progress for so long that it was cancelled")
 
 
 def qrels_path(entry: JudgmentsEntry) -> str:
@@ -204,7 +206,7 @@ def restore_original_file(archive: Archive, entry: JudgmentsEntry, collection: C
     with archive.member(name) as file:
         sent = File(file, name=name)
         if uploads.hash_file(sent) != entry.sha256:
-            raise ArchiveError(f"{name} is not the file that the judgments came in")
+            raise ArchiveError(f"{name} is not the original file of the judgments")
         stored = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", sent)
     JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
 
@@ -231,7 +233,7 @@ def find_judgments(collection: Collection, version: str | None) -> JudgmentSet |
         return None
     found = collection.judgment_sets.filter(version=version).first()
     if found is None:
-        raise ArchiveError(f"it holds no judgments {version}")
+        raise ArchiveError(f"it has no judgments {version}")
     return found
 
 
@@ -258,11 +260,12 @@ def clean_value(field: models.Field, value: Any) -> Any:
 
 
 def restore_teams(manifest: Manifest, track: Track) -> None:
-    """Restore the teams with their grants, but without members."""
+    """Restore the teams with their grants and deadlines, but without members."""
     for entry in manifest.teams:
         team = find_or_create_team(track, "" if entry.of_organisers else entry.name)
         created = {} if entry.created_at is None else {"created_at": entry.created_at}
-        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **created)
+        own = {"closes_at": entry.closes_at, "extension_reason": entry.extension_reason}
+        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **own, **created)
         grants = [clean_values(Grant, grant) for grant in entry.grants]
         Grant.objects.bulk_create(
             Grant(team=team, granted_by=track.owner, **values) for values in grants
@@ -324,7 +327,7 @@ def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run
         track=track, team=find_or_create_team(track, entry.team), submitted_by=track.owner, **values
     )
     if run.state not in (Run.State.REFUSED, Run.State.FAILED):
-        raise ArchiveError(f"its run {entry.id} is {run.state} and stands among the refused")
+        raise ArchiveError(f"its run {entry.id} is {run.state} and is listed among the rejected")
     problems = f"problems/{entry.id}.jsonl"
     if problems in archive:
         check_problems(read_json_lines(archive, problems))
@@ -332,6 +335,13 @@ def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run
     run.problems_file = store_member(archive, problems, f"runs/{run.pk}/problems")
     run.save(force_insert=True)
     return run
+
+
+def restore_replacements(manifest: Manifest, runs: Runs) -> None:
+    """Restore which run replaced which; a run that the archive does not have is left out."""
+    for entry in (*manifest.runs, *manifest.refused):
+        if entry.replaces in runs:
+            Run.objects.filter(pk=runs[entry.id].pk).update(replaces=runs[entry.replaces])
 
 
 def check_fixes(values: dict[str, Any]) -> tuple[str, ...]:
@@ -348,7 +358,7 @@ def check_problems(rows: list[dict[str, Any]]) -> None:
         for row in rows:
             Problem(**row)
     except TypeError:
-        raise ArchiveError("it tells problems of a run as they are not written here") from None
+        raise ArchiveError("its problems of a run have an unknown form") from None
 
 
 def store_member(archive: Archive, name: str, place: str) -> str:
@@ -451,14 +461,14 @@ def read_json_lines(archive: Archive, name: str) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         rows = [None]
     if not all(isinstance(row, dict) for row in rows):
-        raise ArchiveError(f"{name} is not JSON as it is written here")
+        raise ArchiveError(f"{name} is not JSON of the expected form")
     return rows
 
 
 def find_run(runs: Runs, old_id: str) -> Run:
     """Return the run that had this id in the archive; raises ArchiveError."""
     if old_id not in runs:
-        raise ArchiveError(f"it speaks of a run {old_id} and does not hold it")
+        raise ArchiveError(f"it names a run {old_id} and does not contain it")
     return runs[old_id]
 
 

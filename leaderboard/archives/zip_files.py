@@ -152,13 +152,13 @@ def _check_directory(members: zipfile.ZipFile) -> None:
             raise ArchiveError(f"{entry.orig_filename} is neither stored nor deflated")
     names = [entry.orig_filename for entry in entries]
     if len(names) > MOST_MEMBERS or len(set(names)) < len(names):
-        raise ArchiveError("the zip file holds too many members, or two of one name")
+        raise ArchiveError("the zip file has too many members, or two of the same name")
     if not {MANIFEST, SUMS} <= set(names):
-        raise ArchiveError(f"the zip file holds no {MANIFEST} or no {SUMS}")
+        raise ArchiveError(f"the zip file has no {MANIFEST} or no {SUMS}")
     unpacked = sum(entry.file_size for entry in entries)
     packed = sum(entry.compress_size for entry in entries)
     if unpacked > settings.COLLECTION_UNPACKED_LIMIT:
-        raise ArchiveError(f"it unpacks to {unpacked:,} bytes, which is more than is taken")
+        raise ArchiveError(f"it unpacks to {unpacked:,} bytes, which is more than the limit")
     if unpacked > max(SMALL_SIZE, MAX_RATIO * packed):
         raise ArchiveError(f"{packed:,} bytes unpack to {unpacked:,}: a bomb, not an archive")
     for name in (MANIFEST, SUMS):

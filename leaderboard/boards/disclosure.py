@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, cached_property
 
 from django.contrib.auth.models import AnonymousUser
@@ -17,6 +18,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
+from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
@@ -58,6 +60,41 @@ class Sight:
     other_edition: Edition | None = None
     # Whether the board has every run with a mean, regardless of the track's selection rule.
     includes_every_run: bool = False
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When runs of the viewer's team are due; other teams do not see a later deadline."""
+        return self.track.deadline_of(self.team)
+
+    @property
+    def has_own_deadline(self) -> bool:
+        """Whether the viewer's team has a later deadline than the track."""
+        return self.deadline != self.track.closes_at
+
+    @property
+    def state(self) -> Track.State:
+        """The state of the track for the viewer's team."""
+        return self.track.state(team=self.team)
+
+    @property
+    def phase(self) -> PhaseText:
+        """The phase of the track in words, with the deadline of the viewer's team."""
+        return phase_of(self.track, team=self.team)
+
+    @property
+    def accepts_runs(self) -> bool:
+        """Whether the track accepts runs of the viewer's team, late ones included."""
+        return self.track.accepts_runs(team=self.team)
+
+    @property
+    def accepts_late_runs(self) -> bool:
+        """Whether a run that the viewer's team submits now is accepted and marked late."""
+        return self.state == Track.State.CLOSED and self.accepts_runs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the track accepts no more runs of the viewer's team."""
+        return self.state == Track.State.CLOSED and not self.accepts_runs
 
     @property
     def can_see_scores(self) -> bool:
@@ -176,6 +213,12 @@ class Sight:
     def own_runs(self) -> RunQuerySet:
         return self.runs().filter(team=self.team) if self.team else self.runs().none()
 
+    def sent_runs(self) -> RunQuerySet:
+        """Return the runs of the viewer's team and those that the viewer submitted for others."""
+        if not isinstance(self.viewer, User):
+            return self.runs().none()
+        return self.runs().sent_by(self.viewer)
+
     def owns(self, run: Run) -> bool:
         return self.team is not None and run.team_id == self.team.pk
 
@@ -219,7 +262,13 @@ class Sight:
 
     def can_restore(self, run: Run) -> bool:
         """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
-        return self.is_organiser or (self.owns(run) and self.track.accepts_runs())
+        return self.is_organiser or (self.owns(run) and self.accepts_runs)
+
+    def can_replace(self, run: Run) -> bool:
+        """Whether this viewer may replace a run: its team before the deadline."""
+        own = self.owns(run) or (self.is_organiser and run.team.of_organisers)
+        counts = not run.removal and run.state not in (Run.State.REFUSED, Run.State.FAILED)
+        return own and counts and (self.is_organiser or self.state == Track.State.OPEN)
 
     def state_of(self, run: Run) -> str:
         """Return the state to show; a blind track does not reveal whether judgments exist."""

@@ -46,7 +46,7 @@ def streamed_bytes(name: str, pieces: Iterable[bytes], media_type: str) -> Strea
 def uploaded_file(run: Run) -> FileResponse:
     """Return the file of a run as it was uploaded, always as a download."""
     if not run.file:
-        raise Http404("a refused file that is not kept any more")
+        raise Http404("a rejected file that is no longer kept")
     return FileResponse(
         default_storage.open(run.file.name),
         as_attachment=True,

@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.disclosure import Sight, Viewer, sights_of
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
 
@@ -183,9 +183,28 @@ def build_receipt(sight: Sight, run: Run) -> Receipt:
 
 def build_receipts(sight: Sight, runs: Sequence[Run]) -> list[Receipt]:
     """Build the receipts of these runs; only their teams and organisers get the problems."""
-    jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
-    latest = {job.target_id: job for job in jobs.order_by("pk")}
+    latest = _find_latest_jobs(runs)
     return [_build_receipt(sight, run, latest.get(run.pk)) for run in runs]
+
+
+def build_receipts_of_tracks(viewer: Viewer, runs: Sequence[Run]) -> list[Receipt]:
+    """Build the receipts of runs of several tracks, as the viewer sees each track."""
+    latest = _find_latest_jobs(runs)
+    tracks = list({run.track_id: run.track for run in runs}.values())
+    sights = {sight.track.pk: sight for sight in sights_of(tracks, viewer)}
+    return [
+        _build_receipt(
+            sights[run.track_id],
+            sights[run.track_id].with_shown_name(run),
+            latest.get(run.pk),
+        )
+        for run in runs
+    ]
+
+
+def _find_latest_jobs(runs: Sequence[Run]) -> dict[str, Job]:
+    jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
+    return {job.target_id: job for job in jobs.order_by("pk")}
 
 
 def _build_receipt(sight: Sight, run: Run, job: Job | None) -> Receipt:

@@ -9,11 +9,14 @@ from datetime import date, datetime, time, timedelta
 from django.utils import timezone
 
 from leaderboard.display.numbers import ANYWHERE_ON_EARTH
-from leaderboard.models import Track
+from leaderboard.display.phases import WORDS, Phase
+from leaderboard.models import Team, Track
 
-RUNS_DUE = "Runs due"
-RELEASED = "Scores released"
-JUDGING = "Judging"
+OPENS = "Opens"
+CLOSES = "Closes"
+JUDGING = WORDS[Phase.JUDGING]
+RELEASED = WORDS[Phase.RELEASED]
+PLANNED_RELEASE = "Planned release"
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,12 @@ def _start_of(day: date | None) -> datetime:
     return datetime.combine(day, time(), ANYWHERE_ON_EARTH)
 
 
-def build_schedule(track: Track, now: datetime | None = None) -> list[ScheduleEntry]:
-    """Return the entries in order; the first that is not past is the next."""
+def build_schedule(
+    track: Track, now: datetime | None = None, team: Team | None = None
+) -> list[ScheduleEntry]:
+    """Return the entries in order as a team sees them; the first that is not past is the next."""
     now = now or timezone.now()
-    entries = sorted(_list_entries(track), key=lambda entry: (entry.ends, entry.begins))
+    entries = sorted(_list_entries(track, team), key=lambda entry: (entry.ends, entry.begins))
     past = [entry.ends <= now for entry in entries]
     following = past.index(False) if False in past else None
     return [
@@ -56,17 +61,19 @@ def build_schedule(track: Track, now: datetime | None = None) -> list[ScheduleEn
     ]
 
 
-def _list_entries(track: Track) -> Iterator[ScheduleEntry]:
+def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
     milestones = list(track.milestones.all())
     for milestone in milestones:
         yield ScheduleEntry(milestone.label, day=milestone.day, until=milestone.until)
     if track.opens_at is not None:
-        yield ScheduleEntry("Opens", track.opens_at)
-    if track.closes_at is not None:
-        yield ScheduleEntry(RUNS_DUE, track.closes_at)
+        yield ScheduleEntry(OPENS, track.opens_at)
+    deadline = track.deadline_of(team)
+    if deadline is not None:
+        yield ScheduleEntry(CLOSES, deadline)
     release = track.released_at or track.planned_release
     if release is not None:
-        yield ScheduleEntry(RELEASED, release)
+        label = PLANNED_RELEASE if track.released_at is None else RELEASED
+        yield ScheduleEntry(label, release)
         if not any(milestone.label.startswith(JUDGING) for milestone in milestones):
             yield from _judging_days(track, release)
 

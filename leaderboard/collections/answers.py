@@ -61,15 +61,15 @@ class Answers:
         if question is None:
             return ""
         if question["name"] == FORMATS:
-            return f"The {question['of']} can be read in more than one way: say which is meant."
+            return f"The {question['of']} can be read in more than one way: choose which is meant."
         return OPEN_QUESTIONS[question["name"]]
 
 
 OPEN_QUESTIONS = {
-    GRADES: "Say what the grades mean: whether 1 is the best of them or the worst.",
+    GRADES: "Choose what the grades mean: whether 1 is the best grade or the worst.",
     "renumber_topics": (
-        "Nothing is imported: as they are numbered now, some judged topics are not in the topics "
-        "file. Number the topics by their order, or send another file."
+        "Nothing is imported: some judged topics are not in the topics file under their numbers. "
+        "Number the topics by their order, or upload another file."
     ),
 }
 
@@ -87,7 +87,7 @@ class AnswersForm(forms.Form):
     """The form of the answers: a field for each file and for each grade found."""
 
     renumber_topics = forms.TypedChoiceField(
-        choices=[("yes", "by order"), ("no", "as they are")],
+        choices=[("yes", "by order"), ("no", "unchanged")],
         coerce=lambda value: value == "yes",
         empty_value=None,
         required=False,

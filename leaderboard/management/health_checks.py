@@ -77,9 +77,7 @@ def run_checks() -> Iterator[tuple[str, Finding]]:
         except Exception as error:
             yield (
                 name,
-                report_error(
-                    f"could not be looked at: {error}".strip(), "Mend what is named here."
-                ),
+                report_error(f"could not be checked: {error}".strip(), "Fix the error above."),
             )
 
 
@@ -89,12 +87,12 @@ def check_settings() -> Iterator[Finding]:
     public = [host for host in settings.ALLOWED_HOSTS if host not in LOCAL_HOSTS]
     if public and not settings.HTTPS:
         yield report_warning(
-            f"{public[0]} is served without HTTPS: passwords travel in clear.",
+            f"{public[0]} is served without HTTPS: passwords are sent unencrypted.",
             "End TLS in a proxy and set HTTPS=1 and BEHIND_PROXY=1.",
         )
     if settings.HTTPS and not settings.BEHIND_PROXY:
         yield report_warning(
-            "HTTPS=1 without BEHIND_PROXY=1: web takes every request for http.",
+            "HTTPS=1 without BEHIND_PROXY=1: web treats every request as HTTP.",
             "Set BEHIND_PROXY=1 where a proxy ends TLS and sets X-Forwarded-Proto.",
         )
     home = Path(settings.RANKFIELD_HOME)
@@ -105,7 +103,7 @@ def check_settings() -> Iterator[Finding]:
         yield report_error(f"Others may read {key}.", f"chmod 600 {key}")
     if settings.S3_BUCKET and key.exists() and key.read_text().strip() == settings.SECRET_KEY:
         yield report_warning(
-            "Each host with a secret key of its own signs everybody of the others out.",
+            "Each host with a secret key of its own signs out users of the others.",
             "Give all hosts the same SECRET_KEY.",
         )
     yield report_good(f"Rankfield {settings.VERSION}, in {settings.RANKFIELD_HOME}")
@@ -119,7 +117,7 @@ def check_database() -> Iterator[Finding]:
     if plan:
         yield report_error(
             f"{counted(len(plan), 'migration')} not applied.",
-            "Run `manage.py migrate`; `serve` and `web` do so at their start.",
+            "Run `manage.py migrate`; `serve` and `web` do so when they start.",
         )
     if connection.vendor == "sqlite":
         yield from check_sqlite()
@@ -131,16 +129,16 @@ def check_sqlite() -> Iterator[Finding]:
     path = Path(connection.settings_dict["NAME"])
     if find_file_system(path) in NETWORK_FILE_SYSTEMS:
         yield report_error(
-            f"{path} lies on a network file system, where SQLite loses data.",
+            f"{path} is on a network file system, where SQLite loses data.",
             "Put RANKFIELD_HOME on a local disk, or use PostgreSQL.",
         )
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA quick_check(1)")
         said = cursor.fetchone()[0]
     if said != "ok":
-        yield report_error(f"SQLite says: {said}", "Stop the site and restore the last backup.")
+        yield report_error(f"SQLite reports: {said}", "Stop the site and restore the last backup.")
     else:
-        yield report_good("SQLite answers and is whole")
+        yield report_good("SQLite answers and is intact")
 
 
 def find_file_system(path: Path) -> str:
@@ -165,7 +163,7 @@ def check_clock() -> Iterator[Finding]:
     if skew > MOST_SKEW:
         yield report_error(
             f"The clocks of this host and of the database are {skew:.0f} s apart.",
-            "Let NTP set both; deadlines go by the clock of web.",
+            "Let NTP set both; deadlines use the clock of web.",
         )
     else:
         yield report_good(f"{skew:.1f} s from the clock of the database")
@@ -182,7 +180,9 @@ def check_disk() -> Iterator[Finding]:
                 f"Only {what}.", "Make room, or move RANKFIELD_HOME to a larger disk."
             )
         elif share < LOW_SHARE:
-            yield report_warning(f"Only {what}.", "Plan for more: runs and collections are kept.")
+            yield report_warning(
+                f"Only {what}.", "Plan a larger disk: runs and collections are kept."
+            )
         else:
             yield report_good(what)
         if not os.access(folder, os.W_OK):
@@ -199,10 +199,10 @@ def check_storage() -> Iterator[Finding]:
     finally:
         default_storage.delete(name)
     if same:
-        yield report_good("a file that was stored came back")
+        yield report_good("a stored file was read back unchanged")
     else:
         yield report_error(
-            "A file that was stored came back otherwise.", "Look at the disk or the store."
+            "A stored file was read back changed.", "Check the disk or the object store."
         )
 
 
@@ -217,7 +217,7 @@ def check_broker() -> Iterator[Finding]:
     parts = urlsplit(settings.REDIS_URL)
     if parts.scheme != "unix" and not parts.password:
         yield report_warning(
-            f"Redis at {parts.hostname} has no password: anyone who reaches it can write to it.",
+            f"Redis at {parts.hostname} has no password: anyone who can reach it can write to it.",
             "Set a password (`requirepass`) and put it into REDIS_URL.",
         )
     there = datetime.fromtimestamp(server.time()[0], timezone.get_current_timezone())
@@ -232,14 +232,14 @@ def check_email() -> Iterator[Finding]:
         yield report_good("none is sent")
         return
     if not settings.SITE_URL:
-        yield report_warning("Mails cannot say where the site is.", "Set SITE_URL.")
+        yield report_warning("Emails cannot link to the site.", "Set SITE_URL.")
     with get_connection(fail_silently=False):
         yield report_good(f"{settings.EMAIL_HOST} answers")
     given_up = Mail.objects.filter(state=Mail.State.GIVEN_UP)
     if number := given_up.count():
         yield report_warning(
-            f"{counted(number, 'mail was,mails were')} given up; the last: {given_up[0].answer}",
-            "The notices stand on the site; see why the server refused them.",
+            f"{counted(number, 'email was,emails were')} given up; the last: {given_up[0].answer}",
+            "The notices are on the site. Find out why the mail server rejected them.",
         )
 
 
@@ -249,15 +249,13 @@ def check_workers() -> Iterator[Finding]:
     if not alive and waiting:
         yield report_error(
             f"No worker is alive, and {counted(waiting, 'job waits,jobs wait')}.",
-            "Start `manage.py work`, or see in the log why it ended.",
+            "Start `manage.py work`, or find in the log why it ended.",
         )
     elif not alive:
         yield report_warning("No worker is alive.", "Start `manage.py serve` or `manage.py work`.")
     others = sorted({worker.version for worker in alive} - {settings.VERSION})
     if others:
-        yield report_warning(
-            f"A worker is of version {others[0]}.", "Start it again with this code."
-        )
+        yield report_warning(f"A worker is of version {others[0]}.", "Restart it with this code.")
     if alive:
         yield report_good(f"{counted(len(alive), 'worker')} alive")
 
@@ -268,7 +266,7 @@ def check_jobs() -> Iterator[Finding]:
     if late:
         yield report_warning(
             f"{counted(late, 'job has,jobs have')} waited for more than 5 minutes.",
-            "Start more workers, or see what the ones there are do.",
+            "Start more workers, or check what the present ones do.",
         )
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=now - timedelta(days=1))
     number = failed.count()
@@ -277,7 +275,7 @@ def check_jobs() -> Iterator[Finding]:
         yield report_warning(
             f"{counted(number, 'job')} failed since yesterday; the last, {last.pk} ({last.kind}): "
             f"{last.reason}",
-            "The log has the reason; the desk of the track offers to try again.",
+            "The log has the reason; the desk of the track has a button to try again.",
         )
     if not late and not number:
         yield report_good(
@@ -291,14 +289,14 @@ def check_files() -> Iterator[Finding]:
     missing = [name for name in sorted(named) if not default_storage.exists(name)]
     if missing:
         yield report_error(
-            f"{counted(len(missing), 'file')} that rows name are gone, the first {missing[0]}.",
+            f"Missing: {counted(len(missing), 'file')} of the database, the first {missing[0]}.",
             "Put them back from the last backup.",
         )
     stray = len(list(cleanup.orphaned_files(cleanup.find_cutoff())))
     if stray:
         yield report_warning(
-            f"{counted(stray, 'file lies,files lie')} there without a row for over an hour.",
-            "A worker removes them within minutes; where none is alive, start one.",
+            f"{counted(stray, 'file is,files are')} stored without a row for over an hour.",
+            "A worker removes them within minutes; if none is alive, start one.",
         )
     if not missing and not stray:
         yield report_good(f"{counted(len(named), 'file')}, each with its row")

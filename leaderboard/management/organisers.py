@@ -12,7 +12,7 @@ def find_organiser(name: str | None) -> User:
     if name is not None:
         user = User.objects.filter(username=name).first()
         if user is None:
-            raise CommandError(f"There is no user {name}; `create_token {name}` makes one.")
+            raise CommandError(f"There is no user {name}; `create_token {name}` creates one.")
         return user
     organisers = User.objects.filter(is_active=True, can_organise=True)
     staff = User.objects.filter(is_active=True, is_staff=True)

@@ -206,7 +206,7 @@ def lock_home() -> Iterator[IO[str]]:
         except BlockingIOError:
             file.seek(0)
             other = file.read().strip() or "starting"
-            raise ServeError(f"Rankfield runs already in {path.parent}: {other}") from None
+            raise ServeError(f"Rankfield is already running in {path.parent}: {other}") from None
         yield file
 
 
@@ -254,7 +254,7 @@ def wait_until_ready(site: Site) -> None:
     while time.monotonic() < until:
         for child in site.children:
             if child.ended():
-                raise ServeError(f"{child.name} ended at once; what it said stands above")
+                raise ServeError(f"{child.name} ended at once; its output is above")
         if is_answering(site.url + "/healthz"):
             return
         time.sleep(0.1)

@@ -25,7 +25,7 @@ def write_files(name: str, folder: Path) -> dict[str, Path]:
     """Write topics, documents and judgments of a collection, and return the paths by part."""
     dataset = load_dataset(name)
     if not dataset.has_queries():
-        raise UnavailableCollectionError(f"{name} has no topics; ask for one of its parts that has")
+        raise UnavailableCollectionError(f"{name} has no topics; choose one of its parts that has")
     lines = {"topics": ("topics.jsonl", map(topic_line, dataset.queries_iter()))}
     if dataset.has_docs():
         lines["documents"] = ("documents.jsonl", map(document_line, dataset.docs_iter()))
@@ -39,12 +39,12 @@ def load_dataset(name: str) -> Any:
         library = importlib.import_module("ir_datasets")
     except ModuleNotFoundError:
         raise UnavailableCollectionError(
-            "ir_datasets is not installed here; `pip install ir_datasets` does"
+            "ir_datasets is not installed here; `pip install ir_datasets` installs it"
         ) from None
     try:
         return library.load(name)
     except KeyError:
-        raise UnavailableCollectionError(f"ir_datasets knows no {name}") from None
+        raise UnavailableCollectionError(f"ir_datasets does not have {name}") from None
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0036_tasks'),
+        ('leaderboard', '0037_late_teams'),
     ]
 
     operations = [

@@ -42,6 +42,9 @@ class Team(models.Model):
     alias = models.CharField(max_length=8, default="", db_default="", editable=False)
     # Anyone who has it can join the team.
     invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
+    # Its own deadline, if the organisers gave it a later one than the track has.
+    closes_at = models.DateTimeField(null=True, editable=False)
+    extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

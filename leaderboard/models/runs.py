@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.base import ModelState
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -35,13 +35,29 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return runs that are not rejected, failed or withdrawn; they reserve file and tag."""
         return self.not_rejected().filter(withdrawn_at=None)
 
+    def sent_by(self, user: User) -> RunQuerySet:
+        """Return the runs of the user's teams, and those that the user submitted for others."""
+        teams = Team.objects.filter(memberships__user=user).values("pk")
+        return self.filter(Q(team__in=teams) | Q(submitted_by=user))
+
     def using_quota(self) -> RunQuerySet:
         """Return runs that use quota; withdrawn runs too, except on a blind track.
 
         On a blind track a team learns nothing from a withdrawn run; elsewhere it sees the scores.
+        A replaced run and its replacement count once.  Where scores show, a replacement that is
+        replaced itself counts, or a team could try as many runs as it likes.
         """
         blind = Q(track__disclosure=Track.Disclosure.BLIND, track__released_at=None)
-        return self.not_rejected().exclude(blind, withdrawn_at__isnull=False)
+        counted = self.not_rejected().exclude(blind, withdrawn_at__isnull=False)
+        followers = Run.objects.not_rejected().filter(replaces=OuterRef("pk"))
+        replaced = Exists(followers.filter(withdrawn_at=None)) | (
+            Q(withdrawn_at__isnull=False) & Exists(followers)
+        )
+        return counted.exclude(Q(replaces=None) | blind, replaced)
+
+    def replacement_of(self, run: Run) -> Run | None:
+        """Return the active run that replaces this one, or will once it is checked."""
+        return self.active().filter(replaces=run.pk).first()
 
     def not_removed(self) -> RunQuerySet:
         """Return runs that are not withdrawn, disqualified or hidden."""
@@ -111,6 +127,10 @@ class Run(models.Model):
     description = models.TextField(blank=True, max_length=5000)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AUTOMATIC)
     is_primary = models.BooleanField(default=False, db_default=False)
+    # The run of its team that is withdrawn once this one has passed its checks.
+    replaces = models.ForeignKey(
+        "self", models.SET_NULL, null=True, editable=False, related_name="replacements"
+    )
     facts = models.JSONField(default=dict, blank=True)
 
     file = models.FileField(max_length=200)
@@ -170,6 +190,11 @@ class Run(models.Model):
                 condition=Q(is_primary=True, state__in=["valid", "scored"], withdrawn_at=None),
                 name="a_team_has_one_primary_run",
             ),
+            models.UniqueConstraint(
+                fields=["replaces"],
+                condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None),
+                name="a_run_is_replaced_once",
+            ),
             models.CheckConstraint(
                 condition=Q(
                     state__in=[
@@ -210,7 +235,7 @@ class Run(models.Model):
     @property
     def is_late(self) -> bool:
         """Return whether the run arrived late; runs of the organisers are never late."""
-        return self.track.is_late(self.received_at) and not self.team.of_organisers
+        return self.track.is_late(self.received_at, self.team) and not self.team.of_organisers
 
     @property
     def removal(self) -> str:

@@ -374,23 +374,30 @@ class Track(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def state(self, now: datetime | None = None) -> State:
+    def state(self, now: datetime | None = None, team: Team | None = None) -> State:
         """Return draft, planned, open or closed; all but a draft are computed from the dates."""
         now = now or timezone.now()
         if self.is_draft:
             return Track.State.DRAFT
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
-        return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN
+        return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
 
-    def is_late(self, instant: datetime) -> bool:
-        """Return whether that time is after the deadline and the minutes of grace."""
-        if self.closes_at is None:
+    def deadline_of(self, team: Team | None) -> datetime | None:
+        """Return when runs of a team are due: at its own later deadline, or at the track's."""
+        if team is None or team.closes_at is None or self.closes_at is None:
+            return self.closes_at
+        return max(self.closes_at, team.closes_at)
+
+    def is_late(self, instant: datetime, team: Team | None = None) -> bool:
+        """Return whether that time is after the team's deadline and the minutes of grace."""
+        deadline = self.deadline_of(team)
+        if deadline is None:
             return False
-        return instant - timedelta(minutes=self.grace_minutes) >= self.closes_at
+        return instant - timedelta(minutes=self.grace_minutes) >= deadline
 
-    def accepts_runs(self, now: datetime | None = None) -> bool:
-        state = self.state(now)
+    def accepts_runs(self, now: datetime | None = None, team: Team | None = None) -> bool:
+        state = self.state(now, team)
         late = state == Track.State.CLOSED and self.late_runs == Track.LateRuns.MARK
         return state == Track.State.OPEN or late
 

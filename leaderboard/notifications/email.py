@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from leaderboard.models import Mail, Notice
@@ -43,8 +44,12 @@ def send_mail(mail_id: str, progress: Progress) -> Publish:
 
 def find_address(notice: Notice) -> str | None:
     """Return the confirmed address of the reader, or nothing if email is not wanted."""
-    wanted = EmailAddress.objects.filter(user=notice.user, user__mails=True, user__is_active=True)
-    return wanted.filter(verified=True).values_list("email", flat=True).first()
+    return wanted_addresses().filter(user=notice.user).values_list("email", flat=True).first()
+
+
+def wanted_addresses() -> QuerySet[EmailAddress]:
+    """Return the confirmed addresses of active users who want their notices by email."""
+    return EmailAddress.objects.filter(user__mails=True, user__is_active=True, verified=True)
 
 
 def build_message(address: str, row: Mail) -> EmailMessage:

@@ -6,16 +6,18 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted
+from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
     AuditEvent,
@@ -26,13 +28,40 @@ from leaderboard.models import (
     JoinRequest,
     JudgmentSet,
     Mail,
+    Membership,
     Notice,
     Run,
+    Team,
     Track,
     User,
     Webhook,
 )
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
+from leaderboard.notifications.email import wanted_addresses
+
+# The longest text of a notice.
+LONGEST_NOTICE = 300
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Whom an announcement reaches: people, their teams, and those who get it by email too."""
+
+    people: int
+    teams: int
+    by_email: int
+
+
+def count_readers(track: Track) -> Readers:
+    """Count who gets an announcement of a track."""
+    members = track.memberships.all()
+    counts = members.aggregate(people=Count("user"), teams=Count("team", distinct=True))
+    return Readers(**counts, by_email=count_email_readers(members) if settings.EMAIL_HOST else 0)
+
+
+def count_email_readers(members: QuerySet[Membership]) -> int:
+    addresses = wanted_addresses().filter(user__in=members.values("user"))
+    return addresses.values("user").distinct().count()
 
 
 def notify_run_rejected(run: Run, errors: int) -> None:
@@ -75,16 +104,16 @@ def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: in
 def notify_released(track: Track) -> None:
     """Notify all members that the scores of a track are released."""
     address = reverse("board", args=[track.slug])
-    text = f"Scores for {track} are released."
+    # The release was written by a conditional update, which leaves the object as it was.
+    track.refresh_from_db(fields=["released_at"])
+    text = f"The scores of {track} are out. {phase_of(track)}"
     _notify_members(track, text, address)
     enqueue_webhooks(track, WebhookEvent.RELEASED, {}, text, address)
 
 
 def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
-    text = f"{track} no longer has a deadline."
-    if track.closes_at is not None:
-        text = f"{track} now closes on {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC."
+    text = f"The deadline of {track} has changed. {phase_of(track)}"
     address = reverse("task", args=[track.slug])
     _notify_members(track, text, address)
 
@@ -149,9 +178,13 @@ def notify_name_taken(request: JoinRequest) -> None:
 
 
 def notify_announced(announcement: Announcement) -> None:
-    """Notify all members of an announcement."""
+    """Notify all members of an announcement; the page has the end of a long one."""
     track = announcement.track
-    _notify_members(track, f"{track}: {announcement.text}", reverse("task", args=[track.slug]))
+    text = f"{track}: {announcement.text}"
+    if len(text) > LONGEST_NOTICE:
+        text = f"{text[: LONGEST_NOTICE - 2]} …"
+    address = f"{reverse('task', args=[track.slug])}#announcement-{announcement.pk}"
+    _notify_members(track, text, address)
 
 
 def notify_granted(grant: Grant) -> None:
@@ -160,6 +193,18 @@ def notify_granted(grant: Grant) -> None:
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
     _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
+
+
+def notify_extended(team: Team) -> None:
+    """Notify a team of its own later deadline, or that it has none any more."""
+    track = team.track
+    told = str(phase_of(track, team=team).lead)
+    text = f"The deadline of {track} is that of all teams again for {team}. {told}"
+    if team.closes_at is not None:
+        reason = team.extension_reason
+        text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
+    members = team.memberships.values_list("user", flat=True)
+    _notify(members, track, text, reverse("submit", args=[track.slug]))
 
 
 def notify_team(run: Run, text: str) -> None:
@@ -178,7 +223,8 @@ def _notify_organisers(track: Track, text: str, address: str) -> None:
 
 def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
     notices = Notice.objects.bulk_create(
-        Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
+        Notice(user_id=user, track=track, text=text[:LONGEST_NOTICE], address=address)
+        for user in users
     )
     if settings.EMAIL_HOST:
         Mail.objects.enqueue(notices)

@@ -52,7 +52,7 @@ def run_limits() -> list[Limit]:
         Limit("Compression ratio", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
         Limit("Files in a .zip", "1, not a nested archive", "rejected: E_MEMBERS, E_CONTAINER"),
         Limit("Line length", counted(runs.line, "byte"), "rejected: E_LINE_LONG"),
-        Limit("Lines, also blank ones", f"{runs.lines:,}", "rejected: E_SIZE"),
+        Limit("Lines, including blank ones", f"{runs.lines:,}", "rejected: E_SIZE"),
         Limit("Documents per topic", "set by track, usually 1,000", "rejected: E_DEPTH"),
         Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "checking stops"),
         Limit("Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "marked as failed"),

@@ -19,6 +19,8 @@ from evaluation.measures import parse_measure
 from leaderboard.display import charts
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, difference_text
+from leaderboard.display.phases import WORDS as PHASE_WORDS
+from leaderboard.display.phases import Phase
 from leaderboard.display.signs import badge, marked
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.pages import page_urls
@@ -52,11 +54,14 @@ STATES = {
     "kept": State("full", "Approved"),
     "importing": State("half", "Importing"),
     "ready": State("full", "Ready"),
-    "open": State("full", "open"),
-    "closed": State("withdrawn", "closed"),
-    "draft": State("queued", "draft"),
-    "upcoming": State("queued", "not open yet"),
-    "waiting": State("half", "waiting for judgments"),
+}
+PHASE_SIGNS = {
+    Phase.DRAFT: "queued",
+    Phase.PLANNED: "queued",
+    Phase.OPEN: "full",
+    Phase.JUDGING: "half",
+    Phase.CLOSED: "withdrawn",
+    Phase.RELEASED: "full",
 }
 NOTICES = ("ok", "info", "warn", "bad")
 MESSAGE_LEVELS = {"debug": "info", "success": "ok", "warning": "warn", "error": "bad"}
@@ -88,7 +93,17 @@ def once() -> SafeString:
 def chip(name: str) -> SafeString:
     """Render a state as an outlined chip, for page headings only."""
     shown = STATES[name]
-    return format_html('<span class="chip {}">{}{}</span>', name, sign(shown.sign), shown.word)
+    return _outlined(name, shown.sign, shown.word)
+
+
+@register.simple_tag
+def phase_chip(phase: Phase) -> SafeString:
+    """Render the phase of a track as an outlined chip."""
+    return _outlined(phase, PHASE_SIGNS[phase], PHASE_WORDS[phase].lower())
+
+
+def _outlined(name: str, shape: str, word: str) -> SafeString:
+    return format_html('<span class="chip {}">{}{}</span>', name, sign(shape), word)
 
 
 @register.simple_tag

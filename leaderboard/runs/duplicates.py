@@ -55,7 +55,8 @@ def check_duplicates(run: Run, problems: Problems) -> None:
     Call it under the track lock of publishing: two runs that are checked at the same time do not
     see each other earlier, and the second one to be published always sees the first here.
     """
-    twin = Run.objects.duplicates_of(run).filter(team=run.team_id).first()
+    twins = Run.objects.duplicates_of(run).filter(team=run.team_id)
+    twin = twins.exclude(pk=run.replaces_id).first()
     if twin is not None and "W_SAME_RUN" not in problems.counts:
         _warn_of_duplicate(twin, 1.0, problems)
 
@@ -117,8 +118,9 @@ def _number_first_documents(tops: list[Tops]) -> NDArray[np.int64]:
 
 
 def earlier_runs(run: Run) -> RunQuerySet:
-    """Return the active runs of the team that arrived before this one."""
-    return Run.objects.active().filter(team=run.team_id, received_at__lt=run.received_at)
+    """Return the earlier active runs of the team, without the one that this run replaces."""
+    earlier = Run.objects.active().filter(team=run.team_id, received_at__lt=run.received_at)
+    return earlier.exclude(pk=run.replaces_id)
 
 
 def load_tops(run: Run) -> Tops:

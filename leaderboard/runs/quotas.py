@@ -24,20 +24,38 @@ class Quota:
     next_day: datetime
 
 
-def find_quota(track: Track, team: Team | None, now: datetime | None = None) -> Quota:
-    """Return the quota of a team, or of a user who has no team yet."""
+def find_quota(
+    track: Track, team: Team | None, now: datetime | None = None, without: str | None = None
+) -> Quota:
+    """Return the quota of a team, or of a user who has no team yet.
+
+    `without` is the id of a run whose place another run takes.
+    """
     if team is not None:
-        return find_quotas([team], now)[team.pk]
+        return find_quotas([team], now, without)[team.pk]
     per_day, in_all = track.quota_per_day, track.quota_total
     return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
 
 
-def find_quotas(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Quota]:
+def find_freed_place(replaced: Run | None) -> str | None:
+    """Return the id of a run that will no longer use quota once it is replaced, if it will not.
+
+    Where scores show, the replacement of a replacement uses quota, see `using_quota`.
+    """
+    if replaced is None or (replaced.replaces_id is not None and replaced.track.shows_means):
+        return None
+    return replaced.pk
+
+
+def find_quotas(
+    teams: Sequence[Team], now: datetime | None = None, without: str | None = None
+) -> dict[int, Quota]:
     """Return the quotas by team id, with as few queries as for one team."""
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
     that_day = Q(received_at__gte=midnight, received_at__lt=next_day)
-    sent = Run.objects.using_quota().filter(team__in=teams).order_by().values("team")
+    runs = Run.objects.using_quota().filter(team__in=teams).order_by()
+    sent = (runs if without is None else runs.exclude(pk=without)).values("team")
     counted = sent.annotate(today=Count("pk", filter=that_day), in_all=Count("pk"))
     used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
     granted: dict[tuple[int, bool], int] = defaultdict(int)

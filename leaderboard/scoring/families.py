@@ -56,7 +56,7 @@ def _read_means(edition: Edition) -> EditionMeans:
 
 # The fields that name a run, and those that the selection rules read.
 NAME_FIELDS = ("tag", "filename", "track", "team__name", "team__alias", "facts")
-SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers")
+SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers", "team__closes_at")
 
 
 def family_of(edition: Edition) -> list[str]:
@@ -110,7 +110,7 @@ def select_runs(
         ordered = sorted(runs, key=_mean_key(edition, measure, means))
     else:
         ordered = sorted(runs, key=lambda run: (not run.is_primary, run.received_at, run.pk))
-    ordered.sort(key=lambda run: track.is_late(run.received_at))
+    ordered.sort(key=lambda run: track.is_late(run.received_at, run.team))
     chosen: dict[int | str, Run] = {}
     for run in ordered:
         # Organisers' runs do not compete, so each of them has its own key.

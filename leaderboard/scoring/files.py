@@ -31,7 +31,7 @@ def check_unchanged(run: Run) -> None:
     except FileNotFoundError:
         raise FileChangedError(f"{run.file.name} is gone") from None
     if found != run.sha256:
-        raise FileChangedError(f"{run.file.name} is not the {run.sha256} that was sent")
+        raise FileChangedError(f"{run.file.name} is not the {run.sha256} that was submitted")
 
 
 def read_run_file(run: Run) -> reading.Run:

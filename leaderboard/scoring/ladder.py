@@ -17,6 +17,8 @@ from leaderboard.scoring.families import load_measure_means
 
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9
+# The fields of a team that say whether it competes, and until when.
+TEAM_FIELDS = ("team__of_organisers", "team__closes_at")
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,13 @@ def build_ladder(edition: Edition) -> Ladder:
     runs = Run.objects.filter(track=track, score_sets__edition=edition)
     runs = runs.order_by("received_at", "pk")
     on_board = set(runs.on_the_board().values_list("pk", flat=True))
-    rows = list(runs.values_list("pk", "team_id", "team__of_organisers", "received_at"))
-    contenders = [(run, team) for run, team, of_organisers, _ in rows if not of_organisers]
+    rows = list(runs.select_related("team").only("received_at", *TEAM_FIELDS))
+    contenders = [(run.pk, run.team_id) for run in rows if not run.team.of_organisers]
     risen = find_rising_runs(contenders, values, track.ladder_step)
-    late = {run for run, _, _, at in rows if track.is_late(at)}
+    late = {run.pk for run in rows if track.is_late(run.received_at, run.team)}
     late_first = sorted(risen, key=lambda pair: pair[0] not in late)
     last = {team: run for run, team in late_first if run in on_board}
-    exempt = [run for run, _, of_organisers, _ in rows if of_organisers]
+    exempt = [run.pk for run in rows if run.team.of_organisers]
     return Ladder(
         step=track.ladder_step,
         risen=frozenset([run for run, _ in risen] + exempt),

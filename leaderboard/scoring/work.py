@@ -19,6 +19,7 @@ from evaluation.judging import JudgedRun
 from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
 from leaderboard.models import (
+    AuditEvent,
     Edition,
     Job,
     JudgmentSet,
@@ -55,7 +56,7 @@ from leaderboard.scoring.measuring import (
 from leaderboard.scoring.problems import problem_fields
 
 MAX_DESCRIPTION = 5000
-OUR_FAULT = "This went wrong here. Not your fault: the file is safe, and the organisers can see it."
+OUR_FAULT = "Something went wrong on our side. The file is safe, and the organisers can see it."
 
 
 def check_run(run_id: str, progress: Progress) -> Publish:
@@ -116,6 +117,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
         **problem_fields(run, read.problems),
     )
     run.tag = run.tag or read.tag
+    withdraw_replaced_run(run, now)
     for scores in measured:
         store_scores(run.pk, scores)
     notices.notify_run_accepted(run, shown, _describe_against_main(run, track) if shown else "")
@@ -127,6 +129,20 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
             publish_edition(edition)
     if shown and track.edition:
         Job.objects.enqueue("compare", track.edition)
+
+
+def withdraw_replaced_run(run: Run, now: datetime) -> None:
+    """Withdraw the run that an accepted one replaces."""
+    replaced = Run.objects.filter(pk=run.replaces_id, withdrawn_at=None).first()
+    if replaced is None:
+        return
+    Run.objects.filter(pk=replaced.pk).update(
+        withdrawn_at=now,
+        withdrawn_by=run.submitted_by_id,
+        withdrawn_reason=f"replaced by {run}",
+    )
+    AuditEvent.objects.record(run.submitted_by, "replace", run, before={"run": str(replaced)})
+    Track.objects.filter(pk=run.track_id, baseline=run.replaces_id).update(baseline=None)
 
 
 def _describe_against_main(run: Run, track: Track) -> str:

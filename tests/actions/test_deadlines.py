@@ -29,7 +29,7 @@ def changed(track: Track, ada, **fields: object) -> Track:
 
 
 def test_after_the_deadline_no_run_is_taken(closed, ben):
-    with pytest.raises(NotAccepted, match="This track closed on"):
+    with pytest.raises(NotAccepted, match="Closed: runs were accepted until"):
         make_run(closed, ben)
 
 
@@ -55,7 +55,7 @@ def test_whoever_sends_a_late_run_is_led_there_and_told(closed, ada, as_ben, pag
     changed(closed, ada, late_runs="mark")
     assert "/tracks/closed/submit/" in page_at(as_ben, address)
     for told in (address, "/tracks/closed/submit/"):
-        assert "runs submitted now are late" in words(page_at(as_ben, told))
+        assert "Runs submitted now are marked late" in words(page_at(as_ben, told))
 
 
 def standing(closed: Track, ada, ben, **fields: object) -> list[str]:
@@ -91,7 +91,7 @@ def test_a_late_run_stands_where_its_team_has_none_in_time(closed, ada, ben, as_
 def test_before_it_opens_a_track_takes_no_late_run_either(collection, ben):
     opens = timezone.now() + AN_HOUR_AGO
     track = make_track(collection, slug="soon", opens_at=opens, late_runs="mark")
-    with pytest.raises(NotAccepted, match="This track opens on"):
+    with pytest.raises(NotAccepted, match="Not open yet: runs are accepted from"):
         make_run(track, ben)
 
 

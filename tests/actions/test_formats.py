@@ -68,4 +68,4 @@ def test_what_a_system_says_of_itself_becomes_its_description(collection, ben):
 def test_the_metadata_of_a_run_are_kept_and_shown(track, ben, as_ben):
     run = make_run(track, ben, METADATA + RUN)
     assert run.metadata == {"tag": "ben-bm25", "platform.software.libraries.1": "pyserini"}
-    assert "pyserini" in as_ben.get(f"/runs/{run.pk}/").content.decode()
+    assert "pyserini" in as_ben.get(f"/runs/{run.pk}/file-and-facts/").content.decode()

@@ -33,7 +33,7 @@ def test_one_click_replaces_the_tag_and_scores_the_run(track, ben, as_ben):
 
 def test_the_page_of_a_repaired_run_says_how_it_was_repaired(track, ben, as_ben):
     run = make_run(track, ben, BLANK, fixes=("tag",))
-    page = as_ben.get(f"/runs/{run.pk}/").content.decode()
+    page = as_ben.get(f"/runs/{run.pk}/file-and-facts/").content.decode()
     assert "<dt>Repaired</dt><dd>run tag replaced" in page
     assert "the run tag was replaced by LMD-m" in page
     assert "/repair/" not in page

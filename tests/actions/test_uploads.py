@@ -50,7 +50,7 @@ def test_an_idempotency_key_makes_one_run(track, ben):
         send(track, ben, OTHER_RUN, idempotency_key="k1")
 
 
-@pytest.mark.parametrize("days, word", [((1, 2), "opens on"), ((-2, -1), "closed on")])
+@pytest.mark.parametrize("days, word", [((1, 2), "Not open yet"), ((-2, -1), "Closed: runs were")])
 def test_dates_close_a_track(collection, ben, days, word):
     opens, closes = (timezone.now() + timedelta(days=n) for n in days)
     track = make_track(collection, opens_at=opens, closes_at=closes)
@@ -70,14 +70,14 @@ def test_who_missed_the_answer_asks_again_after_the_deadline(track, ben, key):
     first = send(track, ben, idempotency_key=key).run
     close(track)
     assert send(track, ben, idempotency_key=key).run == first
-    with pytest.raises(NotAccepted, match="closed on"):
+    with pytest.raises(NotAccepted, match="runs were accepted until"):
         send(track, ben, OTHER_RUN)
 
 
 def test_after_the_deadline_nobody_learns_of_the_runs_of_others(track, ben, cat):
     send(track, ben, idempotency_key="k1")
     close(track)
-    with pytest.raises(NotAccepted, match="closed on"):
+    with pytest.raises(NotAccepted, match="runs were accepted until"):
         send(track, cat, idempotency_key="k1")
     assert track.team_of(cat) is None
 

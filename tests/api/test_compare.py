@@ -53,7 +53,7 @@ def test_a_pair_has_its_probabilities_beside_the_region_of_the_reader(ada, ben, 
 
 def test_a_run_that_is_not_on_the_board_is_a_wrong_field(bens_run, anybody_api):
     answer = anybody_api.get(f"{PATH}?a={bens_run.pk}&b=nothing")
-    assert (answer.status_code, answer.json()["message"]) == (422, "b: is no run on this board")
+    assert (answer.status_code, answer.json()["message"]) == (422, "b: is not a run on this board")
     assert anybody_api.get(f"{PATH}?a={bens_run.pk}").json()["message"] == "b: is missing"
 
 

@@ -111,6 +111,12 @@ CALLS = {
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
     ),
+    "post /tracks/{slug}/deadlines": Call(
+        "/tracks/blind/deadlines",
+        by_organisers(200),
+        "organise",
+        body={"team": "ben", "closes_at": None},
+    ),
     "post /tracks/{slug}/teams": Call(
         "/tracks/blind/teams", by_organisers(201), "organise", body={"name": "Crumbs"}
     ),

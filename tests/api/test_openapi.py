@@ -14,6 +14,7 @@ CALLS = {
     "/api/v1/tracks": {"get", "post"},
     "/api/v1/tracks/{slug}": {"get", "patch"},
     "/api/v1/tracks/{slug}/join": {"post"},
+    "/api/v1/tracks/{slug}/deadlines": {"post"},
     "/api/v1/tracks/{slug}/teams": {"post"},
     "/api/v1/tracks/{slug}/release": {"post"},
     "/api/v1/tracks/{slug}/leaderboard": {"get"},

@@ -153,7 +153,7 @@ def test_an_organiser_submits_for_a_team_of_the_track(track, ben, ada_api):
 
 def test_a_team_that_is_not_there_is_a_wrong_field(track, ada_api):
     answer = ada_api.send_run(RUN, team="nobody")
-    assert answer.json()["message"] == "team: is no team of this track"
+    assert answer.json()["message"] == "team: is not a team of this track"
     assert not Team.objects.filter(name="nobody").exists()
 
 

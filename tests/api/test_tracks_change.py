@@ -67,7 +67,7 @@ def test_a_baseline_is_a_run_of_this_track(track, blind_track, ben, ada_api):
     elsewhere = make_run(blind_track, ben)
     for run_id in (elsewhere.pk, "nothing", ""):
         answer = ada_api.patch(PATH, {"baseline": run_id})
-        assert answer.json()["message"] == "baseline: is no run on the board of this track"
+        assert answer.json()["message"] == "baseline: is not a run on the board of this track"
 
 
 def test_a_wrong_baseline_leaves_the_other_fields_alone(track, ada_api):

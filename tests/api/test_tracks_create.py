@@ -25,6 +25,7 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
     assert answer.json() == NEEDED | {
         "url": "/api/v1/tracks/loaves",
         "state": "open",
+        "phase": "Open: runs are accepted without a deadline. Scores appear on release.",
         "description": "",
         "relevance_threshold": 1,
         "depth": 1000,
@@ -214,7 +215,7 @@ def test_a_track_begins_with_the_grade_of_its_judgments(collection, ada_api):
 
 def test_a_slug_that_is_taken_is_a_wrong_field(track, ada_api):
     answer = ada_api.post("/api/v1/tracks", NEEDED | {"slug": "bread"})
-    assert answer.json()["message"] == "slug: is taken; choose another"
+    assert answer.json()["message"] == "slug: is already in use; choose another"
 
 
 def test_unknown_fields_are_ignored(collection, ada_api, ben):

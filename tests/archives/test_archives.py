@@ -180,8 +180,8 @@ def test_a_refused_run_stays_refused_where_the_rules_are_others(track, ben, tmp_
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        (b'"state": "refused"', b'"state": "scored"', "stands among the refused"),
-        (b'"line": 2', b'"lime": 2', "tells problems of a run as they are not written here"),
+        (b'"state": "refused"', b'"state": "scored"', "is listed among the rejected"),
+        (b'"line": 2', b'"lime": 2', "problems of a run have an unknown form"),
     ],
 )
 def test_a_refused_run_that_is_something_else_breaks_the_import_off(
@@ -201,7 +201,7 @@ def test_a_refused_run_that_is_something_else_breaks_the_import_off(
 def test_judgments_come_with_the_file_that_they_came_in(grown, tmp_path):
     command("export_track", "bread", tmp_path / "grown.zip")
     other = repacked(tmp_path / "grown.zip", {"judgments/v2.file": b"1 0 d1 1\n"})
-    with pytest.raises(CommandError, match="is not the file that the judgments came in"):
+    with pytest.raises(CommandError, match="is not the original file of the judgments"):
         command("import_track", other, *AWAY)
 
 
@@ -252,7 +252,7 @@ def test_the_next_import_takes_the_place_of_a_killed_one(killed):
 def test_a_collection_that_took_too_long_to_arrive_is_said_to_be_gone(collection):
     arrival = ImportHeartbeat(collection)
     Collection.objects.all().delete()
-    with pytest.raises(ArchiveError, match="taken for broken off"):
+    with pytest.raises(ArchiveError, match="no progress for so long"):
         arrival.finish()
 
 
@@ -337,8 +337,8 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(file):
     ("changes", "why"),
     [
         pytest.param({"manifest.json": b"{}"}, "archive: Field required", id="empty-manifest"),
-        pytest.param({"manifest.json": b"\xff"}, "its manifest is not one", id="no-manifest"),
-        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not one", id="deep"),
+        pytest.param({"manifest.json": b"\xff"}, "its manifest is not a track", id="no-manifest"),
+        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not a track", id="deep"),
         pytest.param({"topics.jsonl": None}, "there is no topics.jsonl in it", id="no-topics"),
         pytest.param({"topics.jsonl": b"?\n"}, "Its collection is refused", id="no-json"),
         pytest.param({"../../etc/passwd": b"x"}, "already exists", id="a-path-is-only-a-name"),

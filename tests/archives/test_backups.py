@@ -49,7 +49,7 @@ def test_a_backup_that_broke_off_leaves_nothing(
 
 
 def test_a_folder_that_is_there_is_not_written_into(db, tmp_path):
-    with pytest.raises(BackupError, match="is there already"):
+    with pytest.raises(BackupError, match="already exists"):
         create_backup(tmp_path)
 
 

@@ -185,6 +185,8 @@ def lived(request, collection, ada, ben, cat) -> Track:
     snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
     people.grant_runs(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
+    later = {"closes_at": timezone.now(), "extension_reason": "a fire"}
+    track.teams.filter(name="cat").update(**later)
     notices.announce(track, ada, "Judgments v2 are out.")
     texts = {"authors": "Ada Byron", "questions": "Why bread?"}
     days = [tasks.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
@@ -205,10 +207,12 @@ def bring_other_judgments(collection: Collection, ada: User) -> None:
 
 
 def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:
-    """A good one, one that its team withdrew, a baseline, one with facts, and two refused."""
+    """A good one, one withdrawn, one replaced, a baseline, one with facts, and two refused."""
     good = make_run(track, ben, RUN, description="BM25, k1 = 0.9")
     fact_changes.change_facts(good, ben, {"kind": "manual", "models": "none"})
     runs.withdraw_run(make_run(track, cat, RUN), cat, "a slip")
+    slip = make_run(track, cat, RUN.replace("d9", "d12"))
+    make_run(track, cat, RUN.replace("d9", "d11"), replaces=slip.pk)
     tracks.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
     make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))
     make_run(track, ben, "".join(f"1 Q0 x{n} {n} 1.0 unknown\n" for n in range(200)))

@@ -31,7 +31,7 @@ def test_a_run_is_sent_watched_and_opened(page, tmp_path):
     page.get_by_text("Checked in your browser").wait_for()
     page.get_by_role("button", name="Submit run").click()
     page.wait_for_url("**/runs/*/")
-    page.get_by_role("heading", name="Topic by topic").wait_for(timeout=20_000)
+    page.get_by_role("heading", name="Summary").wait_for(timeout=20_000)
     assert page.locator(".chip").inner_text() == "Scored"
     page.get_by_role("link", name=".5833").click()
     page.get_by_role("heading", name="Retrieved documents").wait_for()
@@ -75,7 +75,7 @@ def test_everything_works_without_javascript(browser, scene, tmp_path):
     choose(page, tmp_path / "eve.run", RUN.replace("8.0", "8.5"))
     page.get_by_role("button", name="Submit run").click()
     for _ in range(100):
-        if page.get_by_role("heading", name="Topic by topic").count():
+        if page.get_by_role("heading", name="Summary").count():
             break
         page.wait_for_timeout(200)
         page.reload()

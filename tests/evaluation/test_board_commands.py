@@ -145,4 +145,4 @@ def test_a_run_without_any_value_is_left_out_by_name(words, capfd, folder, monke
     *lines, [note] = printed(capfd, words[0], "qrels", "good", "fair", "poor", *words[1:])
     p = f"{compare_all_pairs(rows[:2]).p[0, 1]:.3g}"
     assert next(line for line in lines if "fair" in line[1:3])[4 if words == ["pairs"] else 8] == p
-    assert "left out, undefined on every topic: poor" in note
+    assert "excluded, undefined on every topic: poor" in note

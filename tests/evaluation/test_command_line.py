@@ -385,7 +385,7 @@ def test_pool_lists_the_union_of_the_tops(capfd):
     assert main(["pool", "run", "better", "--depth", "1"]) == 0
     printed = capfd.readouterr()
     assert printed.out == "1 a\n1 b\n10 c\n2 a\n"
-    assert printed.err == "depth@1: 4 documents of 3 topics (1 to 2 a topic, median 1)\n"
+    assert printed.err == "depth@1: 4 documents of 3 topics (1 to 2 per topic, median 1)\n"
 
 
 def test_pool_leaves_out_what_is_judged(capfd):

@@ -78,7 +78,7 @@ def test_a_job_that_waits_long_is_told(track):
 
 def test_a_file_that_is_gone_is_bad(track, ben):
     default_storage.delete(make_run(track, ben).file.name)
-    assert "that rows name are gone" in findings("files")[0].what
+    assert "of the database, the first" in findings("files")[0].what
 
 
 def test_a_file_that_changed_is_found_by_its_hash(track, ben):
@@ -164,5 +164,5 @@ def test_a_mail_server_that_does_not_answer_is_named(settings, db):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     faults = [each.what for name, each in health_checks.run_checks() if name == "mail"]
-    assert faults[0] == "Mails cannot say where the site is."
-    assert faults[1].startswith("could not be looked at: [Errno 111] Connection refused")
+    assert faults[0] == "Emails cannot link to the site."
+    assert faults[1].startswith("could not be checked: [Errno 111] Connection refused")

@@ -14,7 +14,8 @@ from allauth.account.models import EmailAddress
 from leaderboard.actions import people, tracks
 from leaderboard.models import Job, Mail, Notice, Run, User
 from leaderboard.notifications import notices
-from tests.builders import make_run, make_track, work
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, work
+from tests.pages.reading import words
 from tests.security.test_deployment import manage
 
 pytestmark = pytest.mark.long
@@ -98,7 +99,7 @@ def test_a_release_is_mailed(postman, blind_track, ada, reader):
     make_run(blind_track, reader)
     tracks.release_track(blind_track, ada)
     work()
-    assert "Scores for Blind track are released." in bodies(postman)[1]
+    assert "The scores of Blind track are out." in bodies(postman)[1]
 
 
 def test_a_refused_run_is_mailed(postman, track, reader):
@@ -186,3 +187,12 @@ def test_no_announcement_writes_headers(postman, track, ada, reader):
     work()
     assert postman.taken[-1]["Bcc"] is None
     assert postman.taken[-1]["Subject"] == "[Rankfield] Bread track: Soon Bcc: cat@example.org"
+
+
+def test_the_desk_says_how_many_get_an_announcement_by_email(postman, track, ben, cat, as_ada):
+    for user, text in ((ben, RUN), (cat, OTHER_RUN)):
+        make_run(track, user, text)
+    EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True)
+    EmailAddress.objects.create(user=cat, email="cat@example.org", verified=False)
+    page = words(as_ada.get("/tracks/bread/desk/").text)
+    assert "2 people in 2 teams get a notice, 1 also by email." in page

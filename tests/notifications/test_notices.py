@@ -16,10 +16,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import tracks, uploads
+from leaderboard.actions.people import JoinDetails, join_track
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import WebhookEvent
-from leaderboard.notifications import webhooks
-from tests.builders import QRELS, make_run, upload, work
+from leaderboard.notifications import notices, webhooks
+from tests.builders import OTHER_RUN, QRELS, make_run, make_user, upload, work
+from tests.pages.reading import words
 
 pytestmark = pytest.mark.long
 
@@ -80,7 +82,7 @@ def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
 def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
     tracks.release_track(blind_track, ada)
-    assert texts_for(ben)[0] == "Scores for Blind track are released."
+    assert texts_for(ben)[0].startswith("The scores of Blind track are out. Open: ")
 
 
 def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, ben):
@@ -89,8 +91,10 @@ def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, b
     for changes in ({"closes_at": later}, {"closes_at": later, "depth": 500}, {"closes_at": None}):
         tracks.change_track(blind_track, ada, changes)
     assert texts_for(ben)[:-1] == [
-        "Blind track no longer has a deadline.",
-        "Blind track now closes on 01 Dec 2030, 11:59 UTC.",
+        "The deadline of Blind track has changed. Open: runs are accepted without a deadline. "
+        "Scores appear on release.",
+        "The deadline of Blind track has changed. Open: runs are accepted until "
+        "30 Nov 2030, 23:59 AoE. Scores appear on release.",
     ]
 
 
@@ -226,3 +230,15 @@ def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
         "/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored", "format": "json"}
     )
     assert answer.status_code == 422 and not track.webhooks.exists()
+
+
+def test_an_announcement_reaches_every_member_of_every_team_once(track, ada, ben, cat, as_ada):
+    first, _ = make_run(track, ben).team, make_run(track, cat, OTHER_RUN).team
+    dan = make_user("dan")
+    join_track(track, dan, JoinDetails(team_code=first.invitation))
+    assert "3 people in 2 teams get a notice" in words(as_ada.get("/tracks/bread/desk/").text)
+    notices.announce(track, ada, "The deadline is near. " * 30)
+    sent = Notice.objects.filter(text__startswith="Bread track: The deadline")
+    assert sorted(notice.user.username for notice in sent) == ["ben", "cat", "dan"]
+    assert all(len(notice.text) <= 300 and notice.text.endswith(" …") for notice in sent)
+    assert sent[0].address.startswith("/tracks/bread/task/#announcement-")

@@ -13,8 +13,8 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 
 # Pages that show scores by a measure, or against a baseline.
 FOLLOWING = re.compile(
-    r'href="((?:/runs/\w+/(?:ranking/)?'
-    r"|/tracks/ten/(?:(?:topics/map|topics|topic|significance|measures|cost|plan|reusability|compare|history)/)?"
+    r'href="((?:/runs/\w+/(?:ranking/|topics/|failures/|file-and-facts/)?'
+    r"|/tracks/ten/(?:(?:topics/map|topics|topic|document|significance|measures|cost|plan|reusability|compare|history)/)?"
     r')(?:\?[^"#]*)?)(?:#\w+)?"'
 )
 CHOSEN = "measure=P@5&baseline={base}"
@@ -33,6 +33,9 @@ PAGES = (
     "/tracks/ten/history/?",
     "/tracks/ten/computed/?",
     "/runs/{ours}/?",
+    "/runs/{ours}/topics/?",
+    "/runs/{ours}/failures/?",
+    "/runs/{ours}/file-and-facts/?",
     "/runs/{ours}/ranking/?number=3&",
 )
 

@@ -119,7 +119,7 @@ def test_where_the_judgments_are_shared_both_commands_say_where_they_are(run, ad
     tracks.choose_baseline(run.track, ada, make_run(run.track, ada, OTHER_RUN))
     difference = f"/tracks/bread/computed/difference/?run={run.pk}"
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">judgments</a>'
-    assert "which the organisers give to whom they choose" in page_at(client, difference)
+    assert "Ask the organisers for it" in page_at(client, difference)
     Track.objects.update(shares_judgments=True)
     assert link in computed(client, run) and link in page_at(client, difference)
 

@@ -37,9 +37,9 @@ def test_a_run_in_the_queue_waits(track, ben, as_ada):
 def test_a_release_that_was_planned_waits_once_no_run_is_taken(blind_track, as_ada):
     day = timedelta(days=1)
     dates = {"closes_at": timezone.now() - 2 * day, "release_at": timezone.now() - day}
-    assert "release</a> is planned" not in as_ada.get("/tracks/blind/desk/").text
+    assert "Release scores" not in as_ada.get("/tracks/blind/desk/").text
     Track.objects.update(**dates)
-    assert "release</a> is planned" in as_ada.get("/tracks/blind/desk/").text
+    assert "Release scores" in as_ada.get("/tracks/blind/desk/").text
 
 
 def test_a_failed_run_is_tried_again_from_here(track, ben, as_ada):
@@ -89,7 +89,7 @@ def test_judgments_that_were_refused_are_named(track, ada, as_ada):
     uploads.accept_judgments(track.collection, upload("v2", "no judgments\n"), "v2", ada)
     work()
     page = as_ada.get(DESK).text
-    assert "<bdi>v2</bdi></a>: open it to see the errors." in page
+    assert "failed the checks." in page
     assert "Nothing to do." not in page
 
 
@@ -242,3 +242,36 @@ def test_the_trail_is_told_in_words(track, ada, ben, as_ada):
     page = as_ada.get(f"{DESK}trail/").text
     assert "changed the track" in page and "depth: 1000 → 500" in page
     assert "hid the run" in page and "reason: a copy" in page
+
+
+def test_the_desk_begins_with_what_needs_a_decision(blind_track, ada, ben, as_ada):
+    make_run(blind_track, ben, "not a run\n")
+    Track.objects.update(closes_at=timezone.now() - timedelta(days=1))
+    page = as_ada.get("/tracks/blind/desk/").text
+    order = [page.index(word) for word in ("To do", "1 decision", "Release scores", "folds")]
+    assert order == sorted(order)
+
+
+def test_a_passed_deadline_of_an_open_board_needs_no_decision(track, as_ada):
+    Track.objects.update(closes_at=timezone.now() - timedelta(days=1))
+    assert "Nothing to do." in as_ada.get(DESK).text
+
+
+def test_a_job_that_nothing_finishes_is_named(track, ben, as_ada):
+    uploads.accept_run(track, ben, upload("rye.run", RUN))
+    assert "older than 15 minutes" not in as_ada.get(DESK).text
+    Job.objects.filter(kind="check_run").update(created_at=timezone.now() - timedelta(minutes=16))
+    assert "1 job of this track is older than 15 minutes." in as_ada.get(DESK).text
+
+
+def test_a_stuck_job_of_another_track_is_not(track, collection, ben, as_ada):
+    uploads.accept_run(make_track(collection, slug="rye"), ben, upload("rye.run", RUN))
+    Job.objects.update(created_at=timezone.now() - timedelta(minutes=16))
+    assert "older than 15 minutes" not in as_ada.get(DESK).text
+
+
+def test_everything_below_is_folded(track, ben, as_ada):
+    make_run(track, ben)
+    Worker.objects.record_heartbeat("rankfield-7@here")
+    page = as_ada.get(DESK).text
+    assert "<details open" not in page and page.count("<details>") >= 4

@@ -60,7 +60,7 @@ def test_of_two_other_teams_nothing_is_told(run, as_ben):
         row[each] for name in tables for row in rows(pack, name) for each in ("best", "worst")
     }
     assert spread == {""} and len(tables) == 4
-    assert "nothing is told\nof the type: automatic." in pack.read("README.txt").decode()
+    assert "these three are not\ngiven for the type: automatic." in pack.read("README.txt").decode()
 
 
 def test_no_other_run_is_named(run, as_ben):

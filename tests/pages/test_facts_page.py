@@ -71,14 +71,14 @@ def test_a_wrong_fact_is_said_on_the_form(track, as_ben, fields, said):
 def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
     run = make_run(track, ben)
     assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
-    page = words(page_at(as_ben, f"/runs/{run.pk}/"))
+    page = words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
     assert "1 change to the facts" in page and "Stage: not said → rerank" in page
 
 
 def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):
     run = make_run(track, ben)
     change(as_ben, run, stage="rerank")
-    page = words(page_at(as_cat, f"/runs/{run.pk}/"))
+    page = words(page_at(as_cat, f"/runs/{run.pk}/file-and-facts/"))
     assert "Stagererank" in page
     assert "change to the facts" not in page and "Edit facts" not in page
 

@@ -81,9 +81,9 @@ def test_tracks_stand_under_what_can_be_done_with_them(collection):
 def test_a_closed_blind_track_waits_for_its_scores(collection, ada):
     late = timezone.now() - timedelta(days=2)
     track = make_track(collection, slug="shared", disclosure="blind", closes_at=late)
-    assertContains(Client().get("/tracks/"), "Waiting for scores")
+    assertContains(Client().get("/tracks/"), "Judging")
     tracks.release_track(track, ada)
-    assertNotContains(Client().get("/"), "Waiting for scores")
+    assertNotContains(Client().get("/"), "Judging")
 
 
 def test_the_leader_is_compared_with_the_baseline(track, ada, ben, cat):

@@ -95,9 +95,9 @@ def test_organisers_alone_are_told(track, ada, ben, v2):
 
 
 def test_the_desk_keeps_it_until_the_board_is_switched(track, ada, v2, as_ada):
-    assert "see what they change" in as_ada.get("/tracks/bread/desk/").text
+    assert "See what changes" in as_ada.get("/tracks/bread/desk/").text
     tracks.change_track(track, ada, {"judgment_set": v2})
-    assert "see what they change" not in as_ada.get("/tracks/bread/desk/").text
+    assert "See what changes" not in as_ada.get("/tracks/bread/desk/").text
 
 
 def test_meanwhile_the_page_says_how_far_it_is(track, v2, as_ada):

@@ -118,7 +118,7 @@ def test_which_verdicts_could_flip(ada, ben, client):
     send(track, ben, "first", 1)
     send(track, ben, "third", 3)
     page = page_at(client, TEN)
-    said = "2 of 2 verdicts by P@5 against the baseline base could flip: first and third."
+    said = "2 of 2 verdicts by P@5 against the baseline base could change: first and third."
     assert said in words(page)
     lines = {line.split()[0]: line for line in rows(page, 1)}
     assert lines["third"].endswith("from .0000 to .2000 not significant , or better or better –")
@@ -141,7 +141,7 @@ def test_a_verdict_that_nothing_flips_stands(ada, ben, client):
     send(track, ben, "first", 1)
     page = page_at(client, TEN)
     assert "Every document that decides P@5 was judged" in words(page)
-    safe = "base is safe, whatever grades the missing judgments have."
+    safe = "base is safe, regardless of the grades of the missing judgments."
     assert f"The verdict by P@5 against the baseline {safe}" in words(page)
     assert rows(page, 1)[0].endswith("better , stands stands none can")
 
@@ -158,7 +158,7 @@ def test_who_reads_of_one_measure_hears_that_the_board_ranks_by_another(ada, ben
     track = ten_track(ada)
     with_baseline(track, ada, 2)
     send(track, ben, "third", 3)
-    assert "Those by AP, which ranks the board, are others" in words(page_at(client, TEN))
+    assert "Those by AP, which ranks the board, are separate" in words(page_at(client, TEN))
     by_ap = words(page_at(client, f"{TEN}?measure=AP"))
     assert "no bound on how far judgments could move AP" in by_ap
 

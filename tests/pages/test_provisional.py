@@ -36,12 +36,12 @@ def frozen(board, as_ada) -> Track:
 
 
 def test_before_the_deadline_runs_may_come(board, as_cat):
-    assert "are provisional: submission closes" in said(as_cat, board, closes_at=BEFORE)
+    assert "are provisional while runs are accepted" in said(as_cat, board, closes_at=BEFORE)
 
 
 def test_where_late_runs_are_taken_they_may_come_still(board, as_cat):
     words = said(as_cat, board, closes_at=AFTER, late_runs="mark")
-    assert "are provisional: late runs are still accepted." in words
+    assert "are provisional while late runs are accepted." in words
 
 
 def test_after_the_deadline_it_waits_for_a_snapshot(board, as_cat):

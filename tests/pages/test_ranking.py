@@ -112,7 +112,7 @@ def test_gains_count_as_the_tracks_own_measure_does(track, ada):
 def test_a_topic_without_a_relevant_document_has_nothing_to_gain(track, ben, client):
     Judgment.objects.update(grade=0)
     run = make_run(track, ben)
-    assert "What it gains" not in page_at(client, f"/runs/{run.pk}/ranking/?number=1")
+    assert "Gains and losses" not in page_at(client, f"/runs/{run.pk}/ranking/?number=1")
 
 
 def test_relevant_documents_elsewhere_are_named(track, ben, client):
@@ -140,7 +140,7 @@ def test_a_blind_track_shows_ones_documents_without_grades(blind_track, ben, as_
     run = make_run(blind_track, ben)
     page = page_at(as_ben, f"/runs/{run.pk}/ranking/?number=1")
     assert "Document 1<" in page and "grades hidden" in page
-    for hidden in ("unjudged", 'class="grade', "What it gains", "Relevant, further"):
+    for hidden in ("unjudged", 'class="grade', "Gains and losses", "Relevant, further"):
         assert hidden not in page
     answer = as_ben.get(f"/runs/{run.pk}/ranking/?number=1&format=csv").content.decode()
     assert answer.splitlines()[:2] == ["rank,docno,score", "1,d1,9.0"]

@@ -30,7 +30,7 @@ def page_of(client, run: Run, more: str = "") -> str:
 def test_the_scores_are_those_that_were_computed(scored, client):
     page = page_of(client, scored)
     assert ".6944" in page
-    assert "topics answered</dt><dd>3 of 3" in page
+    assert "Answered</dt><dd>3 of 3 topics" in page
 
 
 def test_a_late_run_says_so_on_its_page(scored, client):
@@ -57,7 +57,7 @@ def test_every_topic_has_a_bar_that_opens_its_ranking(scored, client):
 
 
 def test_the_order_of_the_topics_can_be_chosen(scored, client):
-    by_topic = page_of(client, scored, "?order=topic")
+    by_topic = page_of(client, scored, "topics/?order=topic")
     assert by_topic.index("sourdough bread") < by_topic.index("oven temperature")
 
 
@@ -72,7 +72,8 @@ def test_a_refused_run_shows_every_problem_with_its_line(track, ben, as_ben):
 def test_the_facts_tell_the_team_of_problems(track, ben, as_ben):
     page = page_of(as_ben, make_run(track, ben, "1 Q0 d1 1"))
     assert '<dt>Problems</dt><dd><a href="#problems">1 error</a>' in page
-    assert "<dt>Problems</dt><dd>none</dd>" in page_of(as_ben, make_run(track, ben))
+    fine = page_of(as_ben, make_run(track, ben), "file-and-facts/")
+    assert "<dt>Problems</dt><dd>none</dd>" in fine
 
 
 def test_problems_are_for_the_team_alone(track, ben, as_cat):
@@ -115,8 +116,8 @@ def test_a_run_that_is_scored_while_its_page_is_made_shows_its_scores(
 ):
     sent = accept_run(track, cat, upload("run", OTHER_RUN)).run
     meanwhile = lambda *asked: work() or find_visible_board_with(*asked)  # noqa: E731
-    monkeypatch.setattr("leaderboard.pages.views.runs.find_visible_board_with", meanwhile)
-    assert "Topic by topic" in page_of(as_cat, sent)
+    monkeypatch.setattr("leaderboard.pages.views.results.find_visible_board_with", meanwhile)
+    assert "Summary" in page_of(as_cat, sent)
 
 
 def test_names_of_strangers_are_only_text(collection, cat):
@@ -145,28 +146,28 @@ def test_the_bars_are_measured_from_the_baseline_or_from_the_median(scored, clie
     assert "Difference from the baseline, by topic" in page
     assert "topic 1: +.583 sourdough bread" in page
     # The median of two runs lies half way: the organisers' own counts like any other.
-    page = page_of(client, scored, "?against=median")
+    page = page_of(client, scored, "topics/?against=median")
     assert "Difference from the median, by topic" in page
     assert "topic 1: +.292 sourdough bread" in page
 
 
 def test_without_a_baseline_the_bars_are_measured_from_the_median(beside_cats, client):
-    page = page_of(client, beside_cats, "?against=baseline")
+    page = page_of(client, beside_cats, "topics/?against=baseline")
     assert "from the baseline" not in page
     assert "topic 1: +.292 sourdough bread" in page
     assert "topic 2: −.250 rye flour" in page
 
 
 def test_the_values_of_the_bars_are_in_a_table_beneath(scored, client):
-    page = page_of(client, scored)
+    page = page_of(client, scored, "topics/")
     assert "Table of the 3 values" in page
-    values = rows(page, 2)
+    values = rows(page, 0)
     assert values[0] == "1 sourdough bread 1.0000 .4167 +.5833"
     assert values[2] == "2 rye flour .5000 1.0000 −.5000"
 
 
 def test_the_spread_of_the_topics_is_in_a_table(scored, client):
-    steps = rows(page_of(client, scored), 1)
+    steps = rows(page_of(client, scored, "topics/"), 2)
     assert len(steps) == 20
     assert steps[10] == ".50 to .55 1 0"
     assert steps[11] == ".55 to .60 1 0"
@@ -174,23 +175,23 @@ def test_the_spread_of_the_topics_is_in_a_table(scored, client):
 
 
 def test_precision_at_recall_has_its_values_in_a_table(beside_cats, client):
-    levels = rows(page_of(client, beside_cats), 3)
+    levels = rows(page_of(client, beside_cats, "topics/"), 3)
     assert levels[0] == ".0 .7222 .6667 .7222"
     assert levels[10] == "1.0 .7222 .6111 .7222"
 
 
 def test_precision_at_depth_is_beside_the_median_and_the_best(beside_cats, client):
-    depths = rows(page_of(client, beside_cats), 4)
+    depths = rows(page_of(client, beside_cats, "topics/"), 4)
     assert depths[0] == "P@5 .3333 .3000 .3333"
     assert depths[-1] == "P@1,000 .0017 .0015 .0017"
 
 
 def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client):
-    page = page_of(client, beside_cats)
-    (loss,) = rows(page, 5)
+    page = page_of(client, beside_cats, "failures/")
+    (loss,) = rows(page, 0)
     phone, desk = "grade 1 d4 ranking", "grade 1 d4 Document 4 1"
     assert loss == f"2 rye flour {phone} .5000 1.0000 other −.500 +.500 ranking {desk} 2 1 +.500"
-    assert 'href="/collections/bread/document/?docno=d4"' in page
+    assert 'href="/tracks/bread/document/?docno=d4&amp;number=2"' in page
 
 
 def test_the_topics_are_a_file_in_the_order_of_the_page(beside_cats, client):
@@ -212,7 +213,7 @@ def test_a_topic_without_a_title_goes_by_its_description(beside_cats, client):
     Topic.objects.filter(number="2").update(title="", description="Is rye sour?")
     page = page_of(client, beside_cats)
     assert "topic 2: −.250 Is rye sour?" in page
-    assert rows(page, 5)[0].startswith("2 Is rye sour? grade 1 d4 ranking .5000 1.0000 other")
+    assert rows(page, 1)[0].startswith("2 Is rye sour? grade 1 d4 ranking .5000 1.0000 other")
 
 
 def table_of(client, run, table):
@@ -220,11 +221,22 @@ def table_of(client, run, table):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_every_table_of_the_page_is_there_as_csv(beside_cats, client):
-    page = page_of(client, beside_cats)
-    for table in ("measures", "recall", "depth", "failures"):
-        assert f'href="?format=csv&amp;table={table}"' in page
+def test_every_table_of_the_pages_is_there_as_csv(beside_cats, client):
+    pages = "".join(page_of(client, beside_cats, tab) for tab in ("", "topics/", "failures/"))
+    for table in ("measures", "spread", "recall", "depth", "failures"):
+        assert f"?format=csv&amp;table={table}" in pages
         assert table_of(client, beside_cats, table)
+
+
+def test_the_overview_shows_the_worst_failures_and_a_link_to_all(beside_cats, client):
+    page = page_of(client, beside_cats)
+    assert rows(page, 1)[0].startswith("2 rye flour grade 1 d4")
+    assert f'href="/runs/{beside_cats.pk}/failures/"' in page
+
+
+def test_file_and_facts_have_a_page(track, ben, as_ben):
+    page = page_of(as_ben, make_run(track, ben), "file-and-facts/")
+    assert "<dt>sha256</dt>" in page and "<b>Scored</b>" in page
 
 
 def test_the_csv_of_the_measures_has_every_digit(beside_cats, client):
@@ -243,7 +255,7 @@ def test_a_blind_track_shows_nothing_of_how_a_run_does(blind_track, ben, cat, as
     make_run(blind_track, cat, OTHER_RUN)
     run = make_run(blind_track, ben)
     shown = words(page_of(as_ben, run))
-    for hidden in ("Precision at", "Where it fails", "Difference from", "Topic by topic", "Median"):
+    for hidden in ("Precision at", "Where it loses", "Difference from", "Failures", "Median"):
         assert hidden not in shown
     for table in ("topics.csv", "?format=csv&table=measures", "?format=csv&table=nosuch"):
         assert as_ben.get(f"/runs/{run.pk}/{table}").status_code == 404
@@ -278,7 +290,7 @@ def test_a_run_that_the_rule_leaves_out_shows_its_numbers_and_says_so(left_out, 
     page = words(page_of(client, left_out))
     assert "Scored, but not on the board. The board shows the primary run of each team" in page
     assert "not on the board" in page and "rank 1 of" not in page
-    assert "AP.69441 of 3" in page and "Topic by topic" in page
+    assert "AP.69441 of 3" in page and "Difference from" in page
 
 
 def test_its_topics_are_a_file_like_those_of_any_run(left_out, client):
@@ -309,7 +321,7 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
     Track.objects.update(disclosure="leaderboard", pseudonyms=True)
     page = words(page_of(client, left_out))
     assert "AP.69" in page and "The board shows the primary run" in page
-    assert ".694" not in page and "Topic by topic" not in page and "second" not in page
+    assert ".694" not in page and "Difference from" not in page and "second" not in page
     Track.objects.update(disclosure="blind")
     assert client.get(f"/runs/{left_out.pk}/").status_code == 404
 
@@ -317,4 +329,4 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
 def test_a_withdrawn_run_is_left_out_by_no_rule(left_out, ben, as_ben):
     runs.withdraw_run(left_out, ben, "wrong file")
     page = words(page_of(as_ben, left_out))
-    assert "The board shows" not in page and "Topic by topic" not in page
+    assert "The board shows" not in page and "Difference from" not in page

@@ -85,7 +85,7 @@ def test_a_topic_that_is_left_out_is_in_no_file(shared, ada, client, as_ada):
     assert [client.get(f"{table}{number}").status_code for number in "12"] == [200, 404]
     whole = as_ada.get("/tracks/bread/judgments/v1/qrels.txt")
     assert whole.getvalue().decode() == QRELS
-    assert "without the topics left out" in words(page_at(client, "/tracks/bread/task/"))
+    assert "without excluded topics" in words(page_at(client, "/tracks/bread/task/"))
 
 
 def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, client):

@@ -32,6 +32,8 @@ PAGES = (
     "/tracks/ten/compare/?a={base}&b={ours}",
     "/tracks/ten/judgments/",
     "/runs/{ours}/",
+    "/runs/{ours}/topics/",
+    "/runs/{ours}/failures/",
     "/runs/{ours}/ranking/?number=3",
 )
 LINK = re.compile(r'href="(/tracks/ten/computed/([\w-]+)/[^"]*)"')

@@ -72,7 +72,7 @@ def test_the_schedule_orders_dates_of_both_kinds(collection, as_ada, client):
     make_track(collection, closes_at="2030-11-30T11:59:59Z", disclosure="blind")
     save(as_ada, schedule="2031-03-22 to 2031-03-23 Workshop\n1 Sep 2026: Documents out")
     page = client.get(TASK).content.decode()
-    order = [page.index(f"<bdi>{label}</bdi>") for label in ("Documents out", "Runs due")]
+    order = [page.index(f"<bdi>{label}</bdi>") for label in ("Documents out", "Closes")]
     assert order == sorted(order) and page.index("22–23 Mar 2031") > order[1]
 
 

@@ -67,7 +67,7 @@ def test_the_record_keeps_the_withdrawal_and_that_it_was_undone(withdrawn, as_be
 def test_once_no_run_is_taken_only_organisers_undo_it(withdrawn, track, as_ada, as_ben):
     close(track)
     assert "Undo withdrawal" not in as_ben.get(f"/runs/{withdrawn.pk}/").text
-    assert "Still withdrawn. This track closed on" in undo(as_ben, withdrawn)
+    assert "Still withdrawn. Closed: runs were accepted until" in undo(as_ben, withdrawn)
     assert "Run restored." in undo(as_ada, withdrawn)
 
 

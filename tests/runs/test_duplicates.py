@@ -25,7 +25,10 @@ def test_the_same_rankings_with_other_scores_are_the_same_run(track, ben, as_ben
     first = make_run(track, ben)
     again = make_run(track, ben, RUN.replace("9.0", "9.5").replace("ben-bm25", "again"))
     assert (again.state, codes(again)) == ("scored", ["W_SAME_RUN"])
-    assert f'href="/runs/{first.pk}/"' in as_ben.get(f"/runs/{again.pk}/").content.decode()
+    assert (
+        f'href="/runs/{first.pk}/"'
+        in as_ben.get(f"/runs/{again.pk}/file-and-facts/").content.decode()
+    )
 
 
 def test_of_two_runs_checked_at_the_same_time_the_second_to_publish_sees_the_first(track, ben):
@@ -56,8 +59,8 @@ def test_organisers_see_the_twin_of_another_team_and_nobody_else_does(
 ):
     mine, other = checked_together(blind_track, (ben, RUN), (cat, TWIN))
     assert (codes(mine), codes(other)) == ([], [])
-    assert f'href="/runs/{other.pk}/"' in as_ada.get(f"/runs/{mine.pk}/").text
-    assert other.pk not in as_ben.get(f"/runs/{mine.pk}/").text
+    assert f'href="/runs/{other.pk}/"' in as_ada.get(f"/runs/{mine.pk}/file-and-facts/").text
+    assert other.pk not in as_ben.get(f"/runs/{mine.pk}/file-and-facts/").text
 
 
 def test_the_order_of_topics_and_what_lies_below_the_first_documents_make_no_other_run():

@@ -57,7 +57,7 @@ def say_again(client: Client, name: str) -> None:
 
 
 def set_one(client: Client, name: str = "ben") -> str:
-    """Set a second factor as one does on the page; its secret."""
+    """Turn on second factor as one does on the page; its secret."""
     say_again(client, name)
     page = client.get(ACTIVATE).content.decode()
     secret = re.search(r'id="secret"[^>]* value="(\w+)"', page)[1]

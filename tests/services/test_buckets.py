@@ -135,7 +135,7 @@ def read(hosts: TwoHosts, path: str, token: str) -> bytes:
 
 def test_the_doctor_finds_the_bucket_in_order(hosts: TwoHosts) -> None:
     said = hosts.manage("doctor", "--hash")
-    assert "ok   storage   a file that was stored came back" in said and "BAD" not in said
+    assert "ok   storage   a stored file was read back" in said and "BAD" not in said
 
 
 def test_a_backup_of_a_bucket_holds_its_files(hosts: TwoHosts, run: str) -> None:

@@ -47,7 +47,8 @@ def refused(site: SqliteSite, *words: str) -> str:
 def test_a_second_site_in_the_same_folder_is_refused(served: SqliteSite) -> None:
     said = refused(served, "--port", "0")
     assert (
-        f"Rankfield runs already in {served.home}: {served.url} (process {served.web.pid})" in said
+        f"Rankfield is already running in {served.home}: {served.url} (process {served.web.pid})"
+        in said
     )
 
 

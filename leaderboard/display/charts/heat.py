@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from leaderboard.display.charts.drawing import (
     render_plot,
     render_text,
     stretch,
+    text_width,
 )
 from leaderboard.display.numbers import counted, score
 
@@ -39,7 +41,11 @@ STEPS = 16
 IMAGE_STEPS = 64
 # Rows that are high enough to stand beside a name, and those of a longer board.
 PITCH, LOW_PITCH, NAMED = 18, 6, 40
-TOP, FOOT = 14, 18
+TOP, LABELS, FOOT = 14, 16, 18
+# With low rows only every third has the height of a name.
+NAMED_LOW = 3
+# The least width of the cells in pixels, on a wide screen and on a phone.
+WIDE, NARROW = 1000, 220
 INK = bytes((27, 29, 31))
 SCATTER_HEIGHT = 260
 
@@ -96,7 +102,8 @@ def heat_map(
         link_part(link(column), *_column(column, place * width, width, depth, marks))
         for place, column in enumerate(columns)
     )
-    ends = TOP + depth + FOOT
+    body += _column_labels(columns, TOP + depth + LABELS - 4)
+    ends = TOP + depth + LABELS + FOOT
     body += from_easy_to_hard(ends - BELOW)
     summary = (
         f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
@@ -117,10 +124,29 @@ def _cells(steps: NDArray[np.int64]) -> str:
 
 
 def _row_name(place: int, row: HeatRow, pitch: int) -> str:
-    if pitch == LOW_PITCH and not row.is_own:
+    if pitch == LOW_PITCH and place % NAMED_LOW:
         return ""
     classes = "label strong" if row.is_own else "label"
     return outer_name(0, pitch * (place + 0.5) + 4, row.name, classes, "end", -8)
+
+
+def _column_labels(columns: Sequence[HeatColumn], y: float) -> str:
+    """Label as many columns with their topic as have room, fewer on a phone."""
+    longest = max(len(column.number) for column in columns)
+    room = text_width("0" * (longest + 1), 11) * len(columns)
+    wide, narrow = math.ceil(room / WIDE), math.ceil(room / NARROW)
+    # Multiples of the step of wide screens, so that a phone shows some of the same.
+    narrow = wide * math.ceil(narrow / wide)
+    return "".join(
+        render_text(
+            100 * (place + 0.5) / len(columns),
+            y,
+            escape_name(columns[place].number),
+            "tick" if place % narrow == 0 else "tick opt",
+            "middle",
+        )
+        for place in range(0, len(columns), wide)
+    )
 
 
 def _column(

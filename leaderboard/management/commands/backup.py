@@ -25,4 +25,4 @@ class Command(BaseCommand):
         counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
         self.stdout.write(f"{options['folder']}: {counts}, {len(kept.sums):,} files.")
         for name in kept.gone:
-            self.stderr.write(f"{name} was removed meanwhile, or was gone before.")
+            self.stderr.write(f"{name} was removed meanwhile or was already missing.")

@@ -18,7 +18,7 @@ from leaderboard.models import Track
 class Command(BaseCommand):
     help = (
         "Write collection, judgments, runs, scores and board of a track to one zip file for "
-        "import_track. The file contains the judgments: keep it from participants."
+        "import_track. The file contains the judgments: do not give it to participants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

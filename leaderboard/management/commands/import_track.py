@@ -32,6 +32,7 @@ from leaderboard.archives.track_import import (
     restore_pool,
     restore_pooled_runs,
     restore_rejected_run,
+    restore_replacements,
     restore_run,
     restore_snapshot,
     restore_task_page,
@@ -136,6 +137,7 @@ class Command(BaseCommand):
         refused = {
             entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
         }
+        restore_replacements(manifest, runs | refused)
         restore_events(archive, track, runs | refused)
         return editions
 

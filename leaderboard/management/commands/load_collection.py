@@ -191,7 +191,7 @@ class Command(BaseCommand):
         shown = Counter(problem["code"] for problem in checked.problems)
         for code, total in checked.problem_totals.items():
             if total > shown[code]:
-                self.stderr.write(f"{code}: {count(total)} in all")
+                self.stderr.write(f"{code}: {count(total)} in total")
 
     def agreed(self, questions: list[dict[str, Any]], answers: Answers, yes: bool) -> bool:
         """Whether nothing is left to answer and somebody says so."""
@@ -204,7 +204,7 @@ class Command(BaseCommand):
 def explain_refusal(checked: Collection | JudgmentSet) -> str:
     if checked.state != ImportState.PREVIEW:
         return f"the files are {checked.state}"
-    return "a question is open" if checked.questions else "nobody said so; --yes does"
+    return "a question is open" if checked.questions else "not confirmed; --yes confirms"
 
 
 def has_only_judgments(options: dict[str, Any]) -> bool:
@@ -215,7 +215,7 @@ def has_only_judgments(options: dict[str, Any]) -> bool:
 def parse_format(text: str) -> tuple[str, str]:
     part, _, format = text.partition("=")
     if part not in FORMATS_OF or not is_format(part, format):
-        raise ArgumentTypeError(f"{text} names no part and format, as judgments=cranfield does")
+        raise ArgumentTypeError(f"{text} is not a part and a format, such as judgments=cranfield")
     return part, format
 
 
@@ -229,7 +229,7 @@ def parse_grade_map(text: str) -> dict[str, int]:
     try:
         pairs = [(int(old), int(new)) for old, new in (each.split("=") for each in text.split(","))]
     except ValueError:
-        raise ArgumentTypeError("grades are mapped as in 1=4,2=3, or `same`") from None
+        raise ArgumentTypeError("map grades as in 1=4,2=3, or write `same`") from None
     return {str(old): new for old, new in pairs}
 
 

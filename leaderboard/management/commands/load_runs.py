@@ -47,7 +47,7 @@ class Command(BaseCommand):
         runs = {path: run for path, run in sent.items() if run is not None}
         wait_for_runs(track, runs.values())
         verdicts = Counter(self.report(path, run) for path, run in runs.items())
-        verdicts["not taken"] = len(sent) - len(runs)
+        verdicts["not accepted"] = len(sent) - len(runs)
         self.stdout.write(summary(verdicts))
         if bad := verdicts.total() - sum(verdicts[state] for state in ACCEPTED):
             raise CommandError(f"{bad} of {len(sent)} files are not on the board.")
@@ -91,11 +91,11 @@ def find_team(track: Track, name: str | None) -> Team | None:
 
 def summary(verdicts: Counter[str]) -> str:
     """
-    >>> summary(Counter({"scored": 2, "refused": 1, "not taken": 0}))
+    >>> summary(Counter({"scored": 2, "refused": 1, "not accepted": 0}))
     '3 files: 2 scored, 1 refused'
     """
     said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common() if n)
-    return f"{counted(verdicts.total(), 'file')}: {said or 'nothing to send'}"
+    return f"{counted(verdicts.total(), 'file')}: {said or 'nothing to upload'}"
 
 
 def ranking_score(run: Run) -> str:

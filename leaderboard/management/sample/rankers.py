@@ -108,7 +108,7 @@ RANKERS = (
         "How many words of the topic a document has: mostly ties.",
         "Cleverdon, Aslib Cranfield Research Project, 1966.",
     ),
-    Ranker("random", models.chance, "A hundred documents drawn by lot.", ""),
+    Ranker("random", models.chance, "A hundred documents drawn at random.", ""),
 )
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import forms
 
 from leaderboard.models import Run, Team, Track
-from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
+from leaderboard.pages.forms.fields import (
+    AOE,
+    ZONES,
+    LocalTimeField,
+    TextareaWithPlainLineEnds,
+    find_zone,
+    place_in_zone,
+)
 
 
 class BaselineForm(forms.Form):
@@ -83,3 +91,43 @@ class GrantForm(forms.Form):
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")
+
+
+class ExtensionForm(forms.Form):
+    """A later deadline for one team of the track."""
+
+    team = forms.ModelChoiceField(Team.objects.none(), label="Team", empty_label=None)
+    closes_at = LocalTimeField(label="Runs due")
+    zone = forms.CharField(
+        label="Time zone",
+        initial=AOE,
+        widget=forms.TextInput(attrs={"list": "zones"}),
+        help_text="Such as Europe/Berlin or Anywhere on Earth.",
+    )
+    reason = forms.CharField(
+        label="Reason", max_length=300, help_text="Shown to the team and in the activity log."
+    )
+    zones = tuple(ZONES)
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")
+
+    def clean_zone(self) -> ZoneInfo:
+        return find_zone(self.cleaned_data["zone"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        local, zone = cleaned.get("closes_at"), cleaned.get("zone")
+        if local is None or zone is None or local.tzinfo is not None:
+            return cleaned
+        try:
+            cleaned["closes_at"] = place_in_zone(local, zone)
+        except (forms.ValidationError, OverflowError):
+            self.add_error("closes_at", f"This time does not exist in {zone.key}.")
+        return cleaned
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The values that the action takes."""
+        return {name: self.cleaned_data[name] for name in ("team", "closes_at", "reason")}

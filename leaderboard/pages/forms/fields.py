@@ -32,6 +32,22 @@ class NewFileField(forms.FileField):
     widget = forms.FileInput
 
 
+class SeveralFilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class NewFilesField(NewFileField):
+    """A field for one file or several; its value is a list."""
+
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data or []
+        if not files:
+            super().clean(None, initial)
+        return [super(NewFilesField, self).clean(file, initial) for file in files]
+
+
 class MeasuresField(forms.CharField):
     """A list of measures, separated by commas or line breaks."""
 

@@ -26,7 +26,7 @@ class PlanForm(forms.Form):
     board = forms.ChoiceField(label="Learn the variance from", required=False)
     variance = forms.FloatField(
         label="Variance",
-        help_text="Within runs. Empty: that of the board above.",
+        help_text="Within runs. Empty: the variance of the board above.",
         min_value=1e-9,
         max_value=1e9,
         required=False,
@@ -34,11 +34,9 @@ class PlanForm(forms.Form):
     seconds = forms.FloatField(
         label="Seconds per document", min_value=0.1, max_value=36000, initial=60
     )
-    twice = forms.FloatField(
-        label="Judged twice, in per cent", min_value=0, max_value=100, initial=0
-    )
+    twice = forms.FloatField(label="Judged twice (%)", min_value=0, max_value=100, initial=0)
     hours = forms.FloatField(
-        label="Assessor hours you have", min_value=0.01, max_value=1e6, required=False
+        label="Assessor hours available", min_value=0.01, max_value=1e6, required=False
     )
 
     def __init__(self, asked: QueryDict, sources: Sequence[tuple[str, str]], **kwargs: Any) -> None:

@@ -33,7 +33,7 @@ PRESETS = {
         Preset(
             "shared-task",
             "Shared task with a blind phase",
-            "Teams send runs first, judging comes after, all scores appear on one day.",
+            "Teams submit runs first, judging follows, all scores appear on one day.",
             ("scores hidden until release", "20 runs per team", "judgments to download"),
             {
                 "disclosure": Track.Disclosure.BLIND,

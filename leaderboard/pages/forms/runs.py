@@ -9,7 +9,7 @@ from django import forms
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
 from leaderboard.models import Run, Track
-from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
+from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
 
 
 class WithdrawForm(forms.Form):
@@ -22,7 +22,7 @@ class WithdrawForm(forms.Form):
 
 
 class RunForm(forms.ModelForm):
-    file = NewFileField(label="Run file", allow_empty_file=True)
+    file = NewFilesField(label="Run files", allow_empty_file=True)
     tag = forms.CharField(
         label="Tag",
         max_length=LONGEST_TAG,
@@ -37,6 +37,7 @@ class RunForm(forms.ModelForm):
     )
     format = forms.ChoiceField(label="Format", required=False)
     idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
+    replaces = forms.CharField(max_length=12, required=False, widget=forms.HiddenInput)
 
     class Meta:
         model = Run
@@ -53,5 +54,8 @@ class RunForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
         self.fields["format"].choices = [("", "detect automatically"), *taken]
+        if self.initial.get("replaces"):
+            self.fields["file"].label = "Run file"
+            self.fields["file"].widget.attrs["multiple"] = False
         if len(taken) == 1:
             del self.fields["format"]

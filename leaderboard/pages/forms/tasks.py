@@ -49,8 +49,7 @@ def parse_day(line: str, number: int) -> Day:
     found = LINE.fullmatch(line)
     if found is None:
         raise ValidationError(
-            f"Line {number}: start with a date, such as 2026-09-01 or 1 Sep 2026, "
-            "then say what happens."
+            f"Line {number}: start with a date, such as 2026-09-01 or 1 Sep 2026, then the event."
         )
     first, last, label = found.groups()
     day, until = _parse_date(first, number), _parse_date(last, number) if last else None

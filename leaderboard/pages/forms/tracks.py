@@ -104,7 +104,7 @@ class TrackForm(forms.ModelForm):
         required=False,
         min_value=1,
         max_value=99,
-        help_text="Drawn again on each save while set.",
+        help_text="If set, topics are drawn again on each save.",
     )
     zone = forms.CharField(
         label="Time zone for dates",

@@ -35,8 +35,6 @@ RUNS = 40
 CELLS = 3000
 # Topics per page of the table.
 TOPICS = 100
-# With more topics than this the box plot lists the values of one page only.
-TABLED = 500
 
 
 @require_GET
@@ -138,7 +136,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "lines": _map_lines(found, slug, page),
         "is_image": found.values.size > CELLS,
-        **(_map_charts(found, board, page) if found.standings else {}),
+        **(_map_charts(found, board) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
 
@@ -155,7 +153,7 @@ def _map_lines(found: TopicMap, slug: str, page: Page) -> list[tuple[MappedTopic
     return lines
 
 
-def _map_charts(found: TopicMap, board: Board, page: Page) -> dict[str, object]:
+def _map_charts(found: TopicMap, board: Board) -> dict[str, object]:
     """Return the map, the spread and the difficulty of every topic, each linked to its topic."""
     address = topic_url_builder("topic", board.choice.carried, board.sight.track.slug)
     topics, measure = found.topics, found.measure
@@ -172,7 +170,6 @@ def _map_charts(found: TopicMap, board: Board, page: Page) -> dict[str, object]:
         "difficulties": difficulty_chart(topics, measure, link),
         "box_plot": box_plot(topics, f"{measure} of all runs on every topic", measure, link),
         "has_boxes": len(topics) <= BOXES,
-        "boxes": topics if len(topics) <= TABLED else [topics[place] for place in page],
     }
 
 

@@ -43,7 +43,7 @@ from leaderboard.models.collections import MOST_INDEXED, ImportState
 from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
-from leaderboard.pages.views.lookups import page_number
+from leaderboard.pages.views.lookups import document_or_404, page_number
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
@@ -261,10 +261,7 @@ def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResp
 @require_GET
 def document(request: HttpRequest, slug: str) -> HttpResponse:
     found = _ready_or_404(request, slug)
-    docno = request.GET.get("docno", "")
-    document = open_documents(found.documents.name).find(docno) if found.documents else None
-    if document is None:
-        raise Http404("no such document")
+    document = document_or_404(found, request.GET.get("docno", ""))
     return render(request, "document.html", {"collection": found, "document": document})
 
 

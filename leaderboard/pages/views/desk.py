@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import people, runs, submission_rules, tracks
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.analysis.desk import FailedJob, build_desk, find_failed_jobs
+from leaderboard.analysis.desk import Desk, FailedJob, build_desk, find_failed_jobs
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
-from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.pages.short_lists import ShortList, shorten
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
-EVENTS = 100
 
 
 @login_required
@@ -40,19 +42,40 @@ def _render_desk(
 ) -> HttpResponse:
     """Render the desk; an invalid form is shown again."""
     track = sight.track
-    asked = track.join_requests.filter(state=JoinRequest.State.WAITING).select_related("user")
+    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
+    asked = list(waiting.select_related("user"))
+    desk = build_desk(sight)
     context = {
         "sight": sight,
         "track": track,
-        "desk": build_desk(sight),
-        "join_requests": asked,
-        "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
+        "desk": desk,
+        "num_decisions": desk.num_decisions + len(asked),
+        **_short_lists(request, sight, desk, asked),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "readers": notices.count_readers(track),
         **undo_context(track),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
     return render(request, "desk.html", context, status=422 if announcement or grant else 200)
+
+
+def _short_lists(
+    request: HttpRequest, sight: Sight, desk: Desk, asked: list[JoinRequest]
+) -> dict[str, ShortList]:
+    """Return the lists of the desk, ten rows each unless the reader asked for all of one."""
+    shorten_here = partial(shorten, request, path=reverse("desk", args=[sight.track.slug]))
+    unfinished = shorten_here("unfinished", "run", sight.runs().unfinished())
+    return {
+        "join_requests": shorten_here("requests", "request", asked),
+        "failed": shorten_here("failed", "failure", desk.failed),
+        "unfinished": unfinished.with_rows(receipts.build_receipts(sight, unfinished.rows)),
+        "alike": shorten_here("alike", "pair", desk.alike),
+        "little_judged": shorten_here("little-judged", "run", desk.little_judged),
+        "odd_topics": shorten_here("odd-topics", "topic", list(desk.odd_topics.reasons())),
+        "names": shorten_here("names", "team", desk.names),
+        "teams": shorten_here("quotas", "team", desk.teams),
+    }
 
 
 @login_required
@@ -77,7 +100,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _render_desk(request, sight, grant=form)
     people.grant_runs(user=request.user, **form.cleaned_data)
-    messages.success(request, "Granted. The team is notified.")
+    messages.success(request, "Runs granted. The team was notified.")
     return redirect("desk", slug=slug)
 
 
@@ -129,11 +152,11 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the activity of a track, newest first."""
     sight = organised_sight_or_403(request, slug)
-    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_number(request))
+    events = shorten(request, "trail", "entry,entries", sight.track.events.latest_first())
     context = {
         "sight": sight,
         "track": sight.track,
-        "page": page,
-        "trail": describe_events(page.object_list),
+        "events": events,
+        "trail": describe_events(events.rows),
     }
     return render(request, "trail.html", context)

@@ -8,6 +8,8 @@ from django.http import Http404, HttpRequest
 
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import Board, Choice, find_board_with
+from leaderboard.collections.documents import Document, open_documents
+from leaderboard.models import Collection
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
 
@@ -65,6 +67,14 @@ def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) ->
     if board is None:
         raise Http404("no board to see")
     return board
+
+
+def document_or_404(collection: Collection, docno: str) -> Document:
+    """Return a document of the collection by its docno."""
+    found = open_documents(collection.documents.name).find(docno) if collection.documents else None
+    if found is None:
+        raise Http404("no such document")
+    return found
 
 
 def page_number(request: HttpRequest) -> int:

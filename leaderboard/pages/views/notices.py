@@ -12,10 +12,10 @@ from leaderboard.actions import tracks
 from leaderboard.models import Delivery, Notice
 from leaderboard.pages.forms.people import WebhookForm
 from leaderboard.pages.forms.rejections import rejections_on
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 LATEST = 100
-LATEST_DELIVERIES = 20
 
 
 @login_required
@@ -42,10 +42,13 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "form": form,
-        "webhooks": sight.track.webhooks.all(),
-        "deliveries": Delivery.objects.filter(webhook__track=sight.track).select_related("webhook")[
-            :LATEST_DELIVERIES
-        ],
+        "webhooks": shorten(request, "webhooks", "webhook", sight.track.webhooks.all()),
+        "deliveries": shorten(
+            request,
+            "deliveries",
+            "delivery,deliveries",
+            Delivery.objects.filter(webhook__track=sight.track).select_related("webhook"),
+        ),
     }
     return render(request, "webhooks.html", context, status=422 if form.is_bound else 200)
 

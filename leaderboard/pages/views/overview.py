@@ -14,6 +14,7 @@ from leaderboard.boards.summaries import BoardSummary, Place, summarise_boards
 from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import count, counted, span
+from leaderboard.display.phases import WORDS, Phase, find_phase
 from leaderboard.models import Run, Track
 from leaderboard.runs.quotas import Quota, find_quotas
 
@@ -22,6 +23,14 @@ OWN_RANKS = 3
 # Rows of the front page for readers who are not signed in.
 LIVE = 8
 FIRST_PLACES = 5
+GROUP_ORDER = (
+    Phase.DRAFT,
+    Phase.OPEN,
+    Phase.PLANNED,
+    Phase.JUDGING,
+    Phase.CLOSED,
+    Phase.RELEASED,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,10 @@ class TrackLine:
     @property
     def track(self) -> Track:
         return self.sight.track
+
+    @property
+    def phase(self) -> Phase:
+        return find_phase(self.track)
 
     @property
     def places(self) -> list[Place]:
@@ -98,7 +111,7 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
         TrackLine(
             sight=sight,
             board=boards.get(sight.track.pk),
-            state=sight.track.state(),
+            state=sight.state,
             quota=quotas[sight.team.pk] if sight.team is not None else None,
         )
         for sight in sights
@@ -106,14 +119,10 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
 
 
 def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
-    """Group tracks by state, open ones first, without empty groups."""
-    closed = [line for line in lines if line.state == Track.State.CLOSED]
+    """Group tracks by phase, drafts and open ones first, without empty groups."""
     groups = [
-        TrackGroup("Drafts", [line for line in lines if line.state == Track.State.DRAFT]),
-        TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
-        TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
-        TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),
-        TrackGroup("Closed", [line for line in closed if line.board is not None]),
+        TrackGroup(WORDS[phase], [line for line in lines if line.phase == phase])
+        for phase in GROUP_ORDER
     ]
     return [group for group in groups if group.lines]
 
@@ -123,7 +132,7 @@ def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
 
     Live tracks come first by their next date; one board with scores is shown as an example.
     """
-    live = [line for line in lines if line.state != Track.State.CLOSED or line.track.accepts_runs()]
+    live = [line for line in lines if line.state != Track.State.CLOSED or line.sight.accepts_runs]
     live.sort(key=_next_date)
     boards = [line for line in lines if line.board is not None and line.board.leader is not None]
     example = max(boards, key=lambda line: len(line.places), default=None)
@@ -140,7 +149,7 @@ def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
 def _next_date(line: TrackLine) -> tuple[bool, datetime]:
     """Order by the next date of a track; tracks without dates come last."""
     track = line.track
-    date = track.opens_at if line.state == Track.State.PLANNED else track.closes_at
+    date = track.opens_at if line.state == Track.State.PLANNED else line.sight.deadline
     return date is None, date or track.created_at
 
 
@@ -149,6 +158,7 @@ class LatestRun:
     """One of the reader's own runs with its state and result."""
 
     run: Run
+    track: Track
     state: str
     detail: str
 
@@ -157,9 +167,9 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
     if not reader.is_authenticated:
         return []
     by_track = {line.track.pk: line for line in lines}
-    runs = Run.objects.filter(team__memberships__user=reader, withdrawn_at=None)
+    runs = Run.objects.sent_by(reader).filter(withdrawn_at=None)
     return [
-        LatestRun(run, line.sight.state_of(run), _describe_result(run, line))
+        LatestRun(run, line.track, line.sight.state_of(run), _describe_result(run, line))
         for run in runs.order_by("-received_at")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]

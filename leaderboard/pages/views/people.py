@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import people as membership
 from leaderboard.pages.forms.people import OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
@@ -31,7 +32,9 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "form": form,
         "organisers": sight.track.organisers(),
-        "members": members.order_by("team__name", "joined_at"),
+        "members": shorten(
+            request, "members", "member", members.order_by("team__name", "joined_at")
+        ),
     }
     return render(request, "people.html", context, status=422 if form.is_bound else 200)
 

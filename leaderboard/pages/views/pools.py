@@ -18,6 +18,7 @@ from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.pages.forms.rejections import rejections_on
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 
@@ -46,7 +47,7 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "form": form,
-        "pools": sight.track.pools.order_by("-created_at"),
+        "pools": shorten(request, "pools", "pool", sight.track.pools.order_by("-created_at")),
     }
     return render(request, "pools.html", context, status=422 if form.is_bound else 200)
 

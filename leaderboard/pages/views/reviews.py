@@ -37,7 +37,7 @@ NAMES = {
     "ntcir": "SGML of NTCIR",
     "xml": "XML",
     "smart": "SMART, .I and .W",
-    "tsv": "columns parted by tabs",
+    "tsv": "tab-separated columns",
     "colon": "number:text",
     "jsonl": "JSON lines",
     "json": "JSON in one piece",

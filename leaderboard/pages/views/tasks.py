@@ -44,7 +44,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         "track": track,
         "task": page,
         "authors": authors,
-        "schedule": build_schedule(track),
+        "schedule": build_schedule(track, team=sight.team),
         "files": find_data_files(sight),
         "limits": limits.track_limits(track),
         "announcements": track.announcements.all(),

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
+from leaderboard.analysis.documents import build_document_breakdown
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
@@ -20,6 +21,7 @@ from leaderboard.analysis.summaries import (
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
+from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
 from leaderboard.pages.topic_rows import (
@@ -28,7 +30,7 @@ from leaderboard.pages.topic_rows import (
     judged_lines,
     topic_strip,
 )
-from leaderboard.pages.views.lookups import page_number, requested_choice
+from leaderboard.pages.views.lookups import document_or_404, page_number, requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
 
@@ -101,6 +103,37 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         **(_recall_context(request, recall) if recall is not None else {}),
     }
     return render(request, "topic.html", context)
+
+
+@require_GET
+def document(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a document with its grades and its rank in every run of the board."""
+    sight = track_or_404(request.user, slug)
+    collection, asked = sight.track.collection, request.GET.get("number", "")
+    found = document_or_404(collection, request.GET.get("docno", ""))
+    topic = topic_or_404(collection, asked) if asked else None
+    board = find_untested_board(sight, requested_choice(request))
+    breakdown = build_document_breakdown(board, found.docno, topic) if board is not None else None
+    if wants_csv(request):
+        if breakdown is None:
+            raise Http404("no such table")
+        return csv_file(f"{slug}-document-ranks", *breakdown.table)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "document": found,
+        "topic": topic,
+        "board": board,
+        "breakdown": breakdown,
+        "came_from": _find_named_run(sight, request.GET.get("run", "")),
+        "top_grade": (board.edition.judgment_set.top_grade or 1) if board is not None else 1,
+    }
+    return render(request, "track_document.html", context)
+
+
+def _find_named_run(sight: Sight, run_id: str) -> Run | None:
+    run = sight.runs().filter(pk=run_id).first() if run_id else None
+    return sight.with_shown_name(run) if run is not None else None
 
 
 def _requested_recall(

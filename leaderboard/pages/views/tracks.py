@@ -12,6 +12,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import submission_rules, undo
@@ -241,6 +242,7 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "track": sight.track,
             "board": find_board(sight),
             "num_snapshots": sight.track.snapshots.count(),
+            "extended": sight.track.teams.filter(closes_at__gt=timezone.now()).order_by("name"),
             "told": sight.track.memberships.count(),
         }
         return render(request, "release.html", context)

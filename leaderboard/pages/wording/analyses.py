@@ -194,8 +194,8 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
 
 def _explain_unbounded_ranking_measure(table: HoleTable, board: Board) -> str:
     return (
-        f" Those by {board.measure}, which ranks the board, are others and cannot be bounded: "
-        f"{board.measure} is no sum over documents, as {table.measure} is."
+        f" Those by {board.measure}, which ranks the board, are separate and cannot be bounded: "
+        f"{board.measure} is not a sum over documents, as {table.measure} is."
     )
 
 
@@ -231,11 +231,11 @@ def _describe_doubtful_verdicts(table: HoleTable, baseline: Run) -> Sentence:
         which = "The verdict" if doubts == 1 else f"All {spell_number(doubts)} verdicts"
         stand = "is safe" if doubts == 1 else "are safe"
         return join_phrases(
-            which, against, f" {stand}, whatever grades the missing judgments have."
+            which, against, f" {stand}, regardless of the grades of the missing judgments."
         )
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
     names = join_phrases(": ", list_runs(doubtful)) if len(doubtful) <= MOST_NAMED_RUNS else []
-    return join_phrases(strong(number), against, " could flip", names, ".")
+    return join_phrases(strong(number), against, " could change", names, ".")
 
 
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
@@ -464,9 +464,9 @@ def _describe_family(board: Board, pair: Pair) -> str:
     if pair.question == AGAINST_BASELINE:
         test = describe_test(board.sight.track.test, board.edition.num_evaluated)
         return f"{test[0].upper()}{test[1:]}; {describe_adjustment(board)}."
-    why = "The board compares with the baseline only, so this pair is answered by the test of "
+    why = "The board compares with the baseline only, so this pair is decided by the test of "
     start = why if pair.is_outside else "The test of "
     said = f"{start}all pairs of {counted(board.num_in_family, 'run')} at once."
     if pair.against.p_adjusted is None:
-        return f"{said} It is still to be made."
+        return f"{said} It is still running."
     return said

@@ -7,7 +7,6 @@ from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.columns import columns_of
 from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
 from leaderboard.display.numbers import (
-    anywhere_on_earth,
     count,
     counted,
     keep_on_one_line,
@@ -298,14 +297,13 @@ def _sort_column_title(board: Board) -> str:
 
 def describe_provisional_state(board: Board, frozen: Snapshot | None) -> str:
     """Say what may still change a live board; empty if nothing is worth a sentence."""
-    track = board.sight.track
-    if track.closes_at is None:
+    sight = board.sight
+    if sight.deadline is None:
         return "These scores change as runs and judgments arrive." if frozen is not None else ""
-    if track.state() != Track.State.CLOSED:
-        until = anywhere_on_earth(track.closes_at)
-        return f"These scores are provisional: submission closes {until}."
-    if track.accepts_runs():
-        return "These scores are provisional: late runs are still accepted."
+    if sight.state != Track.State.CLOSED:
+        return "These scores are provisional while runs are accepted."
+    if sight.accepts_runs:
+        return "These scores are provisional while late runs are accepted."
     if not board.sight.can_see_scores:
         return "These scores are provisional until the release."
     if frozen is not None:

@@ -12,9 +12,9 @@ from leaderboard.models import Track
 
 LABELS = {"name": "Name", "slug": "Short name", "judgment_set": "Judgments"}
 EFFECTS = {
-    "name": "All pages show the new name at once. No member is notified.",
+    "name": "All pages show the new name at once. No one is notified.",
     "slug": "Links with the old short name stop working: pages, API calls, badges and feeds. "
-    "No member is notified.",
+    "No one is notified.",
     "judgment_set": "Every run is scored with the new judgments. Scores, ranks and verdicts can "
     "change.",
 }

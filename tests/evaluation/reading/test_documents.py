@@ -226,13 +226,13 @@ def test_a_list_of_documents_in_json_is_no_docno():
     with pytest.raises(Refused) as refusal:
         recognise_documents(BytesIO(b'[{"_id":"d1","text":"a"}]'))
     [problem] = refusal.value.problems
-    assert (problem.code, problem.hint[:24]) == ("E_FORMAT", "Documents in JSON stand ")
+    assert (problem.code, problem.hint[:24]) == ("E_FORMAT", "Write each JSON document")
 
 
 def test_a_name_that_comes_twice_in_an_object_is_refused():
     found, problems = documents(b'{"_id": "d1", "_id": "d2", "text": "a"}\n')
     assert not found
-    assert '"_id" comes twice' in next(iter(problems)).message
+    assert '"_id" appears twice' in next(iter(problems)).message
 
 
 def test_a_list_of_strings_is_a_text_in_paragraphs():

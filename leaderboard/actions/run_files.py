@@ -1,0 +1,212 @@
+"""The run files of a request: each file, and each file in a zip archive of several.
+
+A file in an archive is copied as it is packed, in a gzip file of its own, so a request takes only
+as long as its bytes need; a worker unpacks it within the limits of every run.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+
+from evaluation.problems import Refused
+from evaluation.reading.zip_member import Member, NamedMember, all_members
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import RunDetails, accept_run
+from leaderboard.infrastructure.free_space import check_free_space
+from leaderboard.models import Run, Track, User
+
+# The most runs of one request.
+MOST_FILES = 100
+CHUNK = 128 * 1024
+ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
+# Deflated, no name, no time, unknown system: equal members become equal files.
+GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+# A gzip file hardly gets smaller in an archive; one that does so is refused.
+MOST_GAIN = 20
+# What archives contain besides runs, by name or by ending.
+OTHER_NAMES = ("readme", "licence", "license", "changelog", "makefile")
+OTHER_ENDINGS = (
+    *(".md", ".pdf", ".html", ".png", ".jpg", ".py", ".sh", ".ipynb", ".yml", ".yaml"),
+    *(".docx", ".toml", ".ini"),
+)
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """One file of a request, in an archive or by itself, or why it is no run."""
+
+    name: str
+    file: UploadedFile
+    member: Member | None = None
+    problem: str = ""
+
+    def open(self) -> UploadedFile:
+        """Return the file to store; a member of an archive is copied."""
+        return self.file if self.member is None else copy_member(self.file, self.member, self.name)
+
+
+@dataclass(frozen=True)
+class SentFile:
+    """What happened to one file of a request."""
+
+    name: str
+    run: Run | None = None
+    is_new: bool = True
+    problem: str = ""
+
+
+def list_run_files(files: list[UploadedFile]) -> list[RunFile]:
+    """Return the run files of a request in their order; raises NotAccepted for too many."""
+    found = [run_file for file in files for run_file in open_archive(file)]
+    if len(found) > MOST_FILES:
+        message = f"These are {len(found):,} files; submit up to {MOST_FILES} at once."
+        raise NotAccepted("E_MEMBERS", message)
+    return found
+
+
+def open_archive(file: UploadedFile) -> list[RunFile]:
+    """Return the files in an archive, or the file itself if it is none that can be opened.
+
+    A worker says what is wrong with a damaged archive, and unpacks an archive of one file.
+    """
+    whole = RunFile(file.name or "", file)
+    file.seek(0)
+    if file.read(len(ZIP)) != ZIP:
+        file.seek(0)
+        return [whole]
+    try:
+        members = all_members(file.file, file.size or 0)
+    except Refused as refusal:
+        if "E_MEMBERS" not in refusal.problems.counts:
+            return [whole]
+        message = f"{whole.name} has too many files; submit up to {MOST_FILES} at once."
+        raise NotAccepted("E_MEMBERS", message) from None
+    finally:
+        file.seek(0)
+    shown = [member for member in members if not is_system_file(member.name)]
+    if len(members) == 1 or not shown:
+        return [whole]
+    return [describe_member(file, member) for member in shown]
+
+
+def is_system_file(name: str) -> bool:
+    """Return whether a system wrote the file beside the runs, as macOS does."""
+    parts = PurePosixPath(name).parts
+    return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
+
+
+def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
+    """Return a member of an archive as a run file, or with the reason why it is none."""
+    name = "".join(c for c in named.name if c.isprintable())
+    last = PurePosixPath(name).name.casefold()
+    if named.refusal is not None:
+        return RunFile(name, file, problem=f"{named.refusal}.")
+    if last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS):
+        return RunFile(name, file, problem="Not a run file, so it was left out.")
+    if last.endswith(".zip"):
+        problem = "E_CONTAINER: an archive in an archive is not opened. Zip the runs themselves."
+        return RunFile(name, file, problem=problem)
+    return RunFile(name, file, named.member)
+
+
+def copy_member(archive: UploadedFile, member: Member, name: str) -> UploadedFile:
+    """Return a member of an archive as a file of its own, as packed; raises NotAccepted."""
+    check_free_space(member.packed)
+    packed = read_packed(archive.file, member)
+    if not member.deflated:
+        return write_copy(name, packed)
+    if peek(archive.file, member) == GZIP:
+        check_free_space(member.unpacked)
+        return write_copy(name, inflate(packed, member))
+    return write_copy(f"{name}.gz", wrap_in_gzip(packed, member))
+
+
+def read_packed(file: BinaryIO, member: Member) -> Iterator[bytes]:
+    file.seek(member.start)
+    left = member.packed
+    while left and (piece := file.read(min(left, CHUNK))):
+        left -= len(piece)
+        yield piece
+
+
+def peek(file: BinaryIO, member: Member) -> bytes:
+    """Return the first two bytes of a deflated member, or none if it is damaged."""
+    file.seek(member.start)
+    try:
+        packed = file.read(min(member.packed, CHUNK))
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, len(GZIP))
+    except zlib.error:
+        return b""
+
+
+def wrap_in_gzip(packed: Iterator[bytes], member: Member) -> Iterator[bytes]:
+    """Yield a gzip file with the packed bytes of a deflated member."""
+    yield GZIP_HEADER
+    yield from packed
+    yield struct.pack("<2L", member.checksum, member.unpacked % 2**32)
+
+
+def inflate(packed: Iterator[bytes], member: Member) -> Iterator[bytes]:
+    """Yield the bytes of a gzip file that an archive packed once more."""
+    most = min(settings.RUN_UPLOAD_LIMIT, MOST_GAIN * (member.packed + CHUNK))
+    unpacker, total = zlib.decompressobj(-zlib.MAX_WBITS), 0
+    try:
+        for piece in packed:
+            while piece and not unpacker.eof:
+                unpacked = unpacker.decompress(piece, CHUNK)
+                total += len(unpacked)
+                if total > most:
+                    raise NotAccepted("E_BOMB", f"The file unpacks to more than {most:,} bytes.")
+                yield unpacked
+                piece = unpacker.unconsumed_tail
+    except zlib.error:
+        raise NotAccepted("E_CONTAINER", "The file is damaged in the archive.") from None
+
+
+def write_copy(name: str, pieces: Iterator[bytes]) -> UploadedFile:
+    """Write pieces to a temporary file, which goes when it is closed."""
+    copy = TemporaryUploadedFile(name, "application/octet-stream", 0, None)
+    try:
+        for piece in pieces:
+            copy.write(piece)
+            copy.size = (copy.size or 0) + len(piece)
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    return copy
+
+
+def accept_run_files(
+    track: Track,
+    user: User,
+    files: list[RunFile],
+    details: RunDetails,
+    received_at: datetime | None = None,
+) -> list[SentFile]:
+    """Make each file an upload of its own; one that is refused holds up no other."""
+    # A key names one run, and the same file is the same run without one.
+    details = replace(details, idempotency_key="")
+    return [accept_run_file(track, user, file, details, received_at) for file in files]
+
+
+def accept_run_file(
+    track: Track, user: User, file: RunFile, details: RunDetails, received_at: datetime | None
+) -> SentFile:
+    if file.problem:
+        return SentFile(file.name, problem=file.problem)
+    try:
+        with file.open() as sent:
+            accepted = accept_run(track, user, sent, details, received_at=received_at)
+    except NotAccepted as refusal:
+        return SentFile(file.name, problem=refusal.message)
+    return SentFile(file.name, accepted.run, accepted.is_new)

@@ -1,0 +1,46 @@
+"""Later deadlines of single teams, which organisers give and end."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.actions.people import extend_deadline
+from leaderboard.pages.forms.desk import ExtensionForm
+from leaderboard.pages.forms.rejections import rejections_on
+from leaderboard.pages.views.lookups import organised_sight_or_403
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the teams with a deadline of their own; a POST gives one or ends one."""
+    sight = organised_sight_or_403(request, slug)
+    if "end" in request.POST:
+        return _end_extension(request, slug)
+    form = ExtensionForm(request.POST or None, track=sight.track)
+    if request.method == "POST" and form.is_valid():
+        with rejections_on(form):
+            extend_deadline(user=request.user, **form.details)
+            messages.success(request, "Deadline extended. The team is notified.")
+            return redirect("deadlines", slug=slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "teams": sight.track.teams.exclude(closes_at=None).order_by("name"),
+        "has_teams": form.fields["team"].queryset.exists(),
+    }
+    return render(request, "deadlines.html", context, status=422 if form.is_bound else 200)
+
+
+def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_sight_or_403(request, slug).track
+    ended = request.POST["end"]
+    team = get_object_or_404(track.teams, pk=ended if ended.isdecimal() else None)
+    extend_deadline(team, request.user, None)
+    messages.success(request, "The team has the deadline of all teams again.")
+    return redirect("deadlines", slug=slug)

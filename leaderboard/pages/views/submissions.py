@@ -1,0 +1,145 @@
+"""The page that submits runs: one file, several, or an archive of several."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.actions.people import can_join_by_run
+from leaderboard.actions.run_files import RunFile, SentFile, accept_run_files, list_run_files
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import RunDetails, accept_run
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.infrastructure.request_slots import received_at
+from leaderboard.models import Run
+from leaderboard.pages import limits
+from leaderboard.pages.forms.runs import RunForm
+from leaderboard.runs.facts import FactsForm, all_facts
+from leaderboard.runs.quotas import find_freed_place, find_quota
+
+# Tags of the team that the page knows for its own check, the latest first.
+KNOWN_TAGS = 500
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    joined = sight.team is not None or sight.is_organiser
+    if request.method == "GET" and not joined and not can_join_by_run(sight.track):
+        return redirect("join", slug=slug)
+    replaced = _replaced_run_or_404(request, sight)
+    form, facts = _build_forms(request, sight, replaced)
+    status = 200
+    # We check both forms, so that the page shows all errors at once.
+    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
+        try:
+            return _submit_files(request, sight, form, facts)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+            status = 429 if refusal.retry_after else 403
+    elif request.method == "POST":
+        status = 422
+    context = _page_context(sight, replaced) | {"form": form, "facts": facts}
+    return render(request, "submit.html", context, status=status)
+
+
+def _replaced_run_or_404(request: HttpRequest, sight: Sight) -> Run | None:
+    """Return the run to replace, if the page is opened for one."""
+    run_id = request.POST.get("replaces") or request.GET.get("replaces", "")
+    if not run_id:
+        return None
+    run = sight.runs().active().filter(pk=run_id).first()
+    # A run that can no longer be replaced is refused with a reason once its form is sent.
+    if run is None or (request.method == "GET" and not sight.can_replace(run)):
+        raise Http404("no run to replace")
+    run.track = sight.track
+    return run
+
+
+def _build_forms(
+    request: HttpRequest, sight: Sight, replaced: Run | None
+) -> tuple[RunForm, FactsForm]:
+    """Build both forms; those of a replacement begin with what the replaced run says."""
+    track, stated, initial = sight.track, {}, {}
+    if replaced is not None:
+        stated = all_facts(replaced)
+        initial = {"description": replaced.description, "replaces": replaced.pk}
+    form = RunForm(request.POST or None, request.FILES or None, track=track, initial=initial)
+    strict = not sight.is_organiser
+    return form, FactsForm(request.POST or None, track=track, is_strict=strict, facts=stated)
+
+
+def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:
+    track = sight.track
+    quota = find_quota(track, sight.team, without=find_freed_place(replaced))
+    left = [each for each in (quota.left_today, quota.left_in_all) if each is not None]
+    used = sight.own_runs().active().exclude(tag="").values_list("tag", flat=True)
+    return {
+        "sight": sight,
+        "track": track,
+        "replaced": replaced,
+        "limits": limits.track_limits(track),
+        "quota": quota,
+        "left": None if sight.is_organiser else min(left, default=None),
+        "topics": " ".join(track.collection.topics.values_list("number", flat=True)),
+        "used_tags": json.dumps(sorted(set(used[:KNOWN_TAGS]))),
+    }
+
+
+def _submit_files(
+    request: HttpRequest, sight: Sight, form: RunForm, facts: FactsForm
+) -> HttpResponse:
+    """Submit the file, or each of several, and lead to what became of them."""
+    details = _run_details(form, facts)
+    files = list_run_files(form.cleaned_data["file"])
+    if len(files) == 1:
+        return _submit_file(request, sight, files[0], details)
+    refuse_shared_details(details)
+    at = received_at(request)
+    sent = accept_run_files(sight.track, request.user, files, details, at)
+    return _show_sent_files(request, sight, sent)
+
+
+def _submit_file(
+    request: HttpRequest, sight: Sight, file: RunFile, details: RunDetails
+) -> HttpResponse:
+    if file.problem:
+        raise NotAccepted("E_CONTAINER", file.problem)
+    with file.open() as sent:
+        at = received_at(request)
+        accepted = accept_run(sight.track, request.user, sent, details, received_at=at)
+    if not accepted.is_new:
+        messages.info(request, accepted.repeated_by(request.user))
+    return redirect("run", run_id=accepted.run.pk)
+
+
+def _show_sent_files(request: HttpRequest, sight: Sight, sent: list[SentFile]) -> HttpResponse:
+    """Say what happened to each file; the same request again changes nothing."""
+    taken = [file for file in sent if file.run is not None]
+    context = {"sight": sight, "track": sight.track, "files": sent, "num_taken": len(taken)}
+    return render(request, "submitted.html", context, status=200 if taken else 403)
+
+
+def refuse_shared_details(details: RunDetails) -> None:
+    """Raise NotAccepted for details of one run where several files were sent."""
+    if details.replaces:
+        raise NotAccepted("E_FIELD", "Choose one file to replace a run.")
+    if details.tag or details.fixes:
+        raise NotAccepted("E_FIELD", "Leave the tag empty: each of several files has its own.")
+    if details.facts.get("primary"):
+        message = "Only one run is the primary one. Submit the others first, or choose it later."
+        raise NotAccepted("E_FIELD", message)
+
+
+def _run_details(form: RunForm, facts: FactsForm) -> RunDetails:
+    names = ("tag", "format", "description", "idempotency_key", "replaces")
+    said = {name: form.cleaned_data.get(name, "") for name in names}
+    fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
+    return RunDetails(**said, facts=facts.facts, fixes=fixes)
