@@ -419,7 +419,7 @@ function paint(row) {
   const state = row.sent ? "ok" : row.failed ? "bad" : isOut(row) ? "withdrawn" : row.level;
   row.line.className = state;
   cells.sign.replaceChildren(sign({ ok: "ok", warn: "warn", bad: "bad", withdrawn: "withdrawn", queued: "queued" }[state]),
-    make("span", { className: "aside", textContent: { ok: "Ready", warn: "Warning", bad: "Not accepted", withdrawn: "Left out", queued: "Checking" }[state] }));
+    make("span", { className: "aside", textContent: { ok: "Ready", warn: "Warning", bad: "Not accepted", withdrawn: "Excluded", queued: "Checking" }[state] }));
   cells.tag.replaceChildren(...tagOf(row));
   cells.topics.replaceChildren(...topicsOf(facts, page.rules));
   cells.lines.textContent = facts ? `${count(facts.lines)}${facts.cut ? "+" : ""}` : "–";
@@ -444,7 +444,7 @@ function foundOf(row) {
   if (row.sent) return [make("a", { href: row.sent, textContent: "Submitted" }), ". The server checks it now."];
   if (row.progress) return [row.progress];
   if (row.failed) return [make("b", { textContent: "Not submitted." }), ` ${row.failed}`];
-  if (isOut(row)) return [`Left out. ${row.said.join(" ")}`];
+  if (isOut(row)) return [`Excluded. ${row.said.join(" ")}`];
   const words = row.said.join(" ");
   return row.level === "bad" ? [make("b", { textContent: "Cannot be submitted." }), ` ${words}`] : [words];
 }
@@ -494,7 +494,7 @@ function explainRest({ rows }) {
   const bad = rows.filter((row) => !row.sent && row.level === "bad").length;
   const parts = [
     renamed && `${word(renamed)} ${plural(renamed, "takes its file name as tag", "take their file names as tags")}`,
-    out && `${word(out)} ${plural(out, "is", "are")} left out`, bad && `${word(bad)} cannot be submitted`,
+    out && `${word(out)} ${plural(out, "is", "are")} excluded`, bad && `${word(bad)} cannot be submitted`,
   ].filter(Boolean);
   return parts.length ? `${capital(parts.join("; "))}.` : "";
 }

@@ -93,10 +93,11 @@ def docstrings_of(path: Path, tree: ast.Module) -> Iterator[ast.expr]:
 
 
 def texts_of_script(path: Path) -> Iterator[str]:
-    """Yield the quoted texts of a script, but no comment and no selector."""
+    """Yield the quoted texts of a script that begin with a letter, without code in between."""
     lines = (line for line in path.read_text().splitlines() if not line.strip().startswith("//"))
     for line in lines:
-        yield from (quoted for quoted in re.findall(r'["`]([^"`]* [^"`]*)["`]', line))
+        line = re.sub(r"\${[^}]*}", "…", line)
+        yield from re.findall(r'["`]([A-Za-z…][^"`;=(]* [^"`;=(]*)["`]', line)
 
 
 def find_ruled_out(texts: Iterator[str]) -> list[str]:

@@ -111,7 +111,7 @@ def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
     if named.refusal is not None:
         return RunFile(name, file, problem=f"{named.refusal}.")
     if last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS):
-        return RunFile(name, file, problem="Not a run file, so it was left out.")
+        return RunFile(name, file, problem="Not a run file, so it was ignored.")
     if last.endswith(".zip"):
         problem = "E_CONTAINER: an archive in an archive is not opened. Zip the runs themselves."
         return RunFile(name, file, problem=problem)

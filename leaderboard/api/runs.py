@@ -252,7 +252,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
         "reason": run.reason,
         "withdrawn_at": run.withdrawn_at,
         "withdrawn_reason": run.withdrawn_reason,
-        "replaces": run.replaces_id,
+        **({"replaces": run.replaces_id} if run.replaces_id else {}),
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),

@@ -29,6 +29,8 @@ class ScheduleEntry:
     until: date | None = None
     is_past: bool = False
     is_next: bool = False
+    # Whether its days have begun and are not over.
+    is_on: bool = False
 
     @property
     def begins(self) -> datetime:
@@ -56,7 +58,12 @@ def build_schedule(
     past = [entry.ends <= now for entry in entries]
     following = past.index(False) if False in past else None
     return [
-        replace(entry, is_past=is_past, is_next=place == following)
+        replace(
+            entry,
+            is_past=is_past,
+            is_next=place == following,
+            is_on=entry.begins <= now < entry.ends,
+        )
         for place, (entry, is_past) in enumerate(zip(entries, past, strict=True))
     ]
 

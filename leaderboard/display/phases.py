@@ -55,12 +55,14 @@ class DatedSentence:
     def html(self) -> SafeString:
         first = conditional_escape("")
         if self.date is not None:
-            first = format_html("{}, {}", due_anywhere(self.date), distance(self.date))
+            # A comma closes the distance where the sentence goes on to the later date.
+            comma = "," if self.later is not None else ""
+            first = format_html("{}, {}{}", due_anywhere(self.date), distance(self.date), comma)
         return format_html(self.words, date=first, later=deadline(self.later))
 
     @property
     def short_html(self) -> SafeString:
-        """Return the sentence without the reader's own time, for a narrow column."""
+        """Return the sentence without the reader's own time, where there is little room."""
         return SafeString(self.html.replace(' class="due"', ""))
 
 
@@ -85,7 +87,7 @@ class PhaseText:
 
     @property
     def html(self) -> SafeString:
-        return format_html("{} {}", self.lead.html, self.rest.html)
+        return format_html("{} {}", self.lead.html, self.rest.short_html)
 
 
 @register.filter

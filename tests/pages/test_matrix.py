@@ -504,7 +504,7 @@ def members(scene, request) -> str:
 
 def of_tracks(address: str) -> bool:
     """Whether what stands there belongs to a track, or to a collection that shows by tracks."""
-    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/")) or (
+    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/{")) or (
         address.startswith("/collections/bread/")
     )
 

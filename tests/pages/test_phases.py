@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.actions import tracks
@@ -134,3 +136,11 @@ def test_in_the_minutes_of_grace_the_sentence_says_so(collection):
     track = make_track_in(collection, "closed")
     track.grace_minutes = 30
     assert "count as on time for 30 minutes after that" in str(phase_of(track, track.closes_at))
+
+
+def test_days_that_have_begun_say_when_they_end(collection, as_ada):
+    track = make_track(collection, disclosure="blind")
+    days = {"closes_at": timezone.now() - timedelta(days=3)}
+    Track.objects.update(**days, release_at=timezone.now() + timedelta(days=20))
+    schedule = page_at(as_ada, f"/tracks/{track.slug}/task/").split('class="timeline"')[1]
+    assert "ends in" in words(schedule.split("Planned release")[0])

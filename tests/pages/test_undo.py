@@ -96,7 +96,7 @@ def test_other_judgments_are_told_after_ten_minutes(second, ben, as_ada):
 def test_a_switch_that_is_undone_is_told_nobody(second, as_ada):
     as_ada.post(SWITCH)
     work()
-    assertContains(undo(as_ada), "Undone. Nobody was notified")
+    assertContains(undo(as_ada), "Undone. No one was notified")
     work()
     assert Track.objects.get().edition.judgment_set.version == "v1"
     after_ten_minutes()

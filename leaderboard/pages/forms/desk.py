@@ -69,7 +69,7 @@ class AnnouncementForm(forms.Form):
     text = forms.CharField(
         label="Announcement",
         max_length=2000,
-        help_text="Shown on all track pages. All participants get a notice.",
+        help_text="Shown on all track pages.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
 

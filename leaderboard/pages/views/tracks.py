@@ -202,7 +202,7 @@ def undo_change(request: HttpRequest, slug: str, event_id: int) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     try:
         track = undo.undo_change(track, request.user, event_id)
-        messages.success(request, "Undone. Nobody was notified of the change.")
+        messages.success(request, "Undone. No one was notified of the change.")
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("desk", slug=track.slug)
