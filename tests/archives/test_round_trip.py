@@ -141,7 +141,6 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "changes": "against the judgments before, which were read anew",
     },
     Track: {
-        "announced_judgments": "told to people of the other installation",
         "slug": "asked for by whoever imports",
         "invitation": "a secret of this installation",
         "announced_judgments": "found when the board changes to others",
