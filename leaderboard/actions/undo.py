@@ -39,6 +39,8 @@ class UndoableChange:
 
 def find_visible_changes(track: Track, changes: Mapping[str, Any]) -> list[str]:
     """Return which of these changes everybody sees; the first judgments replace none."""
+    if track.is_draft:
+        return []
     return [
         name
         for name in UNDOABLE

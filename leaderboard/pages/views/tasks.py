@@ -99,7 +99,8 @@ def manage_task(request: HttpRequest, slug: str) -> HttpResponse:
         if data_form is not None:
             tasks.change_data_terms(collection, request.user, data_form.terms)
         messages.success(request, "Task page saved.")
-        return redirect("task", slug=slug)
+        # A draft goes on with its checklist.
+        return redirect("setup" if track.is_draft else "task", slug=slug)
     context = {"sight": sight, "track": track, "form": form, "data_form": data_form}
     return render(request, "manage_task.html", context, status=422 if form.is_bound else 200)
 

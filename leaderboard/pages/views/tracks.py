@@ -157,7 +157,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             track_actions.change_track(track, request.user, form.changes)
             messages.success(request, "Saved. Affected scores are being recomputed.")
-            return redirect("manage", slug=track.slug)
+            return redirect("setup" if track.is_draft else "manage", slug=track.slug)
         except submission_rules.ActionError as reason:
             form.add_error("disclosure", str(reason))
     context = {
