@@ -170,7 +170,7 @@ function read(line, seen) {
   const number = ++seen.lines;
   const fields = line.trim().split(/\s+/);
   if (seen.first.length < 3) seen.first.push(fields);
-  if (fields.length !== 6) { seen.columns.push(number); return; }
+  if (fields.length !== 6) { seen.columns.push(number); mix(seen, line); return; }
   const [name, , docno, rank, score, tag] = fields;
   if (seen.tags.size < 3) seen.tags.add(tag);
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(score) || !Number.isFinite(Number(score))) seen.scores.push(number);
@@ -327,6 +327,7 @@ function refusal({ problem, facts }, rules) {
 // What is worth a word, though the file can be sent.
 function remarks({ facts }, rules) {
   const said = [];
+  if (facts.columns.length) return said;
   if (facts.missing.length) said.push(facts.missing.length === 1 ? `Topic ${facts.missing[0]} has no results and scores 0.` : `${count(facts.missing.length)} topics have no results and score 0: ${listed(facts.missing)}.`);
   if (facts.disagreeing) said.push(`Scores and ranks disagree in ${counted(facts.disagreeing, "topic")}; the score decides.`);
   if (facts.twice.length && !rules.refusesTwice) said.push(`${counted(facts.twice.length, "line")} repeat${plural(facts.twice.length, "s", "")} a document; the best score counts.`);
@@ -484,8 +485,9 @@ function summarisePage(page) {
 
 function headline({ rows, chosen }, checked, sent) {
   if (!checked) return `Checking ${counted(rows.length, "file")} …`;
-  if (sent) return `${capital(word(sent))} of ${word(rows.length)} files ${plural(sent, "was", "were")} submitted.`;
-  return chosen.length === rows.length ? `All ${word(rows.length)} files can be submitted.` : `${capital(word(chosen.length))} of ${word(rows.length)} files can be submitted.`;
+  const say = rows.length < NUMBERS.length ? word : count;
+  if (sent) return `${capital(say(sent))} of ${say(rows.length)} files ${plural(sent, "was", "were")} submitted.`;
+  return chosen.length === rows.length ? `All ${say(rows.length)} files can be submitted.` : `${capital(say(chosen.length))} of ${say(rows.length)} files can be submitted.`;
 }
 
 function explainRest({ rows }) {

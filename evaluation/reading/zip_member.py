@@ -175,7 +175,8 @@ def _data_at(file: BinaryIO, info: zipfile.ZipInfo) -> int:
     _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
     if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
         raise _broken("its directory and its member disagree")
-    return info.header_offset + LOCAL_HEADER.size + name + extra
+    start: int = info.header_offset + LOCAL_HEADER.size + name + extra
+    return start
 
 
 def _broken(how: str) -> Refused:

@@ -102,6 +102,8 @@ def accept_run(
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
     team = team or find_team(track, user, organises)
     if team is None:
+        # Nobody joins by a run that replaces nothing.
+        find_replaced_run(team, details.replaces)
         refuse_by_rules(track, details, received_at)
         team = join_team(track, user)
     sha256 = hash_file(file)
@@ -137,7 +139,7 @@ def accept_run(
     return store_run(run, file, limited=not organises)
 
 
-def find_replaced_run(team: Team, run_id: str) -> Run | None:
+def find_replaced_run(team: Team | None, run_id: str) -> Run | None:
     """Return the run of the team that an upload replaces, or raise NotAccepted."""
     if not run_id:
         return None

@@ -138,3 +138,10 @@ def test_on_a_blind_track_others_learn_of_neither(blind_track, ben, as_cat):
     old = make_run(blind_track, ben)
     new = replace(old, ben)
     assert {as_cat.get(f"/runs/{run.pk}/").status_code for run in (old, new)} == {404}
+
+
+def test_a_stranger_does_not_join_by_replacing_a_run(track, ben, cat):
+    old = make_run(track, ben)
+    with pytest.raises(NotAccepted, match="no such run to replace"):
+        make_run(track, cat, THIRD_RUN, replaces=old.pk)
+    assert track.team_of(cat) is None

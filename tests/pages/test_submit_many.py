@@ -62,7 +62,7 @@ def test_a_deflated_file_is_kept_as_a_gzip_file_without_being_unpacked(track, as
 def test_the_same_archive_again_makes_no_new_run(track, as_ben):
     files = zipped({"a.run": RUN, "b.run": OTHER_RUN})
     send(as_ben, runs_zip=files)
-    assert "was already submitted as" in words(send(as_ben, runs_zip=files).text)
+    assert "Already submitted as" in words(send(as_ben, runs_zip=files).text)
     assert Run.objects.count() == 2
 
 
