@@ -164,7 +164,7 @@ def test_a_grade_map_maps_grades(ada_api, grade_map):
 
 def test_a_slug_that_is_taken_is_a_wrong_field(collection, ada_api):
     answer = ada_api.send(PATH, **parts())
-    assert answer.json()["message"] == "slug: is taken; choose another"
+    assert answer.json()["message"] == "slug: is already in use; choose another"
 
 
 @override_settings(COLLECTION_UPLOAD_LIMIT=100)

@@ -42,7 +42,7 @@ def test_content_is_refused_by_the_worker(collection, ada_api):
 
 def test_a_version_is_used_once(collection, ada_api):
     answer = send(ada_api, version="v1")
-    assert answer.json()["message"] == "version: is taken; judgments are never replaced"
+    assert answer.json()["message"] == "version: already exists; judgments are never replaced"
     assert JudgmentSet.objects.count() == 1
 
 

@@ -97,7 +97,7 @@ class ExtensionForm(forms.Form):
     """A later deadline for one team of the track."""
 
     team = forms.ModelChoiceField(Team.objects.none(), label="Team", empty_label=None)
-    closes_at = LocalTimeField(label="Runs due")
+    closes_at = LocalTimeField(label="Closes")
     zone = forms.CharField(
         label="Time zone",
         initial=AOE,

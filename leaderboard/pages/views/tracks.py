@@ -28,6 +28,7 @@ from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.overview import (
     TrackLine,
@@ -43,7 +44,9 @@ from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
 from leaderboard.scoring.judgments import suggest_measures
 
-LATEST_EVENTS = 20
+LATEST_EVENTS = 10
+# Requests to join beside the settings; the desk has all of them.
+FIRST_REQUESTS = 3
 
 
 @require_GET
@@ -160,6 +163,8 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("setup" if track.is_draft else "manage", slug=track.slug)
         except submission_rules.ActionError as reason:
             form.add_error("disclosure", str(reason))
+    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
+    requests = list(waiting.select_related("user"))
     context = {
         "sight": sight,
         "track": track,
@@ -169,10 +174,11 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id
         ),
-        "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
-            "user"
+        "join_requests": requests[:FIRST_REQUESTS],
+        "num_requests": len(requests),
+        "off_the_board": shorten(
+            request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
-        "off_the_board": track.runs.removed().select_related("team"),
         "invitation": _invitation_link(request, track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
