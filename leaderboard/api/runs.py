@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
@@ -44,6 +44,7 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import OF_COMMITS, all_facts
+from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
@@ -137,7 +138,33 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     answer = serialise_run(seen.sight, receipt, read_means(seen.sight, [seen.run]))
     if seen.sight.is_organiser:
         answer["same_rankings"] = same_rankings(seen)
-    return answer | serialise_verdict(seen) if seen.sight.can_see_scores_of(seen.run) else answer
+    if not seen.sight.can_see_scores_of(seen.run):
+        return answer
+    return answer | serialise_verdict(seen) | serialise_main(seen)
+
+
+def serialise_main(seen: VisibleRun) -> dict[str, Any]:
+    """Compare a run with the main branch of its team, on tracks that have one."""
+    sight, edition = seen.sight, seen.sight.edition
+    if edition is None or not sight.track.main_branch:
+        return {}
+    edition.track = sight.track
+    found = compare_with_main(seen.run, edition, sight.primary_measure, sight.runs())
+    if found is None:
+        return {"main": None}
+    found = replace(found, other=sight.with_shown_name(found.other))
+    return {
+        "main": {
+            "run": found.other.pk,
+            "tag": found.other.tag,
+            "branch": found.branch,
+            "measure": found.measure,
+            "difference": found.mean - found.other_mean,
+            "better": found.better,
+            "worse": found.worse,
+            "sentence": found.sentence,
+        }
+    }
 
 
 def same_rankings(seen: VisibleRun) -> list[dict[str, str]]:
@@ -225,7 +252,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
         "reason": run.reason,
         "withdrawn_at": run.withdrawn_at,
         "withdrawn_reason": run.withdrawn_reason,
-        "replaces": run.replaces_id,
+        **({"replaces": run.replaces_id} if run.replaces_id else {}),
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),

@@ -338,6 +338,19 @@ class VerdictOut(Tested):
     previous_tag: str
 
 
+class MainOut(Schema):
+    """The run compared with the main branch of its team, or with the baseline."""
+
+    run: str = Field(description="ID of the other run.")
+    tag: str
+    branch: str = Field(description="The main branch; empty if the other run is the baseline.")
+    measure: str
+    difference: Number
+    better: int = Field(description="Topics on which the run is better.")
+    worse: int
+    sentence: str = Field(description="The same in words, as notices and Slack have it.")
+
+
 class SameRun(Schema):
     id: str
     tag: str
@@ -363,6 +376,9 @@ class RunOut(RunReceipt):
     scores: dict[str, Number] = Field({}, description="Mean scores by measure name.")
     verdict: VerdictOut | None = Field(
         None, description="null: its team had no run on the board before."
+    )
+    main: MainOut | None = Field(
+        None, description="Only on tracks with a main branch, where scores are visible."
     )
     topics: TopicCounts | None = None
     format: str = Field("", description="Detected file format.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +15,7 @@ from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.boards.disclosure import Sight, Viewer, sights_of
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
+from leaderboard.scoring.families import load_measure_means
 
 # The most twins of a run that a receipt lists.
 MOST_TWINS = 10
@@ -142,6 +143,8 @@ class Receipt:
     progress: int
     progress_of: int
     groups: list[ProblemGroup]
+    # On the track's main measure; None if the viewer may not see it.
+    mean: float | None = None
 
     @property
     def name(self) -> str:
@@ -183,8 +186,9 @@ def build_receipt(sight: Sight, run: Run) -> Receipt:
 
 def build_receipts(sight: Sight, runs: Sequence[Run]) -> list[Receipt]:
     """Build the receipts of these runs; only their teams and organisers get the problems."""
-    latest = _find_latest_jobs(runs)
-    return [_build_receipt(sight, run, latest.get(run.pk)) for run in runs]
+    latest, means = _find_latest_jobs(runs), _find_means(sight, runs)
+    receipts = [_build_receipt(sight, run, latest.get(run.pk)) for run in runs]
+    return [replace(receipt, mean=means.get(receipt.run.pk)) for receipt in receipts]
 
 
 def build_receipts_of_tracks(viewer: Viewer, runs: Sequence[Run]) -> list[Receipt]:
@@ -200,6 +204,16 @@ def build_receipts_of_tracks(viewer: Viewer, runs: Sequence[Run]) -> list[Receip
         )
         for run in runs
     ]
+
+
+def _find_means(sight: Sight, runs: Sequence[Run]) -> dict[str, float | None]:
+    """Return the means on the track's main measure that the viewer may see, by run id."""
+    shown = {run.pk for run in runs if sight.can_see_means_of(run)}
+    if not shown or sight.board_edition is None:
+        return {}
+    measure = sight.track.primary_measure
+    means = load_measure_means(sight.board_edition, measure)
+    return {run_id: sight.round_mean(measure, means.get(run_id)) for run_id in shown}
 
 
 def _find_latest_jobs(runs: Sequence[Run]) -> dict[str, Job]:

@@ -203,6 +203,8 @@ def write_word_index(documents: Iterable[Document], file: IO[bytes]) -> None:
             pieces.add(document)
         pieces.flush()
         _write_merged(pieces, file)
+    # A worker needs the hashes of so many words no longer.
+    hash_word.cache_clear()
 
 
 @dataclass

@@ -141,7 +141,7 @@ def withdraw_replaced_run(run: Run, now: datetime) -> None:
         withdrawn_by=run.submitted_by_id,
         withdrawn_reason=f"replaced by {run}",
     )
-    AuditEvent.objects.record(run.submitted_by, "replace", run, before={"run": str(replaced)})
+    AuditEvent.objects.record(run.submitted_by, "replace", run, after={"replaced": str(replaced)})
     Track.objects.filter(pk=run.track_id, baseline=run.replaces_id).update(baseline=None)
 
 

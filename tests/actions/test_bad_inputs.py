@@ -147,6 +147,7 @@ def fields_of(case: dict, client: Client) -> dict:
         "file": upload("a.run", RUN),
         "kind": "automatic",
         "happenings": ["track.released"],
+        "format": "json",
         **said,
     }
 

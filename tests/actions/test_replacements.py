@@ -30,7 +30,7 @@ def test_a_replaced_run_is_withdrawn_and_names_its_replacement(track, ben):
     assert (old.removal, old.withdrawn_reason) == ("withdrawn", "replaced by other")
     assert find_board(sight_of(track, ben)) is not None
     event = AuditEvent.objects.get(act="replace")
-    assert (event.actor, event.target_id, event.before) == (ben, new.pk, {"run": "ben-bm25"})
+    assert (event.actor, event.target_id, event.after) == (ben, new.pk, {"replaced": "ben-bm25"})
 
 
 def test_a_faulty_file_replaces_nothing(track, ben):

@@ -217,3 +217,17 @@ def test_a_token_that_only_reads_submits_nothing(track, ben):
     answer = Program(ben, ["read"]).send_run(RUN)
     assert (answer.status_code, answer.json()["code"]) == (403, "E_PERM")
     assert not Run.objects.exists()
+
+
+def test_a_run_replaces_another_of_its_team_once_it_is_checked(track, ben_api, bens_run):
+    answer = ben_api.send_run(OTHER_RUN, replaces=bens_run.pk)
+    work()
+    new = ben_api.get(answer.json()["url"]).json()
+    old = ben_api.get(f"/api/v1/runs/{bens_run.pk}").json()
+    assert (answer.status_code, new["replaces"]) == (201, bens_run.pk)
+    assert old["withdrawn_reason"] == "replaced by other"
+
+
+def test_a_run_of_another_team_is_not_replaced(track, cat_api, bens_run):
+    answer = cat_api.send_run(OTHER_RUN, replaces=bens_run.pk)
+    assert (answer.status_code, answer.json()["message"][:9]) == (422, "replaces:")

@@ -143,6 +143,7 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
     Track: {
         "slug": "asked for by whoever imports",
         "invitation": "a secret of this installation",
+        "announced_judgments": "found when the board changes to others",
     },
     Team: {"invitation": "a secret of this installation"},
     Run: {

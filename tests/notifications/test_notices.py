@@ -226,7 +226,9 @@ def test_the_name_of_a_host_is_looked_up_once_a_call(webhook, track, ben, monkey
 
 @pytest.mark.parametrize("url", ["http://[::ffff:127.0.0.1]/", "file:///etc/passwd"])
 def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
-    answer = as_ada.post("/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored"})
+    answer = as_ada.post(
+        "/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored", "format": "json"}
+    )
     assert answer.status_code == 422 and not track.webhooks.exists()
 
 

@@ -82,7 +82,8 @@ def test_nobody_is_called_through_slack_by_a_name(track, ada, ben):
 def test_only_tracks_with_a_main_branch_ask_for_commits(track, collection, as_ben):
     make_track(collection, slug="plain")
     assertContains(as_ben.get("/tracks/bread/submit/"), 'name="commit"')
-    assertNotContains(as_ben.get("/tracks/plain/submit/"), 'name="commit"')
+    assertContains(as_ben.get("/tracks/bread/submit/"), "-F commit=")
+    assertNotContains(as_ben.get("/tracks/plain/submit/"), "commit")
 
 
 def test_the_api_takes_commit_branch_and_configuration(track, ben):
@@ -92,6 +93,14 @@ def test_the_api_takes_commit_branch_and_configuration(track, ben):
     answer = Client().post(SUBMIT, {"file": upload("a.run", RUN), **fields}, headers=bearer)
     work()
     assert Run.objects.get(pk=answer.json()["id"]).facts == fields
+
+
+def test_the_api_says_the_same_sentence(track, ben, client):
+    main = on_branch(track, ben, RUN, "main")
+    run = on_branch(track, ben, OTHER_RUN, "faster")
+    answer = client.get(f"/api/v1/runs/{run.pk}").json()["main"]
+    assert (answer["run"], answer["branch"], answer["sentence"]) == (main.pk, "main", SENTENCE)
+    assert client.get(f"/api/v1/runs/{main.pk}").json()["main"] is None
 
 
 def test_the_history_lists_commits_and_links_them(track, ben, client):

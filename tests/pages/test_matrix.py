@@ -183,7 +183,7 @@ TRACK = {
     "repeated_tags": "warn",
     "zone": "UTC",
 }
-WEBHOOK = {"format": "json", "url": "https://192.0.32.8/called", "happenings": ["run.scored"]}
+WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"], "format": "json"}
 JUDGMENTS = {"version": "v3", "file": QRELS}
 ACTS = {
     "join": Act("/tracks/blind/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
@@ -197,7 +197,7 @@ ACTS = {
     ),
     "renew_team_link": Act("/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]),
     "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
-    "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
+    "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK, "confirmed": "1"}),
     "make_baseline": Act("/tracks/blind/setup/baseline/", ACT),
     "delete_account": Act("/account/delete/", [401, *[422] * 7], {"name": "x"}),
     "delete_track": Act(
@@ -504,7 +504,7 @@ def members(scene, request) -> str:
 
 def of_tracks(address: str) -> bool:
     """Whether what stands there belongs to a track, or to a collection that shows by tracks."""
-    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/")) or (
+    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/{")) or (
         address.startswith("/collections/bread/")
     )
 

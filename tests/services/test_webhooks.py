@@ -94,7 +94,9 @@ def open_track(ada: Person, webhooks: list[str]) -> None:
     track = {"slug": "bread", "name": "Bread", "collection": "bread", "judgments": "v1"}
     ada.ask("/tracks", {**track, "measures": ["AP"], "primary_measure": "AP"})
     for url in webhooks:
-        page = ada.send("/tracks/bread/manage/webhooks/", url=url, happenings=["run.scored"])
+        page = ada.send(
+            "/tracks/bread/manage/webhooks/", url=url, happenings=["run.scored"], format="json"
+        )
         assert url in page.text and page.status == 200, page.text
 
 

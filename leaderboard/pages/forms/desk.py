@@ -60,7 +60,7 @@ class SnapshotForm(forms.Form):
         label="Authors",
         max_length=2000,
         required=False,
-        help_text="One per line, in the order of the citation.",
+        help_text="One per line, in the order of the citation. Empty: those of the track.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
 
@@ -69,7 +69,7 @@ class AnnouncementForm(forms.Form):
     text = forms.CharField(
         label="Announcement",
         max_length=2000,
-        help_text="Shown on all track pages. All participants get a notice.",
+        help_text="Shown on all track pages.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
 

@@ -97,10 +97,7 @@ class WebhookForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=WebhookEvent.values,
     )
-    format = forms.ChoiceField(label="What is sent", choices=WebhookFormat.choices, required=False)
-
-    def clean_format(self) -> str:
-        return self.cleaned_data["format"] or WebhookFormat.JSON
+    format = forms.ChoiceField(label="What is sent", choices=WebhookFormat.choices)
 
     def clean_url(self) -> str:
         try:

@@ -197,7 +197,7 @@ def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
     found = replace(found, other=seen.sight.with_shown_name(found.other))
     # The page compares every run with the baseline anyway.
     pair = compare_with_branch(seen.sight, found) if found.branch else None
-    return {"main": found, "main_verdict": wording.pair_verdict(pair) if pair else None}
+    return {"main": found, "main_verdict": wording.describe_decision(pair) if pair else ""}
 
 
 def _means_context(seen: VisibleRun) -> dict[str, Any]:

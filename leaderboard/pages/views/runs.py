@@ -23,8 +23,8 @@ from leaderboard.pages.views.lookups import (
     organised_sight_or_403,
 )
 
-# Rejected files per page.
-REFUSED = 100
+# Decimals of a mean, where all may be shown.
+DIGITS = 4
 # Runs per page of the list of all tracks.
 SENT = 100
 
@@ -33,11 +33,14 @@ SENT = 100
 @require_GET
 def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    runs = sight.sent_runs()
+    runs = [sight.with_shown_name(run) for run in sight.sent_runs()]
+    listed = receipts.build_receipts(sight, runs)
     context = {
         "sight": sight,
         "track": sight.track,
-        "runs": receipts.build_receipts(sight, [sight.with_shown_name(run) for run in runs]),
+        "runs": listed,
+        "follows": not all(receipt.done for receipt in listed),
+        "digits": DIGITS if sight.decimals is None else sight.decimals,
         "has_pack": sight.can_see_scores and sight.own_runs().on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }

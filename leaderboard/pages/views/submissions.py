@@ -35,7 +35,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "GET" and not joined and not can_join_by_run(sight.track):
         return redirect("join", slug=slug)
     replaced = _replaced_run_or_404(request, sight)
-    form, facts = _build_forms(request, sight, replaced)
+    sent = request.POST or None, request.FILES or None
+    form, facts = _build_forms(sight, replaced, *sent)
     status = 200
     # We check both forms, so that the page shows all errors at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
@@ -64,16 +65,15 @@ def _replaced_run_or_404(request: HttpRequest, sight: Sight) -> Run | None:
 
 
 def _build_forms(
-    request: HttpRequest, sight: Sight, replaced: Run | None
+    sight: Sight, replaced: Run | None, data: Any, files: Any
 ) -> tuple[RunForm, FactsForm]:
     """Build both forms; those of a replacement begin with what the replaced run says."""
     track, stated, initial = sight.track, {}, {}
     if replaced is not None:
         stated = all_facts(replaced)
         initial = {"description": replaced.description, "replaces": replaced.pk}
-    form = RunForm(request.POST or None, request.FILES or None, track=track, initial=initial)
-    strict = not sight.is_organiser
-    return form, FactsForm(request.POST or None, track=track, is_strict=strict, facts=stated)
+    form = RunForm(data, files, track=track, initial=initial)
+    return form, FactsForm(data, track=track, is_strict=not sight.is_organiser, facts=stated)
 
 
 def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:

@@ -385,6 +385,18 @@ def pair_verdict(pair: Pair) -> Sentence:
     )
 
 
+def describe_decision(pair: Pair) -> str:
+    """Say what the test decides about run `b`, after a sentence with the difference."""
+    decided = {
+        "better": "It is significantly better",
+        "worse": "It is significantly worse",
+        "not significant": "The two cannot be told apart",
+    }
+    if pair.verdict not in decided:
+        return ""
+    return f"{decided[pair.verdict]} by all pairs{_describe_uncertainty(pair)}."
+
+
 def _describe_uncertainty(pair: Pair) -> str:
     against, said = pair.against, ""
     if against.low is not None and against.high is not None:
