@@ -40,7 +40,8 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
 def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     ended = request.POST["end"]
-    team = get_object_or_404(track.teams, pk=ended if ended.isdecimal() else None)
+    is_key = ended.isdecimal() and len(ended) < 10
+    team = get_object_or_404(track.teams, pk=ended if is_key else None)
     extend_deadline(team, request.user, None)
     messages.success(request, "The team has the deadline of all teams again.")
     return redirect("deadlines", slug=slug)

@@ -56,6 +56,9 @@ def _replaced_run_or_404(request: HttpRequest, sight: Sight) -> Run | None:
     run_id = request.POST.get("replaces") or request.GET.get("replaces", "")
     if not run_id:
         return None
+    # No database has such an id, and PostgreSQL takes no NUL.
+    if not (run_id.isascii() and run_id.isalnum()):
+        raise Http404("no run to replace")
     run = sight.runs().active().filter(pk=run_id).first()
     # A run that can no longer be replaced is refused with a reason once its form is sent.
     if run is None or (request.method == "GET" and not sight.can_replace(run)):
