@@ -1,6 +1,6 @@
 """What a fixture made once, given to later tests as rows and files.
 
-An import takes fifty times as long as writing its rows.  So the first test of a session that asks
+Writing the rows of an import takes a small part of its time.  So the first test of a session that asks
 for one makes it, and we record what it changed; later tests get copies.
 """
 
