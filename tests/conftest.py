@@ -236,7 +236,10 @@ def leaderboard_track(collection: Collection) -> Track:
 def _track_of(collection: Collection, name: str, **fields: str) -> Track:
     owner, judgments = collection.owner, collection.judgment_sets.get()
     return make_or_copy(
-        f"{name} {judgments.sha256}", owner, Track, lambda: make_track(collection, **fields)
+        f"{name} {collection.pk} {judgments.sha256}",
+        owner,
+        Track,
+        lambda: make_track(collection, **fields),
     )
 
 

@@ -33,6 +33,7 @@ def test_a_run_is_sent_watched_and_opened(page, tmp_path):
     page.wait_for_url("**/runs/*/")
     page.get_by_role("heading", name="Summary").wait_for(timeout=20_000)
     assert page.locator(".chip").inner_text() == "Scored"
+    page.get_by_role("navigation", name="Run").get_by_role("link", name="Topics").click()
     page.get_by_role("link", name=".5833").click()
     page.get_by_role("heading", name="Retrieved documents").wait_for()
     page.get_by_text("Document 6").click()

@@ -88,7 +88,7 @@ def test_the_command_prints_eleven_levels(options, ends, folder, capfd):
 
 def test_a_curve_takes_no_measure(folder, capfd):
     assert main(["curve", "qrels", "run", "-m", "AP"]) == 2
-    assert "leave out -m" in capfd.readouterr().err
+    assert "remove -m" in capfd.readouterr().err
 
 
 def test_a_topic_without_judgments_has_no_curve(folder, capfd):

