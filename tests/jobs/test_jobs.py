@@ -26,6 +26,13 @@ with_threads = pytest.mark.django_db(transaction=True)
 Kind = Callable[..., list[tuple[str, str]]]
 
 
+@pytest.fixture(autouse=True)
+def database_of_long_ago(monkeypatch) -> None:
+    """A server that a test has just started gives every lease its full time again."""
+    start = Now() - timedelta(hours=1)
+    monkeypatch.setattr("leaderboard.models.jobs.DatabaseStart", lambda: start)
+
+
 @pytest.fixture
 def kind(monkeypatch) -> Kind:
     """Makes a kind of job out of a function; what it returns fills with the failures told."""
