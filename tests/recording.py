@@ -1,7 +1,7 @@
 """What a fixture made once, given to later tests as rows and files.
 
-Writing the rows of an import takes a small part of its time.  So the first test of a session that asks
-for one makes it, and we record what it changed; later tests get copies.
+Writing the rows of an import takes a small part of its time.  So the first test of a session
+that asks for one makes it, and we record what it changed; later tests get copies.
 """
 
 from __future__ import annotations
