@@ -77,7 +77,7 @@ def _data(track: Track) -> ChecklistStep:
     if collection.num_documents:
         parts.insert(0, counted(collection.num_documents, "document"))
     parts.append(f"licence {collection.licence}" if collection.licence else "no licence named")
-    judged = "judgments to score with" if track.judgment_set_id else "no judgments yet"
+    judged = "judgments for scoring" if track.judgment_set_id else "no judgments yet"
     return ChecklistStep(
         "data",
         "Add the data",
@@ -117,7 +117,7 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
 
 def _invite(track: Track) -> ChecklistStep:
     details = {
-        Track.Joining.EVERYONE: "Everyone can join once the task is open. Share its address.",
+        Track.Joining.EVERYONE: "Everyone can join once the task is open. Share its URL.",
         Track.Joining.INVITATION: "People join with the link, which works once the task is open.",
         Track.Joining.APPROVAL: "Once the task is open, teams ask to join and you approve them.",
     }

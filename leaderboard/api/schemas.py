@@ -29,7 +29,7 @@ from leaderboard.api.fields import (
     Version,
 )
 from leaderboard.api.track_settings import TrackSettings
-from leaderboard.models import Run, Track
+from leaderboard.models import Run
 
 
 def nan_to_null(value: float | None) -> float | None:
@@ -52,7 +52,7 @@ class ProblemOut(Schema):
     suggested: str = Field("", description="The tag that `fix=tag` would use.")
 
 
-class Refusal(Schema):
+class Rejection(Schema):
     """Error response."""
 
     code: str
@@ -61,8 +61,8 @@ class Refusal(Schema):
 
 
 def response_schemas(schema: Any, *statuses: int) -> dict[int, Any]:
-    """Return the schemas of a call's answers: `schema` on success, else a Refusal."""
-    refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Refusal)
+    """Return the schemas of a call's answers: `schema` on success, else a Rejection."""
+    refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Rejection)
     return {**dict.fromkeys(statuses or (200,), schema), **refusals}
 
 
@@ -199,7 +199,10 @@ class TrackOut(TrackSettings):
     slug: str
     url: str
     collection: str
-    state: Track.State = Field(description="From the dates: planned, open or closed.")
+    # Not Track.State: in the document its name would be that of Run.State.
+    state: Literal["draft", "planned", "open", "closed"] = Field(
+        description="From the dates: planned, open or closed."
+    )
     phase: str = Field(description="What the state means now, in the words of the pages.")
     baseline: str | None = None
     edition: str | None = Field(None, description="Scores compare within one edition.")
@@ -263,7 +266,7 @@ class Me(Schema):
 class RunIn(Schema):
     tag: RunTag = Field("", description="Expected tag in the file; with `fix=tag` the tag to use.")
     fix: Fixes = Field(
-        (), description="Repairs to make, by commas: `tag`, `q0`, `topics`, `comma`."
+        (), description="Repairs to make, separated by commas: `tag`, `q0`, `topics`, `comma`."
     )
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(

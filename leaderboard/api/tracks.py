@@ -259,7 +259,7 @@ def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
     """Change the settings sent. The old board remains until new scores are complete.
 
-    Only the release shows the runs of a blind track: changing `disclosure` does not.
+    Runs of a blind track appear at the release only, even if `disclosure` changes.
     """
     user = viewer(request)
     sight = organised_sight_or_403(user, slug)

@@ -282,7 +282,7 @@ def _difference_cells(rows: Rows, column: Column) -> Iterator[str]:
         small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
         yield (
             f'<td class="num">{link}{shown}</a>'
-            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">as baseline</a></td>'
+            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">use as baseline</a></td>'
         )
 
 

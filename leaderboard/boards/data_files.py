@@ -22,7 +22,7 @@ SAMPLE_DEPTH = 3
 MOST_MEASURED = 100_000
 # How many seconds the digest of a file made on request is kept.
 DIGEST_KEPT = 24 * 3600
-TOPIC_FILES = {"trec": render_trec_topics, "json": render_json_topics}
+TOPIC_FILES = {"trec": render_trec_topics, "jsonl": render_json_topics}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _docnos(collection: Collection) -> Iterator[str]:
 
 
 def _topic_files(collection: Collection) -> Iterator[DataFile]:
-    for kind, words in {"trec": "TREC form", "json": "JSON lines"}.items():
+    for kind, words in {"trec": "TREC form", "jsonl": "JSON lines"}.items():
         size, sha256 = _measure_file(
             f"topics:{collection.pk}:{kind}", partial(TOPIC_FILES[kind], collection)
         )

@@ -319,7 +319,7 @@ class Track(models.Model):
     missing_topics = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
         "A run with missing topics",
-        hint="All topics count; once everyone sees all scores, judged topics.",
+        hint="Until all scores are visible, any topic can count as missing; then judged ones.",
         choices={"warn": "gets a warning; judged topics score 0", "refuse": "is rejected"},
     )
     unknown_documents = setting(

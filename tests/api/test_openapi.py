@@ -46,3 +46,11 @@ def test_the_docs_page_says_every_call_and_needs_no_script(anybody_api):
 def test_no_answer_allows_more_than_its_own_site(anybody_api):
     for address in ("/api/v1/docs", "/api/v1/openapi.json"):
         assert "data:" not in anybody_api.get(address)["Content-Security-Policy"]
+
+
+def test_two_lists_of_the_same_name_are_not_mixed_up(client):
+    schemas = client.get("/api/v1/openapi.json").json()["components"]["schemas"]
+    track, run = schemas["TrackOut"]["properties"], schemas["RunOut"]["properties"]
+    assert track["state"]["enum"] == ["draft", "planned", "open", "closed"]
+    assert schemas["Refusal"]["enum"] == ["warn", "refuse"]
+    assert "queued" in schemas[run["state"]["$ref"].split("/")[-1]]["enum"]

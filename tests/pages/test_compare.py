@@ -209,7 +209,7 @@ def test_more_documents_are_shown_when_asked_for(ten, cat, client):
     ]
     assert shown == [12, 22, 12, 12]
     said = words(page_at(client, between(ten, "base", "deep")))
-    assert "20 documents beneath, 19 of them unjudged" in said
+    assert "20 more documents, 19 of them unjudged" in said
     assert "grade 1 good1 at 30" in said
 
 

@@ -72,7 +72,7 @@ def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
     run = make_run(track, ben)
     assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
     page = words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
-    assert "1 change to the facts" in page and "Stage: not said → rerank" in page
+    assert "1 change to the facts" in page and "Stage: not stated → rerank" in page
 
 
 def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):

@@ -19,7 +19,7 @@ def test_version_and_counts(track, client):
     said = words(page_at(client, ADDRESS))
     assert "Judgments v1" in said
     assert "8 judged documents for 3 topics; 5 are relevant (grade 1 or higher" in said
-    assert "3 topics of 3 count in this track’s means." in said
+    assert "All 3 topics count in this track’s means." in said
 
 
 def test_grades_from_the_top_of_the_scale_down(track, client):

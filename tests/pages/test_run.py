@@ -236,7 +236,7 @@ def test_the_overview_shows_the_worst_failures_and_a_link_to_all(beside_cats, cl
 
 def test_file_and_facts_have_a_page(track, ben, as_ben):
     page = page_of(as_ben, make_run(track, ben), "file-and-facts/")
-    assert "<dt>sha256</dt>" in page and "<b>Scored</b>" in page
+    assert "<dt>SHA-256</dt>" in page and "<b>Scored</b>" in page
 
 
 def test_the_csv_of_the_measures_has_every_digit(beside_cats, client):

@@ -122,7 +122,7 @@ def test_the_printed_digest_is_that_of_the_file(track, client):
     assertContains(client.get("/tracks/bread/data/"), f"{digest}  documents.jsonl")
 
 
-@pytest.mark.parametrize("kind", ["topics.trec", "topics.json", "sample.run", "docnos.txt"])
+@pytest.mark.parametrize("kind", ["topics.trec", "topics.jsonl", "sample.run", "docnos.txt"])
 def test_every_file_has_its_digest(track, client, kind):
     data = client.get(f"/collections/bread/{kind}")
     digest = hashlib.sha256(body(data)).hexdigest()
@@ -160,7 +160,7 @@ def test_a_changed_file_is_sent_whole(track, client):
 def test_the_topics_come_in_two_forms(track, client):
     trec = body(client.get("/collections/bread/topics.trec")).decode()
     assert trec.count("<top>") == 3 and "<num> Number: 1" in trec
-    rows = body(client.get("/collections/bread/topics.json")).splitlines()
+    rows = body(client.get("/collections/bread/topics.jsonl")).splitlines()
     assert [json.loads(row)["number"] for row in rows] == ["1", "2", "3"]
 
 

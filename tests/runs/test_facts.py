@@ -137,7 +137,7 @@ def test_every_change_is_kept_with_what_was_before(track, ben):
     change = load_history(run)[0]
     told = [(fact.label, fact.before, fact.after) for fact in change.facts]
     assert told[0] == ("Stage", "rerank", "fusion")
-    assert (change.by, told[1][1:]) == ("ben", ("not said", "no"))
+    assert (change.by, told[1][1:]) == ("ben", ("not stated", "no"))
 
 
 def test_a_fact_can_be_taken_back(track, ben):

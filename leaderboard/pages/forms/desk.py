@@ -35,7 +35,7 @@ class RemoveRunForm(forms.Form):
     how = forms.ChoiceField(
         label="How",
         choices=[
-            ("disqualified", "Disqualify: its page shows this and the reason"),
+            ("disqualified", "Disqualify: the run page shows this and the reason"),
             ("hidden", "Hide: only its team and organisers see it"),
         ],
         widget=forms.RadioSelect,

@@ -23,7 +23,7 @@ class PlanForm(forms.Form):
     runs = forms.IntegerField(label="Runs in the ANOVA", min_value=2, max_value=1000, initial=10)
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power", min_value=0.5, max_value=0.999, initial=0.8)
-    board = forms.ChoiceField(label="Learn the variance from", required=False)
+    board = forms.ChoiceField(label="Take the variance from", required=False)
     variance = forms.FloatField(
         label="Variance",
         help_text="Within runs. Empty: the variance of the board above.",

@@ -24,7 +24,7 @@ OPEN_BOARD = Preset(
     "open",
     "Open board",
     "Scores appear at once. Good for known test collections.",
-    ("everyone sees it", "no deadline", "the site’s limit of runs"),
+    ("everyone sees it", "no deadline", "the site’s run limit"),
 )
 PRESETS = {
     preset.name: preset
@@ -33,7 +33,7 @@ PRESETS = {
         Preset(
             "shared-task",
             "Shared task with a blind phase",
-            "Teams submit runs first, judging follows, all scores appear on one day.",
+            "Teams submit runs, then judging follows. All scores appear on one day.",
             ("scores hidden until release", "20 runs per team", "judgments to download"),
             {
                 "disclosure": Track.Disclosure.BLIND,
@@ -46,7 +46,7 @@ PRESETS = {
             "internal",
             "Internal leaderboard",
             "For one company or lab, with new runs every week or every night.",
-            ("users of this site only", "each run against main", "unlimited runs, from CI"),
+            ("users of this site only", "each run compared with main", "unlimited runs, from CI"),
             {
                 "visibility": Track.Visibility.MEMBERS,
                 "selection": Track.Selection.BEST,

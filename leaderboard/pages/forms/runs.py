@@ -27,8 +27,8 @@ class RunForm(forms.ModelForm):
         label="Tag",
         max_length=LONGEST_TAG,
         required=False,
-        help_text="Must match the file, unless it replaces the tag there. Leave empty to use the"
-        " tag in the file.",
+        help_text="Must match the tag in the file unless you replace that tag. Leave empty to"
+        " use the tag in the file.",
     )
     replaces_tag = forms.BooleanField(
         label="Replace the tag in the file",

@@ -282,7 +282,7 @@ def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     found = _ready_or_404(request, slug)
     if kind not in TOPIC_FILES:
         raise Http404("no such form")
-    media = "application/jsonl" if kind == "json" else "text/plain"
+    media = "application/jsonl" if kind == "jsonl" else "text/plain"
     return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)
 
 

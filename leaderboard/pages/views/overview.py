@@ -73,7 +73,7 @@ class TrackLine:
         if leader.is_baseline:
             return "the baseline"
         if leader.verdict == "better":
-            return "better than the baseline"
+            return "significantly better than the baseline"
         if leader.interval is None:
             return "not told apart from the baseline" if leader.verdict else ""
         best = [each for each in self.places if each.interval and each.interval[0] == 1]

@@ -180,8 +180,8 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
         return []
     if not table.bounds_hold:
         return join_phrases(
-            f"There is no bound on how far judgments could move {table.measure}: a relevant "
-            "document that a run misses lowers its score too."
+            f"{table.measure} has no bound here, because a relevant document that a run "
+            "misses also lowers its score."
         )
     sentence = _describe_score_bounds(table)
     if board.baseline is None or not table.doubts:
@@ -194,8 +194,8 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
 
 def _explain_unbounded_ranking_measure(table: HoleTable, board: Board) -> str:
     return (
-        f" Those by {board.measure}, which ranks the board, are separate and cannot be bounded: "
-        f"{board.measure} is not a sum over documents, as {table.measure} is."
+        f" Verdicts by {board.measure}, the ranking measure, are separate and cannot be bounded."
+        f" Unlike {table.measure}, {board.measure} is not a sum over documents."
     )
 
 
@@ -246,7 +246,7 @@ def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
     )
     if gains.lost_by_ranking > ROUNDING_ERROR:
         lost = strong(score(gains.lost_by_ranking, 3))
-        words = " is lost in ranking: re-ordering its documents would recover it."
+        words = " is lost in ranking: a better order of its documents would recover it."
         sentence += join_phrases(" ", lost, words)
     if gains.lost_by_retrieval > ROUNDING_ERROR:
         lost = strong(score(gains.lost_by_retrieval, 3))
@@ -433,18 +433,18 @@ def describe_probability(ahead: RunAhead) -> Sentence:
     by_more = f" by more than {_describe_region(ahead)}" if ahead.region else ""
     rest: Sentence = []
     if ahead.region:
-        within = f", that they differ by at most {_describe_region(ahead)} "
+        within = f". That they differ by at most {_describe_region(ahead)} has the probability "
         worse = (run_phrase(ahead.other), f" is better{by_more} ", _probability(found.worse))
-        rest = join_phrases(within, _probability(found.within), ", that ", *worse)
+        rest = join_phrases(within, _probability(found.within), ", and that ", *worse)
     return join_phrases(
-        "If you named these two before you saw a result: the probability that ",
+        "For a pair that you named before you saw a result, the probability that ",
         run_phrase(ahead.run),
         " is better than ",
         run_phrase(ahead.other),
         f"{by_more} is ",
         _probability(found.better),
         rest,
-        ", from the paired t-test of this pair alone, not adjusted.",
+        ". This is from the paired t-test of this pair alone, not adjusted.",
     )
 
 

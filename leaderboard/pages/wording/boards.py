@@ -202,7 +202,7 @@ def describe_strips(board: Board) -> str:
     if board.pairs is None:
         return ""
     return (
-        "Each strip runs from the highest to the lowest rank that a run can truly have; all strips"
+        "Each strip shows the ranks that a run can have, from the highest to the lowest; all strips"
         " together are right with 95 % confidence."
     )
 
@@ -226,9 +226,9 @@ def describe_trust(board: Board) -> str:
         return ""
     error = measured.all_pairs if board.compares_all else measured.baseline
     return (
-        f"With {counted(topics, 'topic')} an error of 5 % holds for runs that vary alike. Of"
-        " simulated boards with skewed scores of unequal spread and no difference at all, up to"
-        f" {100 * error:.0f} % showed one."
+        f"With {counted(topics, 'topic')} the error rate of 5 % holds for runs with a similar"
+        " spread. In simulations with skewed scores, unequal spread and no true difference, up to"
+        f" {100 * error:.0f} % of boards showed a difference."
     )
 
 
@@ -248,7 +248,7 @@ def describe_selection(board: Board) -> Sentence:
     digits = "full precision" if decimals is None else f"{spell_number(decimals)} decimals"
     order = f" at {digits}, {best} first."
     if board.choice.is_sorted:
-        order = f" at {digits}; the lines are sorted by {_sort_column_title(board)}."
+        order = f" at {digits}; rows sorted by {_sort_column_title(board)}."
     if shown != standings:
         order += " Ranks and tests cover the whole board."
     return join_phrases(strong(number), rule + order)

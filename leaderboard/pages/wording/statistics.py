@@ -26,12 +26,12 @@ STATISTICS = {
         (
             "The mean over topics of the run’s score minus the baseline’s. Effect size: d, the"
             " mean divided by the standard deviation of the differences. A topic is won, lost or"
-            " tied; differences below 10⁻¹² are ties. A sum is compared as a total. GMAP and"
+            " tied; differences below 10⁻¹² are ties. Sums are compared as totals. GMAP and"
             " GMBpref are tested by ln max(value, 10⁻⁵), and the ratio of the geometric means is"
             " printed.",
             "Maximum t: the topics of all runs are flipped together around their means. The"
             " adjusted p is the share of 10,000 flips in which the largest t of any run reaches"
-            " this one. The intervals use the same flips, so they leave 0 exactly where p is at"
+            " this one. The intervals use the same flips, so they exclude 0 exactly where p is at"
             " most .05. Other tests are adjusted by Holm and have no interval.",
         ),
         "evaluation.significance.compare_with_baseline",
@@ -43,9 +43,9 @@ STATISTICS = {
             "The mean over topics of one run’s score minus the other’s, with its effect size d"
             " (the mean divided by the standard deviation of the differences).",
             "The verdict is the same as on the board. If the board compares with the baseline"
-            " and one of the two runs is the baseline, p and interval hold for all runs compared"
-            " with the baseline. Otherwise they hold for all pairs of runs. Alone is the exact"
-            " sign-flip test of this pair, as if it were the only question.",
+            " and one of the two runs is the baseline, p and the interval hold for all runs"
+            " compared with the baseline. Otherwise they hold for all pairs of runs. Alone is"
+            " the exact sign-flip test of this pair, not adjusted for other pairs.",
         ),
         "evaluation.significance.decide_within_all_pairs",
         "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007",
@@ -57,8 +57,8 @@ STATISTICS = {
             " probability 1 − p/2, where p is from the paired t-test of this pair alone"
             " (noninformative prior). An adjusted p gives no such probability, so p is not"
             " adjusted here. With fewer than six topics no probability is shown.",
-            "Within your region of equivalence two runs count as equal. The mean difference has"
-            " a t distribution around the observed one, and its shares above, within and below"
+            "Within your region of equivalence two runs count as equivalent. The mean difference"
+            " has a t distribution around the observed one, and its shares above, within and below"
             " the region are the three probabilities. The region is in the unit of the"
             " difference; for GMAP and GMBpref, r means a ratio between 1 / (1 + r) and 1 + r.",
         ),
@@ -71,7 +71,7 @@ STATISTICS = {
         (
             "Each pair has its own t: its mean difference divided by its own standard error."
             " The topics of all runs are flipped together around their means, 10,000 times, and"
-            " the largest t of any pair is noted. p is the share of flips whose largest t"
+            " the largest t of any pair is recorded. p is the share of flips whose largest t"
             " reaches the t of the pair. So it holds for all pairs at once, even if some runs"
             " are much more alike than others.",
             "A run’s highest rank is 1 plus the number of runs significantly better, its lowest"
@@ -89,10 +89,10 @@ STATISTICS = {
             "Kendall’s τ: the number of pairs of runs in the same order on both boards, minus"
             " the number in opposite orders, divided by the geometric mean of the numbers of"
             " pairs that each board does not tie (τ_b).",
-            "τ_AP goes down the row’s board. For each run below the first, it takes the share"
-            " of the runs above it that the column’s board also puts above it. The mean of these"
-            " shares is stretched to −1 to 1, so changes at the top count more. Ties are broken"
-            " in all ways, and the results are averaged.",
+            "τ_AP reads the row’s board from the top. For each run below the first, it takes"
+            " the share of the runs above it that the column’s board also puts above it. The"
+            " mean of these shares is rescaled to −1 to 1, so changes at the top count more."
+            " Ties are broken in all ways, and the results are averaged.",
         ),
         "evaluation.agreement.tau_matrix, evaluation.agreement.tau_ap",
         "Kendall, Biometrika 1945; Yilmaz, Aslam and Robertson, SIGIR 2008",
@@ -117,7 +117,7 @@ STATISTICS = {
             "A document gains by its grade, discounted by its rank as in nDCG on this track."
             " The curve adds up the gains. Re-ordered is the best order of all documents that"
             " the run retrieves for the topic; ideal is the best order of all judged documents.",
-            "Lost in ranking is re-ordered minus run. Lost in retrieval is ideal minus re-"
+            "Lost in ranking is re-ordered minus run. Lost in retrieval is ideal minus "
             " ordered. Both are shares of the ideal.",
         ),
         "evaluation.measures.gains.GainScale",
@@ -155,19 +155,19 @@ STATISTICS = {
     "losses": Statistic(
         "What a document would add",
         (
-            "On the seven topics where the run loses most to the best run, each relevant"
+            "On the ten topics where the run loses most to the best run, each relevant"
             " document that the best run ranks higher is moved to its rank there, and the"
             " ranking is scored again. The document that adds most is named. Up to 20 documents"
-            " per topic are tried: those that fell furthest.",
-            "The loss is counted against the gain of the ideal first ten. What the run’s own"
-            " documents would gain in the best order is lost in ranking, the rest in retrieval."
+            " per topic are tried: those with the largest drop in rank.",
+            "The loss is a share of the gain of the ideal top ten. The part that the best order"
+            " of the run’s documents could recover is lost in ranking, the rest in retrieval."
             " If one of the two is at least four fifths of the loss, only that one is named. The"
-            " page of the ranking has a chart of both.",
+            " ranking page charts both.",
         ),
         "evaluation.judge",
     ),
     "bounds": Statistic(
-        "What judging more could change",
+        "What further judgments could change",
         (
             "The score is computed again with every unjudged document not relevant, and with"
             " every one of the top grade. For a sum over the first documents, such as P@10,"
@@ -195,7 +195,7 @@ STATISTICS = {
         (
             "Over all runs of the board, including the organisers’ and regardless of filters."
             " With an even number of runs the median is the mean of the two in the middle;"
-            " quarters are between neighbours in the same way.",
+            " quartiles are interpolated in the same way.",
         ),
         "leaderboard.analysis.peers.compute_spread",
         command_adds="It prints every score behind these values.",
@@ -207,7 +207,7 @@ STATISTICS = {
             " team states. The front contains the runs that no other run beats at equal or lower"
             " cost.",
             "Every run is compared with the best run that states a cost. The best is chosen by"
-            " its score, so the decisions about all pairs count. The cheapest run that is not"
+            " its score, so the test of all pairs decides. The cheapest run that is not"
             " significantly worse is named.",
         ),
         "evaluation.significance.compare_all_pairs",

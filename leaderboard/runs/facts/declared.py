@@ -89,9 +89,11 @@ FACTS: tuple[Fact, ...] = (
     ),
     YesNoFact("llm", "It uses a large language model", "Language model"),
     YesNoFact(
-        "judgments_used", "Judgments of these topics were used to train or tune it", "Saw judgments"
+        "judgments_used",
+        "Judgments of these topics were used to train or tune it",
+        "Tuned on these judgments",
     ),
-    YesNoFact("closed", "It needs data or models not open to others", "Closed parts"),
+    YesNoFact("closed", "It needs data or models not open to others", "Needs closed parts"),
     TextFact("models", "Models", "Models", "Names and versions.", rows=1),
     TextFact(
         "training_data",

@@ -146,7 +146,7 @@ class ChoiceFact(Fact):
         return {"type": "string", "enum": list(self.choices)}
 
     def field(self) -> forms.Field:
-        unstated = [] if self.default else [("", "not said")]
+        unstated = [] if self.default else [("", "not stated")]
         return forms.ChoiceField(choices=[*unstated, *self.form_choices], initial=self.default)
 
 
@@ -198,7 +198,7 @@ class YesNoFact(Fact):
         return {"type": "boolean"}
 
     def field(self) -> forms.Field:
-        return forms.ChoiceField(choices=[("", "not said"), ("yes", "yes"), ("no", "no")])
+        return forms.ChoiceField(choices=[("", "not stated"), ("yes", "yes"), ("no", "no")])
 
     def initial(self, value: Any) -> dict[str, Any]:
         return {self.name: self.format(value)}

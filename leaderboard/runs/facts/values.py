@@ -85,7 +85,7 @@ def find_label(name: str) -> str:
 def format_fact(name: str, value: Any) -> str:
     """Return a value as a page shows it."""
     if value in EMPTY_VALUES:
-        return "not said"
+        return "not stated"
     return BY_NAME[name].format(value) if name in BY_NAME else str(value)
 
 
