@@ -46,7 +46,7 @@ document.addEventListener("keydown", (event) => {
 // A page that follows along waits while somebody fills in a field of it or has a menu open.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const busy = one(`main :is(input, select, textarea):focus, main :is(${MENUS})`);
-  if (busy && event.target.matches("[hx-target=main]")) event.preventDefault();
+  if (busy && event.target.matches("[hx-target=main]:not([data-at-once])")) event.preventDefault();
 });
 
 document.addEventListener("click", (event) => {
