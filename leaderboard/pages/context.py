@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.functional import SimpleLazyObject, cached_property
+from django.utils.functional import cached_property
 
 from leaderboard.models import Job, Notice, Worker
 
@@ -18,7 +19,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "place": section_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
-        "num_unread": SimpleLazyObject(lambda: Notice.objects.unread_by(request.user).count()),
+        "num_unread": cache(lambda: Notice.objects.unread_by(request.user).count()),
     }
 
 

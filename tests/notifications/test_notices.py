@@ -20,7 +20,7 @@ from leaderboard.actions.people import JoinDetails, join_track
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import notices, webhooks
-from tests.builders import OTHER_RUN, QRELS, make_run, make_user, upload, work
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_user, upload, work
 from tests.pages.reading import words
 
 pytestmark = pytest.mark.long
@@ -142,6 +142,12 @@ def test_a_page_counts_the_unread_notices_once(track, ben, as_ben):
     with CaptureQueriesContext(connection) as queries:
         as_ben.get("/measures/")
     assert sum("leaderboard_notice" in each["sql"] for each in queries) == 1
+
+
+def test_two_unread_notices_are_two(track, ben, as_ben):
+    make_run(track, ben)
+    make_run(track, ben, RUN.replace("9.0", "9.5"))
+    assert 'aria-label="2 unread notices"' in as_ben.get("/measures/").text
 
 
 def test_notices_are_read_at_a_click(track, ben, as_ben):

@@ -89,7 +89,7 @@ def test_the_ranks_are_a_table_for_other_programs(ten, client):
 
 def test_a_run_of_few_documents_is_flagged(ten, cat, client):
     page = page_at(client, ADDRESS)
-    assert "even retrieves few documents." in words(page)
+    assert "even retrieves few documents:" in words(page)
     assert rows(page, table=1)[0].endswith("few 2") and page.count(">few<") == 1
 
 

@@ -180,4 +180,4 @@ def test_a_document_that_came_as_a_docno_says_so(ada, as_ada):
     )
     work()
     page = as_ada.get("/collections/rye/document/?docno=d2")
-    assertContains(page, "it came as a docno alone")
+    assertContains(page, "only its docno was imported")

@@ -65,7 +65,7 @@ def test_a_named_pair_has_the_probability_that_the_run_ahead_is_better(ten, clie
     probability = 1 - ttest_1samp(gains, 0).pvalue / 2
     for a, b in (("base", "mixed"), ("mixed", "base")):
         said = words(page_at(client, between(ten, a, b)))
-        assert f"that mixed is better than base is {score(probability, 3)}, from" in said
+        assert f"that mixed is better than base is {score(probability, 3)}. This is from" in said
 
 
 def test_the_probability_is_on_the_scale_of_the_test(ten, ada, client):
@@ -86,8 +86,8 @@ def test_the_reader_sets_what_counts_as_equal(ten, client):
     found = posterior_of(np.array([0.5, -0.25] * 4 + [0.0] * 2), 0.05)
     said = words(page_at(client, between(ten, "base", "mixed", "&region=.05")))
     assert f"that mixed is better than base by more than .05 is {score(found.better, 3)}" in said
-    assert f"that they differ by at most .05 {score(found.within, 3)}" in said
-    assert f"that base is better by more than .05 {score(found.worse, 3)}, from" in said
+    assert f"That they differ by at most .05 has the probability {score(found.within, 3)}" in said
+    assert f"that base is better by more than .05 {score(found.worse, 3)}. This is from" in said
 
 
 def test_a_region_that_is_none_is_refused_beside_its_field(ten, client):

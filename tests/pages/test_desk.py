@@ -152,7 +152,7 @@ def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_
 def test_without_judgments_nothing_is_scored_again(collection, as_ada):
     make_track(collection, judgment_set=None)
     page = as_ada.post(f"{DESK}scores/again/", follow=True).text
-    assert "There are no judgments for scoring yet." in page and "Rescore all runs" not in page
+    assert "There are no judgments to score with yet." in page and "Rescore all runs" not in page
 
 
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):

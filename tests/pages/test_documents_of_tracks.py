@@ -12,7 +12,7 @@ from tests.pages.reading import page_at, rows, words
 def test_it_names_the_topics_it_is_judged_for(track, ben, client):
     make_run(track, ben)
     page = page_at(client, "/tracks/bread/document/?docno=d4")
-    assert rows(page, 0) == ["grade 1 2 rye flour in view"]
+    assert rows(page, 0) == ["grade 1 2 rye flour shown here"]
 
 
 def test_it_has_its_rank_in_every_run(track, ben, cat, client):

@@ -124,7 +124,7 @@ def test_against_the_baseline_only_its_pairs_have_that_test(ten, ada, client):
     tracks.choose_baseline(ten, ada, last)
     work()
     page = page_at(client, ADDRESS)
-    assert "pairs with last are answered by that test" in words(page)
+    assert "pairs with last are decided by that test" in words(page)
     assert "Letters" not in page and "Letters" in page_at(client, f"{ADDRESS}?family=all")
 
 

@@ -194,7 +194,7 @@ def test_words_that_no_document_has_find_nothing(track, client):
 def test_the_page_says_why_words_cannot_be_searched(track, client, monkeypatch):
     Collection.objects.update(words="")
     job = Job.objects.get(kind="index_words")
-    for state, sentence in [("running", "is being made"), ("failed", "could not be made")]:
+    for state, sentence in [("running", "is being built"), ("failed", "the index failed")]:
         Job.objects.filter(pk=job.pk).update(state=state)
         assertContains(client.get("/collections/bread/documents/?words=loaf"), sentence)
     Collection.objects.update(num_documents=1_000_001)
