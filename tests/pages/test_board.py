@@ -158,7 +158,7 @@ def test_a_board_of_few_topics_says_the_error_that_was_measured(ten, ada, ben, c
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     for page in (page_of(client, ten), page_of(client, ten, "?family=all")):
-        assert "no difference at all, up to 25 % showed one." in words(page)
+        assert "no true difference, up to 25 % of boards showed a difference." in words(page)
 
 
 def test_below_six_topics_nothing_is_significant(track, ada, ben, client):
@@ -287,7 +287,7 @@ def test_names_of_strangers_are_only_text(ten, ben, client):
 def test_any_run_can_be_the_baseline(ten, ada, ben, client):
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
-    assert f'href="?baseline={run.pk}">as baseline' in page_of(client, ten)
+    assert f'href="?baseline={run.pk}">use as baseline' in page_of(client, ten)
     said = words(page_of(client, ten, f"?baseline={run.pk}"))
     assert "The baseline first leads. base is significantly worse." in said
 
@@ -391,7 +391,7 @@ def test_a_head_sorts_and_the_second_time_turns_the_order(ten, ben, client):
     assert 'aria-sort="ascending"><a href="?measure=AP&amp;sort=-team">Team' in page
     page = page_of(client, ten, "?sort=-team")
     assert 'aria-sort="descending"><a href="?sort=team">Team' in page
-    assert "the lines are sorted by team, reversed." in words(page)
+    assert "rows sorted by team, reversed." in words(page)
 
 
 def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
