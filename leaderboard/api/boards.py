@@ -38,7 +38,7 @@ def get_leaderboard(
     """Get the ranked runs with their test results, as JSON or as a table.
 
     `family` names the question that the tests answer: `baseline` compares every run with the
-    baseline, `all` every run with every other. With a version of earlier `judgments`, get the
+    baseline, `all` compares all pairs of runs. With a version of earlier `judgments`, get the
     board of that version and its measures.
     """
     sight = track_or_404(viewer(request), slug).with_judgments(judgments)

@@ -281,9 +281,9 @@ class RunIn(Schema):
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
-    commit: FactText = Field("", description="Fact `commit`: the revision of the code.")
-    branch: FactText = Field("", description="Fact `branch`, such as `main`.")
-    configuration: FactText = Field("", description="Fact `configuration`: its settings.")
+    commit: FactText = Field("", description="The fact `commit`.")
+    branch: FactText = Field("", description="The fact `branch`.")
+    configuration: FactText = Field("", description="The fact `configuration`.")
 
 
 class RepairIn(Schema):

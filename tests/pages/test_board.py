@@ -151,7 +151,7 @@ def test_the_power_of_the_board_is_told(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", [1] * 9 + [2])
     said = words(page_of(client, ten))
-    assert "With 10 topics one comparison alone can detect an effect of d = 1.00" in said
+    assert "With 10 topics a single comparison can detect an effect of d = 1.00" in said
 
 
 def test_a_board_of_few_topics_says_the_error_that_was_measured(ten, ada, ben, client):
@@ -176,8 +176,8 @@ def test_a_board_with_a_baseline_compares_with_it_alone(ten, ada, ben, client):
     send(ten, ben, "first", 1)
     page = page_of(client, ten)
     assert "Two-sided maximum-t test (sign flips of all runs together)" in words(page)
-    assert "p and intervals hold for 1 run at once" in words(page)
-    assert "Rank can be" not in words(page) and 'class="strip' not in page
+    assert "p and intervals hold jointly for 1 run" in words(page)
+    assert "Possible ranks" not in words(page) and 'class="strip' not in page
 
 
 def test_the_same_board_compares_all_runs_on_request(ten, ada, ben, client):

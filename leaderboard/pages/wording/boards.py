@@ -191,7 +191,7 @@ def describe_power(board: Board) -> Sentence:
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
     return join_phrases(
-        f"With {counted(topics, 'topic')} one comparison alone can detect an effect of ",
+        f"With {counted(topics, 'topic')} a single comparison can detect an effect of ",
         strong(f"d = {score(effect, 2)}"),
         f" (power 80 %, α = {score(LEVEL, 2)}).",
     )

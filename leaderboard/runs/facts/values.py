@@ -78,8 +78,8 @@ class FactRow:
 
 
 def find_label(name: str) -> str:
-    """Return the label of a fact in tables."""
-    return BY_NAME[name].short_label if name in BY_NAME else name
+    """Return the label of a fact, or its name if it is not declared."""
+    return BY_NAME[name].label if name in BY_NAME else name
 
 
 def format_fact(name: str, value: Any) -> str:
