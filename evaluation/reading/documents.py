@@ -46,7 +46,7 @@ TABLE = {
     4: ("docno", "url", "title", "text"),
 }
 FORMATS_HINT = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
-LISTED_HINT = "Write each JSON document on a line of its own, without a list around them."
+LISTED_HINT = "Write one JSON document per line, without a list around them."
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ NEEDED = 3
 
 @dataclass(frozen=True)
 class ChecklistStep:
-    """One step: what to do, how it stands, and where it is done."""
+    """One step: what to do, whether it is done, and where to do it."""
 
     name: str
     title: str

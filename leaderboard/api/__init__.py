@@ -19,8 +19,8 @@ from leaderboard.api.schemas import Me, response_schemas
 DESCRIPTION = """\
 Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
 page or with `manage.py create_token`. Public boards need no token. Lists take `limit` and `after`
-and return `{items, next}`. Every error is `{code, message, problems: []}`. Answers have no keys
-for values that you may not see. A value of null is undefined.
+and return `{items, next}`. Every error is `{code, message, problems: []}`. Answers omit values
+that you may not see. A value of null is undefined.
 """
 
 

@@ -198,7 +198,7 @@ def render_latex_row(
 
 
 def render_misc(key: str, fields: Mapping[str, str]) -> str:
-    """Render a BibTeX entry of type misc; a month stands without braces."""
+    """Render a BibTeX entry of type misc; a month has no braces."""
     lines = "".join(
         f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"
         for name, value in fields.items()

@@ -141,7 +141,7 @@ class Track(models.Model):
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
     baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
-    # The judgments that members were last told of; a change is announced some minutes later.
+    # The judgments last announced to members. A change is announced some minutes later.
     announced_judgments = models.ForeignKey(
         JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
     )

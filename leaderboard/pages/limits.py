@@ -79,7 +79,11 @@ def team_limits() -> list[Limit]:
             f"{attempts} per team per day, unless set by the track",
             "E_QUOTA",
         ),
-        Limit("Storage of rejected files", kept, "after that, only the record and first problems are kept"),
+        Limit(
+            "Storage of rejected files",
+            kept,
+            "after that, only the record and first problems are kept",
+        ),
         Limit(
             "Write requests",
             f"{writes} per user per minute, not counting organisers’ runs on their own tracks",

@@ -153,7 +153,9 @@ def test_a_gap_says_how_many_documents_would_close_it(ada, ben, client):
     with_baseline(track, ada, 6)
     send(track, ben, "first", 1)
     line = rows(page_at(client, TEN), 1)[0]
-    assert line.endswith("better , could become any other could become any other to close the gap: 10 of 50 10 of 50")
+    assert line.endswith(
+        "better , could become any other could become any other to close the gap: 10 of 50 10 of 50"
+    )
 
 
 def test_who_reads_of_one_measure_hears_that_the_board_ranks_by_another(ada, ben, client):

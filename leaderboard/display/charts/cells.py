@@ -28,7 +28,7 @@ from leaderboard.display.numbers import MISSING, score, scores
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
 MARGIN = 0.03
-# So many per cent of the narrowest cell lie between two named values that do not touch.
+# The least distance of two labelled values, in per cent of the narrowest cell.
 APART = 35
 
 

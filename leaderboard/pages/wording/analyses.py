@@ -86,11 +86,11 @@ def reusability_verdict(found: LeftOutTeams) -> Sentence:
     if most is None or not any(line.change for line in found.lines):
         return join_phrases(
             f"No team’s best run changes its {found.measure} when the judgments of the documents"
-            " that only that team found are left out."
+            " that only that team found are excluded."
         )
     moved = most.rank != most.rank_without
     return join_phrases(
-        "When the judgments of the documents that only one team found are left out, the score of"
+        "When the judgments of the documents that only one team found are excluded, the score of"
         " that team’s best run changes by at most ",
         strong(f"{score(abs(most.change), 3)} {found.measure}"),
         ": ",

@@ -44,7 +44,9 @@ def _clean_undeclared(value: Any) -> str | int | float | bool:
         return value
     if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
-    raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
+    raise ValueError(
+        "may only contain text of up to 1,000 characters, numbers, true, false and null"
+    )
 
 
 def all_facts(run: Run) -> dict[str, Any]:
