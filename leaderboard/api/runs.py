@@ -71,7 +71,7 @@ def create_run(
     """Submit a run: plain, .gz, or a .zip of one file. Returns 201; a worker then reads it.
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
-    200, even after the deadline. `message` then says who uploaded it first, and when.
+    200, even after the deadline. `message` then names who uploaded it first, and when.
     `fix` repairs the file while it is read: see `fix` of a problem. `replaces` names a run of
     your team, which is withdrawn once this one has passed its checks; the two count once.
     """

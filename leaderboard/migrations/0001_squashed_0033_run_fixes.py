@@ -181,7 +181,7 @@ class Migration(migrations.Migration):
                 ('invitation', models.CharField(default=leaderboard.models.tracks.new_invitation, editable=False, max_length=40)),
                 ('badge_code', models.CharField(db_default='', default='', editable=False, max_length=40)),
                 ('terms', models.TextField(blank=True, db_default='', default='', max_length=20000)),
-                ('disclosure', models.CharField(choices=[('open', 'Open: everyone sees all scores at once'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12)),
+                ('disclosure', models.CharField(choices=[('open', 'Open: everyone sees all scores immediately'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12)),
                 ('pseudonyms', models.BooleanField(db_default=False, default=False)),
                 ('shares_judgments', models.BooleanField(db_default=False, default=False)),
                 ('public_topics', models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list)),

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='track',
             name='disclosure',
-            field=models.CharField(choices=[('open', 'Open: everyone sees all scores at once'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12),
+            field=models.CharField(choices=[('open', 'Open: everyone sees all scores immediately'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12),
         ),
         migrations.AlterField(
             model_name='track',

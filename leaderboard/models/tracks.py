@@ -73,7 +73,7 @@ def new_invitation() -> str:
 
 class Track(models.Model):
     class Disclosure(models.TextChoices):
-        OPEN = "open", "Open: everyone sees all scores at once"
+        OPEN = "open", "Open: everyone sees all scores immediately"
         LEADERBOARD = (
             "leaderboard",
             "Leaderboard: rounded means, everything else after the deadline",

@@ -185,8 +185,8 @@ def test_the_same_board_compares_all_runs_on_request(ten, ada, ben, client):
     run = send(ten, ben, "first", 1)
     page = page_of(client, ten, "?family=all")
     assert "first leads with AP 1.000 and is significantly better than every other" in words(page)
-    assert "All pairs of 2 runs at once, on 10 topics" in words(page)
-    assert page.count('class="strip') >= 2 and "Rank, highest to lowest" in page
+    assert "All pairs of 2 runs tested together, on 10 topics" in words(page)
+    assert page.count('class="strip') >= 2 and "Possible ranks, drawn" in page
     assert f"/runs/{run.pk}/?family=all" in page
 
 
@@ -195,7 +195,7 @@ def test_a_test_with_holm_is_named_and_shows_no_interval(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     said = words(page_of(client, ten, "?column=p&column=confidence"))
-    assert "Two-sided paired randomisation test (sign flips), all sign patterns, on AP" in said
+    assert "Two-sided paired randomisation test (sign flips), all sign patterns on AP" in said
     assert "Holm's adjustment over 1 run" in said and " to +" not in said
 
 
@@ -491,7 +491,7 @@ def test_without_judgments_runs_wait(ada, ben, as_ben, as_ada):
 
 def test_an_empty_board_says_what_makes_it_appear(ten, client):
     said = words(page_of(client, ten))
-    assert "No runs yet" in said and "judgments v1, 20 of them" in said
+    assert "No runs yet" in said and "20 judgments (v1)" in said
 
 
 def test_a_track_to_come_says_when(collection, client):

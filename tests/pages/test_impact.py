@@ -156,7 +156,7 @@ def test_topics_that_are_no_longer_judged_are_named(impact):
 
 def test_the_page_says_what_would_change(as_ada, v2):
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "leads now; 2 runs of 2 change rank" in page
+    assert "leads now; 2 of 2 runs change rank" in page
     assert "Switch the board to v2" in page
 
 

@@ -185,14 +185,14 @@ def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, 
     ]
     assert cells(page, 2)[3] == p_value(by_hand().p[2, 0])
     assert "All pairs of 3 runs tested together" in words(page)
-    assert "none has no AP on any topic: no rank, and no test counts it." in words(page)
+    assert "none has no AP on any topic, so it has no rank and is not tested." in words(page)
 
 
 def test_the_board_names_the_run_that_no_test_counts(ten, ada, client):
     make_undefined(send(ten, ada, "none", 2))
     Comparison.objects.all().delete()
     said = words(page_at(client, "/tracks/ten/"))
-    assert "none has no AP on any topic: no rank, and no test counts it." in said
+    assert "none has no AP on any topic, so it has no rank and is not tested." in said
     assert "2 of 3 pairs differ" in said
     board = client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]
     assert [(each["rank_low"], each["rank_high"]) for each in board][-1] == (None, None)

@@ -262,7 +262,7 @@ def impact_verdict(impact: MeasureImpact, has_baseline: bool) -> Sentence:
     change = "changes" if impact.num_moved == 1 else "change"
     return join_phrases(
         run_phrase(impact.leader.run),
-        f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} rank",
+        f"{leads}; {impact.num_moved} of {counted(len(impact.moves), 'run')} {change} rank",
         _describe_changed_verdicts(impact) if has_baseline else [],
         ". Kendall's τ between the boards is ",
         strong(score(impact.agreement.tau, 3)),

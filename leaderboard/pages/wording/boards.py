@@ -202,8 +202,8 @@ def describe_strips(board: Board) -> str:
     if board.pairs is None:
         return ""
     return (
-        "Each strip shows the ranks that a run can have, from the highest to the lowest; all strips"
-        " together are right with 95 % confidence."
+        "Each strip shows the possible ranks of a run, from the highest to the lowest. All strips"
+        " hold jointly with 95 % confidence."
     )
 
 
@@ -212,10 +212,13 @@ def describe_left_out(board: Board) -> Sentence:
     runs = [standing.run for standing in board.unranked]
     if not runs:
         return []
-    has = "has" if len(runs) == 1 else "have"
-    said = f" {has} no {board.measure} on any topic: no rank, and no test counts "
-    them = "it." if len(runs) == 1 else "them."
-    return join_phrases(capitalise(name_or_count_runs(runs)), said, them)
+    has, so = (
+        ("has", "it has no rank and is")
+        if len(runs) == 1
+        else ("have", "they have no ranks and are")
+    )
+    said = f" {has} no {board.measure} on any topic, so {so} not tested."
+    return join_phrases(capitalise(name_or_count_runs(runs)), said)
 
 
 def describe_trust(board: Board) -> str:
