@@ -44,15 +44,15 @@ CORRECTIONS = {
 }
 WORSE = 1
 EPILOG = """
-The family is all runs compared with the baseline, or with --family all all pairs of the runs
-given: p is adjusted over it for each measure. The intervals hold for the whole family at once;
+The family is all runs compared with the baseline, or all pairs of runs with --family all. For
+each measure, p is adjusted over the family. The intervals hold jointly for the whole family;
 a test whose intervals could contradict its p prints none. GMAP and GMBpref are tested by
 ln max(value, 1e-5), and their difference is the ratio of the geometric means; the difference of
 a sum is that of the totals.
 
 --and compares systems over several collections by the mean of their mean differences, by sign
-flips of the topics of each collection around its own mean. Each QRELS is one collection: a topic of
-a QRELS that is named twice flips with itself. The claim is about these collections, not about
+flips of the topics of each collection around its own mean. Each QRELS is one collection: topics of
+a QRELS that is named twice are flipped together. The claim is about these collections, not about
 others; there is no test where a collection has fewer than two topics.
 
 --region R is for two runs that were named before any result was seen. The probabilities come

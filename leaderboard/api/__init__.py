@@ -63,7 +63,7 @@ account = Router(tags=["account"])
 unknown_paths = Router()
 
 
-@account.get("/me", auth=READ, response=response_schemas(Me))
+@account.get("/me", auth=READ, response=response_schemas(Me), summary="Get account")
 def me(request: HttpRequest) -> dict[str, Any]:
     """Get the token's user, scopes and teams."""
     user = request.auth.user

@@ -90,7 +90,12 @@ def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
     }
 
 
-@router.get("/{slug:slug}/compare", auth=PUBLIC, response=response_schemas(Comparison))
+@router.get(
+    "/{slug:slug}/compare",
+    auth=PUBLIC,
+    response=response_schemas(Comparison),
+    summary="Compare runs",
+)
 def compare(
     request: HttpRequest,
     slug: str,

@@ -73,7 +73,7 @@ def create_run(
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
     200, even after the deadline. `message` then names who uploaded it first, and when.
     `fix` repairs the file while it is read: see `fix` of a problem. `replaces` names a run of
-    your team, which is withdrawn once this one has passed its checks; the two count once.
+    your team, which is withdrawn once this one has passed its checks; the quota counts both once.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)

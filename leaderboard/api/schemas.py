@@ -201,7 +201,7 @@ class TrackOut(TrackSettings):
     collection: str
     # Not Track.State: in the document its name would be that of Run.State.
     state: Literal["draft", "planned", "open", "closed"] = Field(
-        description="Follows from the dates: planned, open or closed."
+        description="Draft until it is opened; then planned, open or closed by its dates."
     )
     phase: str = Field(description="What the state means now, worded as on the pages.")
     baseline: str | None = None
@@ -226,7 +226,9 @@ class TrackList(Schema):
 
 class JoinIn(Schema):
     invitation: Label = ""
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Name of the team."
+    )
     team_code: Label = Field("", description="Code of the team that invited you.")
     accepts_terms: bool = False
 
@@ -241,7 +243,7 @@ class TeamIn(Schema):
 
 
 class DeadlineIn(Schema):
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Its name.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Name of the team.")
     closes_at: Instant | None = Field(
         description="Must be after the track's deadline. null ends the extension."
     )

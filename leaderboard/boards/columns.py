@@ -344,7 +344,7 @@ INTERVAL = Column(
 )
 STRIP = Column(
     "strip",
-    "Possible ranks, drawn",
+    "Possible ranks (chart)",
     _strip_cells,
     needs_all_pairs=True,
     head=_strip_head,

@@ -121,7 +121,7 @@ def test_other_names_are_understood(alias, canonical):
         ("nDCG(gains={1:x})", "gains is a map"),
         ("nDCG(gains={1:2,1:3})", "gains is a map"),
         ("F(beta=0)@5", "beta is a number above 0"),
-        ("Rprec@5", "takes nothing behind @"),
+        ("Rprec@5", "takes no value after @"),
         ("RprecMult", "x is missing"),
         ("nosuch", "there are P, R, RCap"),
         ("P.0", "k is an integer of at least 1"),

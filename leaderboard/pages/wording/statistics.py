@@ -38,7 +38,7 @@ STATISTICS = {
         "Westfall and Young 1993; Holm, Scandinavian Journal of Statistics 1979",
     ),
     "pair": Statistic(
-        "Difference of two runs",
+        "Difference between two runs",
         (
             "The mean over topics of one run’s score minus the other’s, with its effect size d"
             " (the mean divided by the standard deviation of the differences).",
@@ -114,7 +114,7 @@ STATISTICS = {
     "gains": Statistic(
         "Discounted cumulated gain",
         (
-            "A document gains by its grade, discounted by its rank as in nDCG on this track."
+            "A document has a gain by its grade, discounted by its rank as in nDCG on this track."
             " The curve adds up the gains. Re-ordered is the best order of all documents that"
             " the run retrieves for the topic; ideal is the best order of all judged documents.",
             "Lost in ranking is re-ordered minus run. Lost in retrieval is ideal minus"
@@ -216,8 +216,8 @@ STATISTICS = {
     "reusability": Statistic(
         "Without one team",
         (
-            "The pool has the first documents of every run on the board, to the depth of the"
-            " pool. Documents that only one team has in it lose their judgments. The team’s runs"
+            "The pool contains the first documents of every run on the board, to the depth of the"
+            " pool. Documents that only one team contributed lose their judgments. The team’s runs"
             " are scored again, as if it had submitted after the judging. All other runs keep"
             " their scores.",
             "τ is Kendall’s τ_b between the board before and after. A team without documents of"
@@ -230,8 +230,8 @@ STATISTICS = {
     "planning": Statistic(
         "Topics and pools to plan",
         (
-            "Paired t: the fewest topics on which a two-sided paired t-test finds the difference"
-            " of two runs with this power. ANOVA: the same for the one-way F-test of several"
+            "Paired t: the fewest topics on which a two-sided paired t-test detects the difference"
+            " between two runs with this power. ANOVA: the same for the one-way F-test of several"
             " runs, if only the best and the worst differ from the middle. Interval: the fewest"
             " topics whose 1 − α interval of a mean difference is expected to be this narrow.",
             "The variance within runs is the mean over runs of the variance of their topics; the"
