@@ -131,7 +131,7 @@ def test_other_names_are_understood(alias, canonical):
         ("ndcg.1", "not parameters of ndcg"),
         ("ndcg_cut.23.4", "k is an integer"),
         ("11pt_avg..25,.5", "takes no parameter"),
-        ("runid", "not built"),
+        ("runid", "not implemented"),
         ("", "a measure is written like"),
         ("AP)(", "a measure is written like"),
     ],

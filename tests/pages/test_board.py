@@ -175,7 +175,7 @@ def test_a_board_with_a_baseline_compares_with_it_alone(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     page = page_of(client, ten)
-    assert "Two-sided maximum-t test (sign flips of all runs together)" in words(page)
+    assert "two-sided maximum-t test (sign flips of all runs together)" in words(page)
     assert "p and intervals hold jointly for 1 run" in words(page)
     assert "Possible ranks" not in words(page) and 'class="strip' not in page
 
