@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from evaluation.marks import REASONS, Mark
+from evaluation.marks import Mark
 from evaluation.problems import Problems
 from evaluation.reading import hints
 from evaluation.reading.columns import check_identifier, columns_of
@@ -39,7 +39,7 @@ def json_marks(lines: Lines, _: str, problems: Problems) -> NumberedMarks:
             fields.text("assessor"),
             grade,
             kind,
-            fields.word("reason", REASONS if kind == "cannot" else ()),
+            fields.reason(kind),
             turn=fields.whole_number("turn", 1) or 1,
             at=fields.instant("at"),
             seconds=fields.duration("seconds"),
