@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from evaluation.marks import HIGHEST_GRADE, KINDS, REASONS, Kind
 from evaluation.problems import Problems
-from evaluation.reading.columns import INTEGER
+from evaluation.reading.columns import INTEGER, LONGEST_IDENTIFIER
 
 Answer: TypeAlias = tuple[int | None, Kind]
 
@@ -74,6 +74,14 @@ class Fields:
     def prose(self, name: str) -> str:
         """Return a text of any length that can be stored."""
         return self._storable(name, self.text(name))
+
+    def key(self, name: str) -> str:
+        """Return the identity of a mark, which programs choose: any text that is not long."""
+        key = self.prose(name)
+        if len(key) <= LONGEST_IDENTIFIER:
+            return key
+        self.report(name, f"is longer than {LONGEST_IDENTIFIER} characters")
+        return ""
 
     def word(self, name: str, words: Collection[str]) -> str:
         """Return one of some words, or nothing."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.marks import KINDS, REASONS, Mark
+from evaluation.marks import KINDS, REASONS, Mark, replay
 from evaluation.problems import Problem, Refused
 from evaluation.reading.marks import (
     MarkFile,
@@ -120,7 +120,8 @@ def test_every_field_of_a_mark_is_read():
         ({"by": "voice"}, "E_FIELD", 'the field "by" is not one of: key, click'),
         ({"rationale": "a\0b"}, "E_FIELD", "has a character that cannot be stored"),
         ({"rationale": "\udfff"}, "E_FIELD", "has a character that cannot be stored"),
-        ({"key": "k 1"}, "E_CHAR", "the key has a character that is not printable ASCII"),
+        ({"key": "k" * 129}, "E_FIELD", 'the field "key" is longer than 128 characters'),
+        ({"key": "k\0"}, "E_FIELD", 'the field "key" has a character that cannot be stored'),
     ],
 )
 def test_a_field_of_a_wrong_kind_is_reported(change, code, message):
@@ -176,6 +177,13 @@ def test_another_assessor_topic_document_a_repeat_or_a_correction_is_a_mark(seco
 def test_after_an_undo_a_document_is_marked_without_naming_another():
     undo = {"topic": "301", "docno": "d1", "assessor": "ada", "kind": "undo", "replaces": "k1"}
     assert len(read(lines({**ADA, "key": "k1"}, undo, ADA)).marks) == 3
+
+
+def test_a_mark_may_name_the_undo_before_it():
+    """A program may keep the marks of a document as one chain."""
+    undo = {"topic": "301", "docno": "d1", "assessor": "ada", "kind": "undo", "replaces": "k1"}
+    chain = lines({**ADA, "key": "k1"}, {**undo, "key": "k2"}, {**ADA, "replaces": "k2"})
+    assert replay(read(chain).marks) == [Mark("301", "d1", "ada", 2, replaces="k2")]
 
 
 def test_two_marks_that_replace_the_same_one_are_not_both_accepted():
@@ -420,7 +428,7 @@ def full_marks(draw, number: int) -> Mark:
         guideline=draw(st.none() | st.integers(0, 99)),
         rationale=draw(PROSE),
         spans=tuple(draw(st.lists(SPAN, max_size=3))),
-        key=draw(st.sampled_from(["", f"k{number}"])),
+        key=draw(st.sampled_from(["", f"k{number}", f"ä {number}"])),
         order=draw(st.none() | st.integers(0, 10**6)),
         is_repeat=draw(st.booleans()),
         by=draw(st.sampled_from(["", "key", "click"])),
