@@ -11,7 +11,11 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.history import compare_with_branch, compare_with_previous_best
+from leaderboard.analysis.history import (
+    compare_with_branch,
+    compare_with_main_branch,
+    compare_with_previous_best,
+)
 from leaderboard.analysis.losses import count_losses, find_losses, tabulate_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.runs import (
@@ -32,7 +36,6 @@ from leaderboard.pages.views.lookups import requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import all_facts, build_rows
-from leaderboard.scoring.branches import compare_with_main
 
 # Topics per page of a run's table.
 TOPICS = 50
@@ -190,11 +193,9 @@ def _overview_context(
 
 def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
     """Compare the run with the main branch of its team, if the track has one."""
-    runs = seen.sight.runs()
-    found = compare_with_main(seen.run, board.edition, board.measure, runs)
+    found = compare_with_main_branch(seen.sight, seen.run, board.edition, board.measure)
     if found is None:
         return {}
-    found = replace(found, other=seen.sight.with_shown_name(found.other))
     # The page compares every run with the baseline anyway.
     pair = compare_with_branch(seen.sight, found) if found.branch else None
     return {"main": found, "main_verdict": wording.describe_decision(pair) if pair else ""}
