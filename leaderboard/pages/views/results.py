@@ -29,6 +29,7 @@ from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
+from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
@@ -42,6 +43,8 @@ TOPICS = 50
 # How many measures and failures the overview shows.
 FIRST_MEASURES = 5
 FIRST_FAILURES = 3
+# The tables that need the precision of every run of the board.
+PRECISION_TABLES = ("recall", "depth")
 
 
 @require_GET
@@ -107,14 +110,19 @@ def _table_csv(name: str, found: RunBreakdown | None) -> HttpResponse:
     """Return one table of a run's pages as CSV."""
     if found is None:
         raise Http404("no scores to see")
-    board, run = found.board, found.run
-    if name == "failures":
-        table = tabulate_losses(find_losses(board, run, found.topics))
-    else:
-        table = {**found.tables, **read_precision(board).tables_of(run)}.get(name)
+    table = _find_table(name, found)
     if table is None:
         raise Http404("no such table")
-    return csv_file(f"{name}-{run.pk}", *table)
+    return csv_file(f"{name}-{found.run.pk}", *table)
+
+
+def _find_table(name: str, found: RunBreakdown) -> Table | None:
+    """Return the table of that name; None if there is none."""
+    if name == "failures":
+        return tabulate_losses(find_losses(found.board, found.run, found.topics))
+    if name in PRECISION_TABLES:
+        return read_precision(found.board).tables_of(found.run)[name]
+    return found.tables.get(name)
 
 
 def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any]:
