@@ -402,11 +402,6 @@ class Track(models.Model):
         return state == Track.State.OPEN or late
 
     @property
-    def accepts_late_runs(self) -> bool:
-        """Return whether a run submitted now is accepted and marked late."""
-        return self.state() == Track.State.CLOSED and self.accepts_runs()
-
-    @property
     def is_over(self) -> bool:
         """Return whether the track accepts no more runs."""
         return self.state() == Track.State.CLOSED and not self.accepts_runs()
