@@ -54,8 +54,11 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     found = _find_breakdown(request, seen)
     if wants_csv(request):
         return _table_csv(request.GET.get("table", ""), found)
-    scores = _means_context(seen) if found is None else _overview_context(request, seen, found)
-    context = {**_details_context(seen), **_head_context(seen, found), **scores}
+    if found is None:
+        shown = {**_details_context(seen), **_means_context(seen)}
+    else:
+        shown = {**_facts_context(seen), **_overview_context(request, seen, found)}
+    context = {**_head_context(seen, found), **shown}
     return render(request, "run.html", context, status=410 if seen.run.removal else 200)
 
 
@@ -153,12 +156,17 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
 
 
 def _details_context(seen: VisibleRun) -> dict[str, Any]:
+    """Return the facts of a run with their changes, which its team and organisers see."""
+    history = load_history(seen.run) if seen.sight.can_see_file(seen.run) else []
+    return {**_facts_context(seen), "history": history}
+
+
+def _facts_context(seen: VisibleRun) -> dict[str, Any]:
     sight, run = seen.sight, seen.run
     stated = all_facts(run)
     return {
         "states": sight.can_state_facts(run),
         "stated": build_rows(stated, sight.track.link_of_commit(stated.get("commit", ""))),
-        "history": load_history(run) if sight.can_see_file(run) else [],
         "twins": receipts.find_twins_of_other_teams(sight, run),
         "withdrawn_by": wording.name_of_withdrawer(sight, run),
         "repairs": run.state == Run.State.REFUSED and bool(run.file),
