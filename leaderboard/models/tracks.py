@@ -460,6 +460,11 @@ class Track(models.Model):
         return self.released_at is None and (self.pseudonyms or not is_open)
 
     @property
+    def shows_everything(self) -> bool:
+        """Return whether everyone who sees the track sees all of it without a release."""
+        return self.released_at is None and not self.hides_something
+
+    @property
     def planned_release(self) -> datetime | None:
         """Return the planned release date while something is hidden."""
         return self.release_at if self.hides_something else None

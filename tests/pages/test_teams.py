@@ -229,8 +229,16 @@ def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_b
     assert by_approval.team_of(ben) is None
 
 
+def test_a_link_that_nobody_needs_is_not_renewed(track, as_ada):
+    assert "New link" not in as_ada.get("/tracks/bread/manage/").text
+    page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
+    assert "Anyone can join this track" in page
+    assert Track.objects.get().invitation == track.invitation
+
+
 def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
     as_ben.post("/tracks/bread/team/link/")
+    Track.objects.update(joining="invitation")
     as_ada.post("/tracks/bread/manage/invitation/")
     trail = as_ada.get("/tracks/bread/desk/trail/").text
     assert "renewed the invitation link of the team" in trail

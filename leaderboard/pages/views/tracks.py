@@ -252,6 +252,8 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "told": sight.track.memberships.count(),
         }
         return render(request, "release.html", context)
+    if sight.track.shows_everything:
+        return redirect("release", slug=slug)
     track_actions.release_track(sight.track, request.user)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)
