@@ -39,6 +39,11 @@ def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
     assert not Team.objects.filter(name="Crumbs").exists()
 
 
+def test_who_joins_reads_the_name_of_the_team(track, as_ben):
+    page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
+    assert "You are in team Crumbs." in page.text
+
+
 def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     assert Notice.objects.get(user=ada).text == "ben asked to join Bread track as Crumbs."

@@ -63,7 +63,8 @@ def _join_or_ask(
     if asks:
         people.request_to_join(track, request.user, asking)
         return redirect("join", slug=track.slug)
-    people.join_track(track, request.user, asking)
+    joined = people.join_track(track, request.user, asking)
+    messages.success(request, f"You are in team {joined.name}.")
     return redirect("submit", slug=track.slug)
 
 
