@@ -69,7 +69,6 @@ def test_from_the_front_page_to_an_open_task_in_fifteen_clicks(page, tmp_path):
     walk.click("Run a task")
     walk.click("Create account")
     walk.create_account("jon")
-    walk.click("Add a collection")
     walk.fill("name", "Walked loaves")
     files = written(tmp_path, topics=TOPICS, documents=DOCUMENTS, judgments=QRELS)
     for path in files:
