@@ -1,4 +1,4 @@
-"""Three assessors in two tabs each, a network that fails, and web that is killed: no mark is lost."""
+"""Three assessors in two tabs each, a failing network, killed web: no mark is lost or doubled."""
 
 from __future__ import annotations
 
@@ -105,9 +105,10 @@ class Tab:
         for assignment in assignments:
             if stop.is_set():
                 return
-            self.judge_topic(assignment, self.insist(lambda: self.browser.start(assignment)), stop)
+            self.judge_topic(assignment, stop)
 
-    def judge_topic(self, assignment: int, token: str, stop: threading.Event) -> None:
+    def judge_topic(self, assignment: int, stop: threading.Event) -> None:
+        token = self.insist(lambda: self.browser.start(assignment))
         tab, unsent, waiting = secrets.token_hex(8), [], []
         while not stop.is_set():
             body = {
