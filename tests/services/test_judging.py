@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import random
-import re
 import secrets
 import signal
 import threading
@@ -16,7 +15,6 @@ import urllib.parse
 import urllib.request
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.cookiejar import CookieJar
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from evaluation.marks import replay
 from evaluation.reading.marks import read_marks
 from evaluation.settlement import settle
 from tests.services import judging_scene
+from tests.services.browsers import Browser
 from tests.services.conftest import servers_by_day
 from tests.services.machines import Site, children
 
@@ -50,46 +49,6 @@ from leaderboard.models import Assessment
 assessment = Assessment.objects.get(track__slug="isle")
 print(json.dumps([[s.topic, s.docno, s.grade] for s in settle_marks(assessment)]))
 """
-
-
-class Browser:
-    """A signed-in browser that knows nothing of the product but its pages."""
-
-    def __init__(self, url: str, name: str) -> None:
-        self.url, self.jar = url, CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
-        form = {
-            "login": name,
-            "password": f"{name}-s-word",
-            "csrfmiddlewaretoken": self.token_of("/account/login/"),
-        }
-        self.opener.open(url + "/account/login/", urllib.parse.urlencode(form).encode(), 30).read()
-
-    def read(self, path: str) -> str:
-        return self.opener.open(self.url + path, timeout=30).read().decode()
-
-    def token_of(self, path: str) -> str:
-        return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.read(path))[1]
-
-    def assignments(self) -> list[int]:
-        return sorted(
-            {int(key) for key in re.findall(r'href="/judging/(\d+)/', self.read("/judging/"))}
-        )
-
-    def start(self, assignment: int) -> str:
-        """Read the guideline; return the token for marks."""
-        path = f"/judging/{assignment}/before/"
-        token = self.token_of(path)
-        form = {"start": "yes", "csrfmiddlewaretoken": token}
-        self.opener.open(self.url + path, urllib.parse.urlencode(form).encode(), 30).read()
-        return token
-
-    def send(self, assignment: int, token: str, body: dict[str, Any]) -> dict[str, Any]:
-        request = urllib.request.Request(f"{self.url}/judging/{assignment}/marks/")
-        request.data = json.dumps(body).encode()
-        request.add_header("Content-Type", "application/json")
-        request.add_header("X-CSRFToken", token)
-        return json.load(self.opener.open(request, timeout=30))
 
 
 @dataclass
