@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard.actions import tracks, uploads
+from leaderboard.actions import assessments, pools, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
-from leaderboard.models import Collection, Run, Team, Track, User
+from leaderboard.models import Assessment, Collection, Pool, Run, Team, Track, User
+from leaderboard.models.assessments import GradeText
 
 TOPICS = """<top>
 <num> Number: 1
@@ -147,3 +149,31 @@ def signed_in(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+def make_pool(track: Track, user: User, runs: Sequence[Run], size: int = 3) -> Pool:
+    """An approved pool of the first documents of these runs."""
+    made = pools.create_pool(track, user, runs, Pool.Method.DEPTH, size)
+    work()
+    made.refresh_from_db()
+    pools.approve_pool(made, user)
+    made.refresh_from_db()
+    return made
+
+
+SCALE = [
+    GradeText(2, "Answers it", "Says how to do it", "Knead for ten minutes"),
+    GradeText(1, "Touches it", "Is about it", "Bread is baked"),
+    GradeText(0, "Not relevant"),
+]
+
+
+def make_assessment(pool: Pool, organiser: User, *assessors: User, **fields: Any) -> Assessment:
+    """An open assessment of a pool, shared out among these assessors; nobody judges twice."""
+    fields.setdefault("overlap", Assessment.Overlap.NONE)
+    assessment = Assessment(pool=pool, **fields)
+    assessments.plan_assessment(assessment, organiser, "Judge what is *written*.", SCALE)
+    for assessor in assessors:
+        assessments.add_assessor(assessment, assessor)
+    assessments.open_assessment(assessment, organiser)
+    return assessment

@@ -23,6 +23,7 @@ ORDER = [
     "notifications",
     "runs",
     "collections",
+    "assessments",
     "scoring",
     "jobs",
     "boards",

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.analysis.snippets import Piece, cut_around
+from leaderboard.analysis.snippets import cut_around
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.topic_words import Piece
 from leaderboard.collections.word_index import UNSPACED, open_word_index, split_words
 from leaderboard.models import Collection, Job
 

@@ -19,10 +19,11 @@ from leaderboard.analysis.gains import (
     build_gain_curves,
     find_gain_scale,
 )
-from leaderboard.analysis.snippets import LENGTH, Piece, cut_snippet, find_terms
+from leaderboard.analysis.snippets import LENGTH, cut_snippet
 from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.topic_words import Piece, find_terms
 from leaderboard.display.csv_tables import Cell, Table
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings

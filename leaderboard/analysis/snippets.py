@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
-from leaderboard.models import Topic
+from leaderboard.collections.topic_words import WORD, Piece, stem
 
 LENGTH = 280
 # How many characters of a document are read, and how many of the words found are used.
@@ -15,46 +13,6 @@ CHARACTERS_READ = 10_000
 WORDS_FOUND = 100
 # How many characters are shown before the first marked word; about as many follow the last.
 LEAD = 40
-
-WORD = re.compile(r"\w+")
-ENDINGS = ("ing", "ies", "ed", "es", "s", "y", "e")
-SHORTEST_STEM = 3
-# Words that appear in any English question and do not describe its subject.
-STOP_WORD_LIST = """
-    about and any are been being between but can could did does for from had has have how into its
-    made may more most not off only other out over shall should some such than that the their them
-    then there these they this those under upon was were what when where which who why will with
-    would you your"""
-STOP_WORDS = frozenset(STOP_WORD_LIST.split())
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    words: str
-    is_term: bool = False
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """Return a word without a light English ending; words of other languages mostly stay.
-
-    >>> [stem(word) for word in ("wings", "baking", "baked", "Boundaries", "boundary", "glass")]
-    ['wing', 'bak', 'bak', 'boundar', 'boundar', 'glas']
-    """
-    word = word.casefold()
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > SHORTEST_STEM and word[-1] == word[-2] else word
-
-
-def find_terms(topic: Topic) -> frozenset[str]:
-    """Return the stems to mark: those of the title and the description."""
-    found = WORD.findall(f"{topic.title} {topic.description}".casefold())
-    return frozenset(
-        stem(word) for word in found if len(word) >= SHORTEST_STEM and word not in STOP_WORDS
-    )
 
 
 def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:

@@ -169,6 +169,11 @@ class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
 class JudgmentSet(models.Model):
     """One version of the judgments; immutable once ready, so new judgments are a new set."""
 
+    class MadeBy(models.TextChoices):
+        PEOPLE = "people"
+        MACHINE = "machine"
+        BOTH = "both"
+
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="judgment_sets")
     version = models.SlugField(max_length=40)
     state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
@@ -199,6 +204,12 @@ class JudgmentSet(models.Model):
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
     # The pool that these judgments are for, if any.
     pool = models.ForeignKey("Pool", models.SET_NULL, null=True, related_name="judgment_sets")
+    # Who judged: people or a machine; "" if nobody said so.
+    made_by = models.CharField(max_length=10, choices=MadeBy, blank=True, default="", db_default="")
+    # The assessment whose marks these judgments settle, if any.
+    assessment = models.ForeignKey(
+        "Assessment", models.SET_NULL, null=True, related_name="judgment_sets"
+    )
     preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())

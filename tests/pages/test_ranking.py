@@ -9,7 +9,8 @@ import pytest
 
 from leaderboard.actions import tracks
 from leaderboard.analysis.gains import build_gain_curves, find_gain_scale
-from leaderboard.analysis.snippets import cut_snippet, find_terms
+from leaderboard.analysis.snippets import cut_snippet
+from leaderboard.collections.topic_words import find_terms
 from leaderboard.models import Judgment, Score, Topic
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import page_at, rows, words

@@ -1,0 +1,285 @@
+"""Plan, open, pause and close an assessment; share out its topics; settle disagreements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.uploads import accept_judgments
+from leaderboard.assessments.distribution import (
+    Opinion,
+    Worker,
+    find_team,
+    plan_assignments,
+    take,
+)
+from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
+from leaderboard.models import (
+    Assessment,
+    Assessor,
+    AssignedDocument,
+    Assignment,
+    AuditEvent,
+    Guideline,
+    JudgmentSet,
+    Pool,
+    Settlement,
+    Topic,
+    User,
+)
+from leaderboard.models.assessments import GradeText
+
+
+def next_assessment_name(pool: Pool) -> str:
+    """Return a name with the next number after the highest one used in the track."""
+    names = pool.track.assessments.values_list("name", flat=True)
+    found = (re.fullmatch(r"judging-([0-9]+)", name) for name in names)
+    return f"judging-{max((int(match[1]) for match in found if match), default=0) + 1}"
+
+
+def plan_assessment(
+    assessment: Assessment, user: User, text: str, scale: Sequence[GradeText]
+) -> Assessment:
+    """Save a new assessment as a draft with its first guideline.  Raises ActionError."""
+    if assessment.pool.state != Pool.State.KEPT:
+        raise ActionError("Approve the pool first.")
+    assessment.track = assessment.pool.track
+    assessment.name = next_assessment_name(assessment.pool)
+    assessment.created_by = user
+    try:
+        with transaction.atomic():
+            assessment.save(force_insert=True)
+            write_guideline(assessment, user, text, scale)
+            AuditEvent.objects.record(
+                user, "plan", assessment, after={"pool": assessment.pool.name}
+            )
+    except IntegrityError:
+        raise ActionError("This pool is being judged already.") from None
+    return assessment
+
+
+@transaction.atomic
+def write_guideline(
+    assessment: Assessment, user: User, text: str, scale: Sequence[GradeText]
+) -> Guideline:
+    """Add a version of the guideline; after the first mark the grades stay.  Raises ActionError."""
+    last = assessment.guidelines.last()
+    grades = sorted(scale, key=lambda grade: -grade.grade)
+    numbers = [grade.grade for grade in grades]
+    if not numbers or len(set(numbers)) < len(numbers) or not 0 <= min(numbers) < max(numbers) < 10:
+        raise ActionError("A scale has at least two different grades from 0 to 9.")
+    is_other = last is not None and numbers != [grade.grade for grade in last.scale]
+    if is_other and assessment.has_marks:
+        raise ActionError("Assessors have used these grades, so only their words can change.")
+    guideline = Guideline.objects.create(
+        assessment=assessment,
+        number=1 if last is None else last.number + 1,
+        text=text,
+        grades=[asdict(grade) for grade in grades],
+        created_by=user,
+    )
+    AuditEvent.objects.record(user, "guideline", assessment, after={"number": guideline.number})
+    return guideline
+
+
+@transaction.atomic
+def add_assessor(assessment: Assessment, user: User) -> Assessor:
+    """Make a user an assessor under the next pseudonym.  Raises ActionError."""
+    known = assessment.assessors.filter(user=user).first()
+    if known is not None:
+        if known.removed_at is not None:
+            raise ActionError("The organisers have taken you off this assessment.")
+        return known
+    if assessment.state == Assessment.State.CLOSED:
+        raise ActionError("The judging is closed.")
+    takes_part = assessment.track.memberships.filter(user=user, team__of_organisers=False)
+    if not assessment.allows_participants and takes_part.exists():
+        raise ActionError("Teams of this track cannot judge it.")
+    number = assessment.assessors.count() + 1
+    assessor = Assessor.objects.create(assessment=assessment, user=user, name=f"A{number}")
+    AuditEvent.objects.record(user, "judge", assessment, after={"assessor": assessor.name})
+    return assessor
+
+
+@transaction.atomic
+def share_out(assessment: Assessment, user: User) -> int:
+    """Give the opinions that nobody has to assessors by the rule; return how many were given."""
+    planned = plan_assignments(assessment)
+    Assignment.objects.bulk_create(planned)
+    if planned:
+        AuditEvent.objects.record(user, "share out", assessment, after={"topics": len(planned)})
+    return len(planned)
+
+
+@transaction.atomic
+def open_assessment(assessment: Assessment, user: User) -> None:
+    """Share out the topics and let the judging begin.  Raises ActionError."""
+    if not assessment.assessors.active().exists():
+        raise ActionError("Invite at least one assessor first.")
+    share_out(assessment, user)
+    _move(assessment, user, "open", (Assessment.State.DRAFT,), Assessment.State.OPEN)
+    Assessment.objects.filter(pk=assessment.pk).update(opened_at=timezone.now())
+
+
+def pause_assessment(assessment: Assessment, user: User) -> None:
+    """Take no marks for a while.  Raises ActionError."""
+    _move(assessment, user, "pause", (Assessment.State.OPEN,), Assessment.State.PAUSED)
+
+
+def resume_assessment(assessment: Assessment, user: User) -> None:
+    """Take marks again.  Raises ActionError."""
+    _move(assessment, user, "resume", (Assessment.State.PAUSED,), Assessment.State.OPEN)
+
+
+@transaction.atomic
+def _move(
+    assessment: Assessment, user: User, act: str, states: Iterable[str], state: Assessment.State
+) -> None:
+    moved = Assessment.objects.filter(pk=assessment.pk, state__in=states).update(state=state)
+    if not moved:
+        raise ActionError("Someone else just changed this assessment. Reload the page.")
+    assessment.state = state
+    AuditEvent.objects.record(user, act, assessment)
+
+
+@transaction.atomic
+def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
+    """Let another assessor judge what is left of a topic.  Raises ActionError.
+
+    Marks stay with whoever made them, so the first assessor keeps the documents judged so far.
+    """
+    if to.removed_at is not None or to.assessment_id != assignment.assessor.assessment_id:
+        raise ActionError("Choose an assessor of this assessment.")
+    if Assignment.objects.filter(assessor=to, topic=assignment.topic).exists():
+        raise ActionError(f"{to} judges this topic already.")
+    worker = Worker(to, find_team(to))
+    opinion = Opinion(assignment.topic, assignment.turn)
+    if assignment.drawn_at is None:
+        moved = take(worker, opinion, list(assignment.docnos), all_of_rule=not assignment.docnos)
+        moved.num_documents = assignment.num_documents
+        assignment.delete()
+    else:
+        left = assignment.documents.unjudged()
+        docnos = list(left.filter(is_repeat=False).values_list("docno", flat=True))
+        if not docnos:
+            raise ActionError("Nothing is left to judge for this topic.")
+        left.update(state=AssignedDocument.State.PASSED, tab="", leased_until=None)
+        moved = take(worker, opinion, docnos)
+        assignment.num_documents -= len(docnos)
+        assignment.finished_at = timezone.now()
+        assignment.save(update_fields=["num_documents", "finished_at"])
+    moved.save()
+    after = {"topic": assignment.topic.number, "from": str(assignment.assessor), "to": str(to)}
+    AuditEvent.objects.record(user, "reassign", to.assessment, after=after)
+    return moved
+
+
+@transaction.atomic
+def remove_assessor(assessor: Assessor, user: User) -> None:
+    """Take an assessor off: the marks stay, what is left to judge is free for others."""
+    removed = Assessor.objects.filter(pk=assessor.pk, removed_at=None).update(
+        removed_at=timezone.now()
+    )
+    if not removed:
+        raise ActionError("This assessor was taken off already.")
+    assessor.assignments.filter(drawn_at=None).delete()
+    AuditEvent.objects.record(
+        user, "take off", assessor.assessment, after={"assessor": assessor.name}
+    )
+
+
+@transaction.atomic
+def finish_topic(assignment: Assignment) -> None:
+    """Finish a topic of which every document has an answer.  Raises ActionError."""
+    if assignment.drawn_at is None or assignment.documents.unjudged().exists():
+        raise ActionError("Some documents of this topic still wait for an answer.")
+    Assignment.objects.filter(pk=assignment.pk, finished_at=None).update(finished_at=timezone.now())
+
+
+@transaction.atomic
+def settle_document(
+    assessment: Assessment, user: User, topic: Topic, docno: str, grade: int, note: str = ""
+) -> Settlement:
+    """Decide the grade of a document on which assessors differ.  Raises ActionError."""
+    if assessment.state == Assessment.State.CLOSED:
+        raise ActionError("The judging is closed.")
+    if grade not in [known.grade for known in assessment.guideline.scale]:
+        raise ActionError("Choose a grade of the scale.")
+    settlement, _ = Settlement.objects.update_or_create(
+        assessment=assessment,
+        topic=topic,
+        docno=docno,
+        defaults={"grade": grade, "note": note, "settled_by": user, "settled_at": timezone.now()},
+    )
+    after = {"topic": topic.number, "docno": docno, "grade": grade}
+    AuditEvent.objects.record(user, "settle", assessment, after=after)
+    return settlement
+
+
+def close_assessment(
+    assessment: Assessment, user: User, version: str, is_early: bool = False
+) -> JudgmentSet:
+    """Close the judging and make its version of the judgments.  Raises ActionError.
+
+    `is_early` says that the organiser knows that documents are without a grade.
+    """
+    outcome = find_outcome(assessment)
+    if outcome.num_ungraded and not is_early:
+        raise ActionError("Some documents have no grade. Confirm that you close the judging early.")
+    with transaction.atomic():
+        states = (Assessment.State.OPEN, Assessment.State.PAUSED)
+        _move(assessment, user, "close", states, Assessment.State.CLOSED)
+        made = _make_version(assessment, user, version, outcome, describe_outcome(outcome))
+        Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), version=made)
+    return made
+
+
+def make_trial_version(assessment: Assessment, user: User, version: str) -> JudgmentSet:
+    """Make a version of what is judged so far, which organisers can try on the board."""
+    outcome = find_outcome(assessment)
+    if not outcome.num_graded:
+        raise ActionError("No document has a grade yet.")
+    return _make_version(
+        assessment, user, version, outcome, f"As judged so far. {describe_outcome(outcome)}"
+    )
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Return how much of the pool is judged, for the note of the version."""
+    return f"{outcome.num_graded:,} of {outcome.num_pooled:,} documents of the pool have a grade."
+
+
+@transaction.atomic
+def _make_version(
+    assessment: Assessment, user: User, version: str, outcome: Outcome, note: str
+) -> JudgmentSet:
+    """Store the settled marks as a file of judgments and queue its import."""
+    if not outcome.num_graded:
+        raise ActionError("No document has a grade yet.")
+    content = b"".join(render_judgments(assessment, outcome))
+    file = SimpleUploadedFile(f"{assessment.name}.qrels", content)
+    is_whole = not outcome.num_ungraded
+    made = accept_judgments(
+        assessment.track.collection,
+        file,
+        version,
+        user,
+        note=note,
+        format="trec",
+        asks_first=False,
+        pool=assessment.pool if is_whole else None,
+    )
+    before = assessment.pool.judged_in
+    JudgmentSet.objects.filter(pk=made.pk).update(
+        assessment=assessment,
+        pool=assessment.pool,
+        relevant_from=before.relevant_from if before is not None else 1,
+        made_by=JudgmentSet.MadeBy.PEOPLE,
+    )
+    return made

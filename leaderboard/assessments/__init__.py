@@ -1,0 +1,1 @@
+"""Judging a pool on the site: who judges what, in which order, and every mark."""

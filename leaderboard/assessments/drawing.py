@@ -1,0 +1,117 @@
+"""The documents of an assignment, put in order at its first look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.pooling.pools import chance_of
+from leaderboard.assessments.distribution import find_team, select_documents
+from leaderboard.assessments.lookalikes import group_lookalikes
+from leaderboard.collections.documents import open_documents
+from leaderboard.models import Assessment, AssignedDocument, Assignment
+
+# This share of the documents comes back to the assessor, after at least so many others.
+REPEATED = 0.03
+REPEATED_AFTER = 50
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A document of an assignment before it has its place."""
+
+    docno: str
+    lookalikes: int | None = None
+    is_repeat: bool = False
+
+
+def draw_documents(assignment: Assignment) -> None:
+    """Put the documents of an assignment in order, once; a second caller finds them there."""
+    if assignment.drawn_at is not None:
+        return
+    now = timezone.now()
+    with transaction.atomic():
+        if Assignment.objects.filter(pk=assignment.pk, drawn_at=None).update(drawn_at=now):
+            drawn = order_documents(assignment)
+            AssignedDocument.objects.bulk_create(
+                (
+                    AssignedDocument(
+                        assignment=assignment,
+                        docno=found.docno,
+                        place=place,
+                        lookalikes=found.lookalikes,
+                        is_repeat=found.is_repeat,
+                    )
+                    for place, found in enumerate(drawn, 1)
+                ),
+                batch_size=1000,
+            )
+    assignment.drawn_at = now
+
+
+def order_documents(assignment: Assignment) -> list[Drawn]:
+    """Return the documents in the order of judging, with those that come back."""
+    assessment, topic = assignment.assessor.assessment, assignment.topic
+    docnos = assignment.docnos or [
+        found.docno
+        for found in select_documents(
+            assessment, topic, assignment.turn, find_team(assignment.assessor)
+        )
+    ]
+    alike = group_lookalikes(load_texts(assessment, docnos))
+    drawn = [Drawn(docno, alike.get(docno)) for docno in docnos]
+    if assessment.order == Assessment.Order.DOCNO:
+        ordered = sorted(drawn, key=lambda found: found.docno)
+    else:
+        ordered = shuffle(drawn, assessment.seed + assignment.pk, topic.number.encode())
+    return with_repeats(ordered, assessment.seed, topic.number.encode())
+
+
+def load_texts(assessment: Assessment, docnos: Iterable[str]) -> Mapping[str, str]:
+    """Return the texts of those documents that the collection has."""
+    stored = assessment.track.collection.documents.name
+    if not stored:
+        return {}
+    found = open_documents(stored).find_many(docnos)
+    return {docno: f"{document.title} {document.text}" for docno, document in found.items()}
+
+
+def shuffle(drawn: Iterable[Drawn], seed: int, topic: bytes) -> list[Drawn]:
+    """Put documents in a random order; near-duplicates follow each other."""
+
+    def chance(found: Drawn) -> tuple[bytes, bytes]:
+        own = chance_of(seed, topic, found.docno.encode())
+        together = own if found.lookalikes is None else _chance_of_group(found.lookalikes)
+        return together, own
+
+    def _chance_of_group(number: int) -> bytes:
+        return chance_of(seed, topic, b"%d" % number)
+
+    return sorted(drawn, key=chance)
+
+
+def with_repeats(ordered: list[Drawn], seed: int, topic: bytes) -> list[Drawn]:
+    """Let some documents come back, each after at least fifty others.
+
+    >>> drawn = with_repeats([Drawn(str(number)) for number in range(100)], 1, b"7")
+    >>> again = [place for place, found in enumerate(drawn) if found.is_repeat]
+    >>> [place - drawn.index(Drawn(drawn[place].docno)) > 50 for place in again]
+    [True, True, True]
+    """
+    early = ordered[: max(0, len(ordered) - REPEATED_AFTER)]
+    early = sorted(
+        early, key=lambda found: chance_of(seed, topic, b"again " + found.docno.encode())
+    )
+    chosen = set(early[: round(len(ordered) * REPEATED)])
+    mixed: list[Drawn] = []
+    due: list[tuple[int, Drawn]] = []
+    for number, found in enumerate(ordered):
+        mixed.append(found)
+        if found in chosen:
+            due.append((number + REPEATED_AFTER, replace(found, is_repeat=True)))
+        while due and due[0][0] <= number:
+            mixed.append(due.pop(0)[1])
+    return mixed + [again for _, again in due]

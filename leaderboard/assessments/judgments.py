@@ -1,0 +1,111 @@
+"""Marks become judgments: the log of an assessment, its settlement, and what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaluation import marks as mark_log
+from evaluation.settlement import Settled, settle
+from leaderboard.assessments.distribution import documents_by_topic
+from leaderboard.collections.stored_judgments import render_qrels
+from leaderboard.models import Assessment, Mark
+
+
+def load_marks(assessment: Assessment) -> Iterator[mark_log.Mark]:
+    """Yield every mark of an assessment, in the order of writing, under pseudonyms."""
+    rows = (
+        Mark.objects.of(assessment)
+        .select_related("assessor", "guideline", "replaces", "document__assignment__topic")
+        .order_by("pk")
+    )
+    for mark in rows.iterator(chunk_size=5000):
+        yield as_logged(mark)
+
+
+def as_logged(mark: Mark) -> mark_log.Mark:
+    """Return a stored mark as a line of the log."""
+    document = mark.document
+    return mark_log.Mark(
+        topic=document.assignment.topic.number,
+        docno=document.docno,
+        assessor=mark.assessor.name,
+        grade=mark.grade,
+        kind=mark.kind,
+        reason=mark.reason,
+        turn=document.assignment.turn,
+        at=mark.at,
+        seconds=mark.seconds,
+        guideline=mark.guideline.number,
+        rationale=mark.rationale,
+        spans=tuple((start, end) for start, end in mark.spans),
+        key=name_mark(mark),
+        replaces="" if mark.replaces is None else name_mark(mark.replaces, mark.assessor.name),
+        order=document.place,
+        is_repeat=document.is_repeat,
+        by=mark.by,
+    )
+
+
+def name_mark(mark: Mark, assessor: str = "") -> str:
+    """Return the identity of a mark in the log: two assessors may have used the same key."""
+    return f"{assessor or mark.assessor.name}-{mark.key}"
+
+
+def settle_marks(assessment: Assessment) -> list[Settled]:
+    """Return the grade of every document with a mark, by the rule and by the organisers."""
+    decisions = {
+        (settled.topic.number, settled.docno): settled.grade
+        for settled in assessment.settlements.select_related("topic")
+    }
+    return settle(load_marks(assessment), assessment.rule, decisions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What closing an assessment now would make."""
+
+    settled: list[Settled]
+    num_pooled: int
+    num_cannot: int
+    open_disagreements: list[Settled]
+
+    @property
+    def num_graded(self) -> int:
+        return sum(found.grade is not None for found in self.settled)
+
+    @property
+    def num_ungraded(self) -> int:
+        """How many documents of the pool have no grade."""
+        return self.num_pooled - self.num_graded
+
+    @property
+    def num_relevant(self) -> int:
+        return sum(bool(found.grade) for found in self.settled)
+
+
+def find_outcome(assessment: Assessment) -> Outcome:
+    """Return what the marks of an assessment amount to."""
+    settled = settle_marks(assessment)
+    decided = set(assessment.settlements.values_list("topic__number", "docno"))
+    cannot = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.CANNOT)
+    return Outcome(
+        settled=settled,
+        num_pooled=sum(documents_by_topic(assessment).values()),
+        num_cannot=cannot.count(),
+        open_disagreements=[
+            found
+            for found in settled
+            if found.is_disputed and (found.topic, found.docno) not in decided
+        ],
+    )
+
+
+def render_judgments(assessment: Assessment, outcome: Outcome) -> Iterator[bytes]:
+    """Yield the judgments as qrels: those before the pool, then those made here."""
+    before = assessment.pool.judged_in
+    if before is not None:
+        yield from render_qrels(before)
+    for found in outcome.settled:
+        if found.grade is not None:
+            yield f"{found.topic} 0 {found.docno} {found.grade}\n".encode()

@@ -1,0 +1,98 @@
+"""What an assessor sees next: documents in their order, each in one tab at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Case, Count, When
+from django.db.models.functions import Now
+
+from leaderboard.models import AssignedDocument, Assignment
+
+# How long a tab holds the documents that it fetched.
+LEASE = timedelta(minutes=2)
+# How many documents an answer to a mark brings.
+FETCHED = 3
+
+State = AssignedDocument.State
+
+
+def lease_documents(
+    assignment: Assignment, tab: str, skipped: Collection[int] = (), most: int = FETCHED
+) -> list[AssignedDocument]:
+    """Return the next documents of a tab and hold them for it.
+
+    Those kept for later come last.  `skipped` are the documents that the tab has already.
+    """
+    free = assignment.documents.unjudged().free_for(tab).exclude(pk__in=list(skipped))
+    waiting_first = Case(When(state=State.WAITING, then=0), default=1)
+    leased = []
+    for document in free.order_by(waiting_first, "place")[: 2 * most]:
+        if len(leased) < most and _lease(document, tab):
+            leased.append(document)
+    renew_leases(assignment, tab, skipped)
+    return leased
+
+
+def _lease(document: AssignedDocument, tab: str) -> bool:
+    """Hold a document for a tab; return False if another tab was first."""
+    free = AssignedDocument.objects.unjudged().free_for(tab).filter(pk=document.pk)
+    return bool(free.update(tab=tab, leased_until=Now() + LEASE))
+
+
+def renew_leases(assignment: Assignment, tab: str, documents: Collection[int]) -> None:
+    """Hold the documents that a tab has for some more time."""
+    if documents:
+        held = assignment.documents.unjudged().filter(pk__in=list(documents), tab=tab)
+        held.update(leased_until=Now() + LEASE)
+
+
+@dataclass(frozen=True)
+class TopicProgress:
+    """How far an assessor is with a topic, in documents; repeats count as documents."""
+
+    waiting: int
+    later: int
+    judged: int
+    cannot: int
+
+    @property
+    def done(self) -> int:
+        return self.judged + self.cannot
+
+    @property
+    def all(self) -> int:
+        return self.waiting + self.later + self.done
+
+    @property
+    def left(self) -> int:
+        return self.waiting + self.later
+
+    @property
+    def percent(self) -> int:
+        """The share that is done, in whole percent."""
+        return 100 * self.done // self.all if self.all else 0
+
+
+def measure_progress(assignment: Assignment) -> TopicProgress:
+    """Count the documents of an assignment by state."""
+    return measure_all_progress([assignment])[assignment.pk]
+
+
+def measure_all_progress(assignments: Iterable[Assignment]) -> dict[int, TopicProgress]:
+    """Count the documents of several assignments by state, with one query."""
+    assignments = list(assignments)
+    counts: dict[int, Counter[str]] = {assignment.pk: Counter() for assignment in assignments}
+    rows = AssignedDocument.objects.filter(assignment__in=counts).order_by()
+    for key, state, documents in rows.values_list("assignment", "state").annotate(Count("pk")):
+        counts[key][state] = documents
+    shown = (State.WAITING, State.LATER, State.JUDGED, State.CANNOT)
+    return {
+        assignment.pk: TopicProgress(*(counts[assignment.pk][state] for state in shown))
+        if assignment.drawn_at is not None
+        else TopicProgress(assignment.num_documents, 0, 0, 0)
+        for assignment in assignments
+    }
