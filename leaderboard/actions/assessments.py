@@ -203,7 +203,7 @@ def _move(
 ) -> None:
     moved = Assessment.objects.filter(pk=assessment.pk, state__in=states).update(state=state)
     if not moved:
-        raise ActionError("The assessment has changed since. Reload the page.")
+        raise ActionError("Someone else just changed this assessment. Reload the page.")
     assessment.state = state
     AuditEvent.objects.record(user, act, assessment)
 
@@ -257,6 +257,14 @@ def remove_assessor(assessor: Assessor, user: User) -> None:
 
 
 @transaction.atomic
+def finish_topic(assignment: Assignment) -> None:
+    """Finish a topic of which every document has an answer.  Raises ActionError."""
+    if assignment.drawn_at is None or assignment.documents.unjudged().exists():
+        raise ActionError("Some documents of this topic still wait for an answer.")
+    Assignment.objects.filter(pk=assignment.pk, finished_at=None).update(finished_at=timezone.now())
+
+
+@transaction.atomic
 def settle_document(
     assessment: Assessment, user: User, topic: Topic, docno: str, grade: int, note: str = ""
 ) -> Settlement:
@@ -298,7 +306,7 @@ def make_trial_version(assessment: Assessment, user: User, version: str) -> Judg
     """Make a version of what is judged so far, which organisers can try on the board."""
     outcome = find_outcome(assessment)
     if not outcome.num_graded:
-        raise ActionError("Nobody has judged a document yet.")
+        raise ActionError("No document has a grade yet.")
     return _make_version(
         assessment, user, version, outcome, f"As judged so far. {describe_outcome(outcome)}"
     )
@@ -315,7 +323,7 @@ def _make_version(
 ) -> JudgmentSet:
     """Store the settled marks as a file of judgments and queue its import."""
     if not outcome.num_graded:
-        raise ActionError("Nobody has judged a document yet.")
+        raise ActionError("No document has a grade yet.")
     content = b"".join(render_judgments(assessment, outcome))
     file = SimpleUploadedFile(f"{assessment.name}.qrels", content)
     is_whole = not outcome.num_ungraded

@@ -72,7 +72,8 @@ def scene(sqlite_site: Site) -> Site:
     sqlite_site.ask("/tracks", token, track_called("draft"))
     sqlite_site.manage("shell", "-c", MAKE_DRAFT)
     run = SimpleUploadedFile("baseline.run", OTHER_RUN.encode())
-    sqlite_site.ask("/tracks/open/runs", token, file=run)
+    sent = sqlite_site.ask("/tracks/open/runs", token, file=run)
+    until(lambda: is_scored(sqlite_site, token, sent["id"]), "the baseline is scored")
     return sqlite_site
 
 
