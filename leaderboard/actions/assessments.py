@@ -37,7 +37,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.assessments import GradeText
-from leaderboard.notifications.notices import notify_topics_assigned
+from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
 
 def next_assessment_name(pool: Pool) -> str:
@@ -261,7 +261,10 @@ def finish_topic(assignment: Assignment) -> None:
     """Finish a topic of which every document has an answer.  Raises ActionError."""
     if assignment.drawn_at is None or assignment.documents.unjudged().exists():
         raise ActionError("Some documents of this topic still wait for an answer.")
-    Assignment.objects.filter(pk=assignment.pk, finished_at=None).update(finished_at=timezone.now())
+    open_now = Assignment.objects.filter(pk=assignment.pk, finished_at=None)
+    if open_now.update(finished_at=timezone.now()):
+        if not assignment.assessor.assignments.unfinished().exists():
+            notify_assessor_finished(assignment.assessor)
 
 
 @transaction.atomic

@@ -43,8 +43,6 @@ from leaderboard.notifications.email import wanted_addresses
 
 # The longest text of a notice.
 LONGEST_NOTICE = 300
-# Where assessors find their topics.
-JUDGING_ADDRESS = "/judging/"
 
 
 @dataclass(frozen=True)
@@ -224,7 +222,7 @@ def notify_topics_assigned(assessor: Assessor, num_topics: int) -> None:
     track = assessor.assessment.track
     if assessor.user_id is not None:
         text = f"You have {counted(num_topics, 'new topic')} to judge in {track}."
-        _notify([assessor.user_id], track, text, JUDGING_ADDRESS)
+        _notify([assessor.user_id], track, text, reverse("my_judging"))
 
 
 def notify_assessor_finished(assessor: Assessor) -> None:

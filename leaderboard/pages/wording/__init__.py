@@ -19,6 +19,13 @@ from leaderboard.pages.wording.analyses import (
     topic_verdict,
     warn_of_few_judged,
 )
+from leaderboard.pages.wording.assessments import (
+    describe_flags,
+    describe_judges,
+    describe_progress,
+    describe_share,
+    describe_shared_out,
+)
 from leaderboard.pages.wording.boards import (
     board_verdict,
     describe_exclusion,
@@ -46,13 +53,18 @@ __all__ = [
     "describe_adjustment",
     "describe_decision",
     "describe_exclusion",
+    "describe_flags",
+    "describe_judges",
     "describe_left_out",
     "describe_missing_measures",
     "describe_pair_test",
     "describe_power",
     "describe_probability",
+    "describe_progress",
     "describe_provisional_state",
     "describe_selection",
+    "describe_share",
+    "describe_shared_out",
     "describe_strips",
     "describe_test",
     "describe_tied_range",
