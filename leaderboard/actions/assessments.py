@@ -262,9 +262,9 @@ def finish_topic(assignment: Assignment) -> None:
     if assignment.drawn_at is None or assignment.documents.unjudged().exists():
         raise ActionError("Some documents of this topic still wait for an answer.")
     open_now = Assignment.objects.filter(pk=assignment.pk, finished_at=None)
-    if open_now.update(finished_at=timezone.now()):
-        if not assignment.assessor.assignments.unfinished().exists():
-            notify_assessor_finished(assignment.assessor)
+    is_finished = open_now.update(finished_at=timezone.now())
+    if is_finished and not assignment.assessor.assignments.unfinished().exists():
+        notify_assessor_finished(assignment.assessor)
 
 
 @transaction.atomic

@@ -25,6 +25,7 @@ from leaderboard.pages.wording.assessments import (
     describe_progress,
     describe_share,
     describe_shared_out,
+    name_judges,
 )
 from leaderboard.pages.wording.boards import (
     board_verdict,
@@ -73,6 +74,7 @@ __all__ = [
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",
+    "name_judges",
     "name_of_withdrawer",
     "pair_verdict",
     "reusability_verdict",

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from urllib.parse import urlencode
 
 from leaderboard.assessments.flags import Flag
-from leaderboard.assessments.judges import Judges
+from leaderboard.assessments.judges import Judges, count_judges
 from leaderboard.assessments.progress import Progress
 from leaderboard.display.numbers import count, counted, score, signed
 from leaderboard.display.numbers import date as full_date
-from leaderboard.models import Assessment
+from leaderboard.models import Assessment, JudgmentSet
 from leaderboard.pages.wording.phrases import Sentence, join_phrases, spell_number, strong
 
 
@@ -75,11 +76,16 @@ def _compare_with_due(ends_on: date, due_on: date | None) -> str:
 
 @dataclass(frozen=True)
 class FlagLine:
-    """A flag in words: what was counted, what may explain it, and the query of the marks."""
+    """A flag in words: what was counted, what may explain it, and what the list of marks is asked for."""
 
     strong: str
     words: str
-    query: Mapping[str, str | int]
+    asks: Mapping[str, str | int]
+
+    @property
+    def query(self) -> str:
+        """The query of the page that lists these marks."""
+        return urlencode(self.asks)
 
 
 def describe_flags(flags: Iterable[Flag]) -> list[FlagLine]:
@@ -146,6 +152,13 @@ def describe_judges(judges: Judges) -> str:
         noun = "an organiser" if judges.organisers == 1 else "organisers"
         interests.append(f"{judges.organisers} {_is_or_are(judges.organisers)} {noun}")
     return "; ".join([words, ", ".join(interests)]) if interests else words
+
+
+def name_judges(judgment_set: JudgmentSet) -> str:
+    """Say who made a version of the judgments; "" unless it was judged on this site."""
+    if judgment_set.assessment is None:
+        return ""
+    return describe_judges(count_judges(judgment_set.assessment))
 
 
 def _is_or_are(number: int) -> str:
