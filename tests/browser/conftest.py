@@ -194,6 +194,6 @@ def page(browser, scene: Site) -> Iterator[object]:
     tab.on("pageerror", lambda error: said.append(str(error)))
     yield tab
     context.close()
-    refused = ("status of 403", "status of 404", "status of 410")
+    refused = ("status of 403", "status of 404", "status of 410", "net::ERR_FAILED")
     unasked = [words for words in said if not any(each in words for each in refused)]
     assert unasked == [], scene.said("serve")[-5000:]
