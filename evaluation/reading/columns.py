@@ -15,6 +15,7 @@ from evaluation.reading.lines import text_of
 
 COLUMN = re.compile(rb"[^ \t]+")
 LONGEST_IDENTIFIER = 128
+OF_ANY_SCRIPT = frozenset({"E_DOCID", "E_ASSESSOR"})
 IDENTIFIER = re.compile(rb"[!-~]{1,128}")
 INTEGER = re.compile(rb"[+-]?\d{1,18}")
 TO_JUDGE = b"?"
@@ -91,8 +92,8 @@ def warn_of_form(count: int, first: bytes, line: int, problems: Problems) -> Non
 def check_identifier(
     what: str, code: str, number: int, identifier: bytes, problems: Problems
 ) -> bool:
-    """Check a topic number or docno; report E_CHAR, or `code` if it is too long."""
-    may_be_foreign = code == "E_DOCID"
+    """Check a topic number, docno or other name; report E_CHAR, or `code` if it is too long."""
+    may_be_foreign = code in OF_ANY_SCRIPT
     if is_docno(identifier) if may_be_foreign else IDENTIFIER.fullmatch(identifier):
         return True
     if len(identifier) > LONGEST_IDENTIFIER:

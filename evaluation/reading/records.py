@@ -87,6 +87,16 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     >>> list(json_records([(1, b'{"_id": 7, "text": "boundary layers"}')], Problems()))
     [Record(line=1, fields={'_id': '7', 'text': 'boundary layers'}, attributes={})]
     """
+    for number, value in json_objects(lines, problems):
+        yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
+
+
+def json_objects(lines: Lines, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the object on each line of JSON, with the number of the line.
+
+    >>> list(json_objects([(1, b'{"_id": 7}')], Problems()))
+    [(1, {'_id': 7})]
+    """
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)
         if text is None:
@@ -99,7 +109,7 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         if not isinstance(value, dict):
             problems.error("E_JSON", number, "the line is JSON, but not an object", line)
             continue
-        yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
+        yield number, value
 
 
 class RepeatedNameError(ValueError):
