@@ -21,6 +21,7 @@ COMMANDS = {
     "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
     "overlap": "compare two rankings without judgments: rank-biased overlap",
     "kappa": "compare the grades of assessors: kappa, alpha, overlap",
+    "settle": "settle the marks of assessors: one grade per document",
     "curve": "print precision and recall, of all topics or of one",
     "bounds": "show how far further judgments could change scores",
     "check": "report all problems of a run or of judgments",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from evaluation.marks import HIGHEST_GRADE, KINDS, Kind
+from evaluation.marks import HIGHEST_GRADE, KINDS, REASONS, Kind
 from evaluation.problems import Problems
-from evaluation.reading.columns import INTEGER
+from evaluation.reading.columns import INTEGER, LONGEST_IDENTIFIER
 
 Answer: TypeAlias = tuple[int | None, Kind]
 
@@ -18,7 +18,7 @@ LARGEST = 2**31 - 1
 LABELS = ("label", "labels")
 COMMENTS = ("Comments", "comments")
 # "3 perfect", "2: relevant" or "1. related", and "Highly relevant (2)" or "grade 2"; not "1.5".
-AT_BEGINNING = re.compile(r"\s*\(?([+-]?[0-9]{1,18})(?![\w%]|[.,][0-9])")
+AT_BEGINNING = re.compile(r"\A\s*\(?([+-]?[0-9]{1,18})(?![\w%]|[.,][0-9])")
 AT_END = re.compile(r"(?<!\w)(?<![0-9][.,])([+-]?[0-9]{1,18})\)?\s*\Z")
 
 
@@ -75,13 +75,28 @@ class Fields:
         """Return a text of any length that can be stored."""
         return self._storable(name, self.text(name))
 
+    def key(self, name: str) -> str:
+        """Return the identity of a mark, which programs choose: any text that is not long."""
+        key = self.prose(name)
+        if len(key) <= LONGEST_IDENTIFIER:
+            return key
+        self.report(name, f"is longer than {LONGEST_IDENTIFIER} characters")
+        return ""
+
     def word(self, name: str, words: Collection[str]) -> str:
         """Return one of some words, or nothing."""
         text = self.text(name)
-        if text and text not in words:
-            self.report(name, f"is not one of: {', '.join(words)}" if words else "has no meaning")
-            return ""
-        return text
+        if not text or text in words:
+            return text
+        self.report(name, f"is not one of: {', '.join(words)}")
+        return ""
+
+    def reason(self, kind: Kind) -> str:
+        """Return why a document cannot be judged."""
+        reason = self.word("reason", REASONS)
+        if reason and kind != "cannot":
+            self.report("reason", "is only for marks of the kind cannot")
+        return reason
 
     def whole_number(self, name: str, lowest: int) -> int | None:
         value = self.values.get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from evaluation.marks import REASONS, Mark
+from evaluation.marks import Mark
 from evaluation.problems import Problems
 from evaluation.reading import hints
 from evaluation.reading.columns import check_identifier, columns_of
@@ -39,15 +39,15 @@ def json_marks(lines: Lines, _: str, problems: Problems) -> NumberedMarks:
             fields.text("assessor"),
             grade,
             kind,
-            fields.word("reason", REASONS if kind == "cannot" else ()),
+            fields.reason(kind),
             turn=fields.whole_number("turn", 1) or 1,
             at=fields.instant("at"),
             seconds=fields.duration("seconds"),
             guideline=fields.whole_number("guideline", 0),
             rationale=fields.prose("rationale"),
             spans=fields.spans("spans"),
-            key=fields.text("key"),
-            replaces=fields.text("replaces"),
+            key=fields.key("key"),
+            replaces=fields.key("replaces"),
             order=fields.whole_number("order", 0),
             is_repeat=fields.flag("repeat"),
             by=fields.word("by", ("key", "click")),
@@ -116,15 +116,10 @@ READERS: dict[str, Callable[[Lines, str, Problems], NumberedMarks]] = {
 
 def _check_names(number: int, mark: Mark, problems: Problems) -> None:
     """Report names that are not well formed; missing ones have been reported."""
-    names = (
-        ("topic number", "E_TOPIC", mark.topic),
-        ("document", "E_DOCID", mark.docno),
-        ("key", "E_KEY", mark.key),
-        ("key", "E_KEY", mark.replaces),
-    )
-    for what, code, name in names:
-        if name:
-            check_identifier(what, code, number, _bytes(name), problems)
+    if mark.topic:
+        check_identifier("topic number", "E_TOPIC", number, _bytes(mark.topic), problems)
+    if mark.docno:
+        check_identifier("document", "E_DOCID", number, _bytes(mark.docno), problems)
     if mark.assessor in UNNAMED:
         hint = "Name the assessor in the line, or in the name of the file."
         problems.error("E_ASSESSOR", number, "no assessor is named", mark.assessor, hint)

@@ -43,7 +43,7 @@ def read_marks(file: BinaryIO, format: str | None = None, assessor: str = "") ->
     grade of -1 is unjudged: a mark of the kind "later". The whole file is read; raises `Refused`
     with every problem, each at its physical line: E_FORMAT, E_EMPTY, E_LINE_LONG, E_ENCODING,
     E_CHAR, E_JSON, E_COLUMNS, E_FIELD (missing, or of a wrong kind), E_TOPIC, E_DOCID,
-    E_ASSESSOR, E_KEY, E_LABEL, E_REL (not an integer from -1 to 127), E_DUP_KEY (a key that an
+    E_ASSESSOR, E_LABEL, E_REL (not an integer from -1 to 127), E_DUP_KEY (a key that an
     earlier mark has with other content), E_REPLACES (a key that no earlier mark of the assessor
     and document has) and E_DUP_MARK (a document that the assessor has marked already). A mark
     that appears again unchanged counts once and is noted by W_AGAIN.
@@ -70,7 +70,9 @@ def read_assessor_folder(paths: Sequence[Path]) -> list[Mark]:
         except Refused as refusal:
             for each in refusal.problems.of("error"):
                 message = f"{path.name}: {each.message}"
-                all_problems.error(each.code, each.line, message, each.found, each.hint)
+                all_problems.error(
+                    each.code, each.line, message, each.found, each.hint, count=each.count
+                )
     all_problems.raise_if_refused()
     return log.marks
 

@@ -153,7 +153,7 @@ def _move(
 ) -> None:
     moved = Assessment.objects.filter(pk=assessment.pk, state__in=states).update(state=state)
     if not moved:
-        raise ActionError("Somebody else has changed this assessment. Look at it again.")
+        raise ActionError("Someone else just changed this assessment. Reload the page.")
     assessment.state = state
     AuditEvent.objects.record(user, act, assessment)
 
@@ -203,6 +203,14 @@ def remove_assessor(assessor: Assessor, user: User) -> None:
     AuditEvent.objects.record(
         user, "take off", assessor.assessment, after={"assessor": assessor.name}
     )
+
+
+@transaction.atomic
+def finish_topic(assignment: Assignment) -> None:
+    """Finish a topic of which every document has an answer.  Raises ActionError."""
+    if assignment.drawn_at is None or assignment.documents.unjudged().exists():
+        raise ActionError("Some documents of this topic still wait for an answer.")
+    Assignment.objects.filter(pk=assignment.pk, finished_at=None).update(finished_at=timezone.now())
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,6 +15,7 @@ from leaderboard.models import Assessor, AssignedDocument, Assignment, Mark
 
 # An assessor who looks longer was away.
 MOST_SECONDS = 3600
+KEY = re.compile(r"[0-9A-Za-z_-]{1,40}")
 Kind = Mark.Kind
 STATE_AFTER = {
     Kind.GRADE: AssignedDocument.State.JUDGED,
@@ -22,6 +24,9 @@ STATE_AFTER = {
     Kind.UNDO: AssignedDocument.State.WAITING,
 }
 OPEN_STATES = (AssignedDocument.State.WAITING, AssignedDocument.State.LATER)
+
+# The largest number that a database takes.
+LARGEST = 2**63 - 1
 
 Code = Literal["E_CLOSED", "E_CONFLICT", "E_FIELD", "E_NOT_FOUND"]
 
@@ -101,8 +106,8 @@ def _refuse_unfit(assignment: Assignment, answer: Answer) -> None:
         raise MarkError("E_CLOSED", "You have finished this topic.")
     if answer.kind not in Kind.values:
         raise MarkError("E_FIELD", f"A mark is one of: {', '.join(Kind.values)}.")
-    if not 0 < len(answer.key) <= 40 or len(answer.rationale) > 2000:
-        raise MarkError("E_FIELD", "A key has 1 to 40 characters, a remark at most 2,000.")
+    if not KEY.fullmatch(answer.key) or len(answer.rationale) > 2000 or "\0" in answer.rationale:
+        raise MarkError("E_FIELD", "A key has 1 to 40 letters, a remark at most 2,000 characters.")
     if (answer.kind == Kind.CANNOT) != (answer.reason in Mark.Reason.values):
         raise MarkError("E_FIELD", "Say why you cannot judge the document.")
     grades = [grade.grade for grade in assessment.guideline.scale]
@@ -114,7 +119,8 @@ def _refuse_unfit(assignment: Assignment, answer: Answer) -> None:
 
 def _append(assignment: Assignment, answer: Answer) -> Mark:
     """Add the mark to the end of the document's chain."""
-    document = AssignedDocument.objects.filter(pk=answer.document, assignment=assignment).first()
+    own = AssignedDocument.objects.filter(assignment=assignment)
+    document = own.filter(pk=min(answer.document, LARGEST)).first()
     if document is None or document.state == AssignedDocument.State.PASSED:
         raise MarkError("E_NOT_FOUND", "This document is not yours to judge.")
     last = document.marks.filter(replaced_by=None).first()

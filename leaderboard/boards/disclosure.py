@@ -19,7 +19,17 @@ from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
 from leaderboard.display.phases import PhaseText, phase_of
-from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
+from leaderboard.models import (
+    Assessment,
+    Collection,
+    Edition,
+    JudgmentSet,
+    Run,
+    Team,
+    Topic,
+    Track,
+    User,
+)
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
@@ -56,6 +66,8 @@ class Sight:
     viewer: Viewer
     is_organiser: bool
     team: Team | None
+    # Whether the viewer judges documents of the track; whoever does sees no score of it.
+    is_assessing: bool = False
     # The edition to show instead of the one on the board, if another is asked for.
     other_edition: Edition | None = None
     # Whether the board has every run with a mean, regardless of the track's selection rule.
@@ -99,12 +111,12 @@ class Sight:
     @property
     def can_see_scores(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
-        return self.is_organiser or self.track.shows_scores
+        return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
 
     @property
     def can_see_means(self) -> bool:
         """Whether a board may be shown, possibly with rounded means."""
-        return self.is_organiser or self.track.shows_means
+        return not self.is_assessing and (self.is_organiser or self.track.shows_means)
 
     @property
     def decimals(self) -> int | None:
@@ -139,7 +151,7 @@ class Sight:
     @property
     def can_download_judgments(self) -> bool:
         """Whether the judgments of a fully shown board may be downloaded as a file."""
-        return self.is_organiser or (self.can_see_scores and self.track.shares_judgments)
+        return self.can_see_scores and (self.is_organiser or self.track.shares_judgments)
 
     @property
     def withheld_topics(self) -> list[str]:
@@ -250,7 +262,7 @@ class Sight:
     @property
     def can_see_snapshots(self) -> bool:
         """Whether frozen boards may be shown: they contain every score and the names."""
-        return self.is_organiser or (self.can_see_scores and not self.track.hides_names)
+        return self.can_see_scores and (self.is_organiser or not self.track.hides_names)
 
     def can_see_file(self, run: Run) -> bool:
         """Whether the file and problems of a run may be shown: its team and organisers see them."""
@@ -312,7 +324,13 @@ def hides_judgments(text: str) -> bool:
 
 def sight_of(track: Track, viewer: Viewer) -> Sight:
     """Return the viewer's view of a track."""
-    return Sight(track, viewer, track.is_organised_by(viewer), track.team_of(viewer))
+    return Sight(
+        track,
+        viewer,
+        is_organiser=track.is_organised_by(viewer),
+        team=track.team_of(viewer),
+        is_assessing=Assessment.objects.judged_by(viewer).filter(track=track).exists(),
+    )
 
 
 def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
@@ -323,7 +341,17 @@ def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
     for track in tracks:
         if track.pk in teams:
             teams[track.pk].track = track
-    return [Sight(track, viewer, track.pk in organised, teams.get(track.pk)) for track in tracks]
+    judged = set(Assessment.objects.judged_by(viewer).values_list("track", flat=True))
+    return [
+        Sight(
+            track,
+            viewer,
+            is_organiser=track.pk in organised,
+            team=teams.get(track.pk),
+            is_assessing=track.pk in judged,
+        )
+        for track in tracks
+    ]
 
 
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
@@ -359,6 +387,7 @@ def visible_runs(viewer: Viewer) -> RunQuerySet:
     shown = Q(hidden_at=None, state=Run.State.SCORED) & ~Q(
         track__disclosure=Track.Disclosure.BLIND, track__released_at=None
     )
+    shown &= ~Q(track__in=Assessment.objects.judged_by(viewer).values("track"))
     visible = Run.objects.filter(track__in=Track.objects.visible_to(viewer).values("pk"))
     return visible.filter(organised | own | shown)
 
@@ -376,7 +405,12 @@ def run_or_404(viewer: Viewer, run_id: str) -> VisibleRun:
 
 
 def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
-    """Return the judgments of boards that the viewer may see; organisers see all."""
+    """Return the judgments of boards that the viewer may see; organisers see all.
+
+    An assessor sees none of a collection with documents that are still to be judged.
+    """
+    if Assessment.objects.judged_by(viewer).filter(track__collection=collection).exists():
+        return collection.judgment_sets.none()
     if collection.is_organised_by(viewer):
         return collection.judgment_sets.all()
     tracks = Track.objects.visible_to(viewer).filter(collection=collection)

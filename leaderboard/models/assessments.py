@@ -59,7 +59,7 @@ class Assessment(models.Model):
         DOCNO = "docno", "By docno, as TREC does"
 
     class Overlap(models.TextChoices):
-        NONE = "none", "Nobody judges twice"
+        NONE = "none", "None: one opinion per document"
         SAMPLE = "sample", "A random sample of each topic"
         TOPICS = "topics", "Whole topics"
         ALL = "all", "Every document"

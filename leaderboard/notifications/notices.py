@@ -20,6 +20,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
+    Assessment,
     AuditEvent,
     Delivery,
     Edition,
@@ -79,11 +80,19 @@ def notify_run_accepted(run: Run, scored: bool, comparison: str = "") -> None:
     `comparison` says how it scored against another run, for tracks that show every score.
     """
     shows = scored and run.track.shows_means
-    comparison = comparison if run.track.shows_scores else ""
+    shows_comparison = run.track.shows_scores and not _is_judging(run.team)
+    comparison = comparison if shows_comparison else ""
     notify_team(run, comparison or f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
         text = comparison or f"{run} of {run.team} was scored."
         enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, text)
+
+
+def _is_judging(team: Team) -> bool:
+    """Return whether a member of the team judges the track, and so may see no score of it."""
+    members = team.memberships.values("user")
+    judged = Assessment.objects.unfinished().filter(track=team.track_id)
+    return judged.filter(assessors__user__in=members, assessors__removed_at=None).exists()
 
 
 def notify_runs_scored(track: Track, runs: list[Run]) -> None:

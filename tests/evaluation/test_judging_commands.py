@@ -1,4 +1,4 @@
-"""Commands about judging: what kappa, plan and reuse print."""
+"""Commands about judging: what kappa, settle, plan and reuse print."""
 
 import pytest
 from pytest import approx
@@ -64,6 +64,89 @@ def test_a_line_with_a_wrong_grade_is_reported_where_it_is(capfd, folder):
     (folder / "both").write_bytes(b"1 ada a 2\n1 ben a x\n")
     assert main(["kappa", "both"]) == 2
     assert "line 2" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rule", "grades"),
+    [
+        ("first", "2 1 0 0 1 2"),
+        ("majority", "2 1 0 0 1 2"),
+        ("median", "2 0 0 0 1 2"),
+        ("single", "2 - 0 - 1 2"),
+    ],
+)
+def test_settle_prints_one_grade_per_document(capfd, rule, grades):
+    assert main(["settle", "ada", "ben", "--rule", rule]) == 0
+    documents = ["1 0 a", "1 0 b", "1 0 c", "2 0 a", "2 0 b", "2 0 c"]
+    rows = zip(documents, grades.split(), strict=True)
+    expected = [f"{document} {grade}" for document, grade in rows if grade != "-"]
+    assert capfd.readouterr().out.splitlines() == expected
+
+
+def test_settle_sorts_topics_and_docnos_as_other_commands_do(capfd, folder):
+    (folder / "cat").write_bytes(b"2 0 b 1\n10 0 b 0\n10 0 a 2\n")
+    main(["settle", "cat"])
+    assert capfd.readouterr().out == "10 0 a 2\n10 0 b 0\n2 0 b 1\n"
+
+
+def test_settle_tells_how_many_opinions_there_were(capfd):
+    main(["settle", "ada", "ben", "--rule", "single"])
+    assert capfd.readouterr().err == (
+        "11 marks of 2 assessors\n"
+        "1 document with one opinion\n"
+        "5 documents with several opinions, 2 of them disputed\n"
+        "2 documents without a grade\n"
+    )
+
+
+def test_settle_takes_the_decisions_of_an_organiser(capfd, folder):
+    (folder / "decided").write_bytes(b"1 0 b 1\n2 0 a -1\n9 0 z 1\n")
+    main(["settle", "ada", "ben", "--rule", "single", "--decisions", "decided"])
+    printed = capfd.readouterr()
+    assert "1 0 b 1\n" in printed.out and "2 0 a" not in printed.out
+    assert "decisions about documents without marks, ignored: 1" in printed.err
+
+
+MARK = '{"topic": "1", "docno": "a", "assessor": "ada", "grade": 2, "key": "k1"}\n'
+BETTER = '{"topic": "1", "docno": "a", "assessor": "ada", "grade": 0, "replaces": "k1"}\n'
+
+
+def test_settle_replays_corrections_across_files(capfd, folder):
+    (folder / "one.jsonl").write_text(MARK)
+    (folder / "two.jsonl").write_text(BETTER)
+    assert main(["settle", "one.jsonl", "two.jsonl"]) == 0
+    printed = capfd.readouterr()
+    assert printed.out == "1 0 a 0\n"
+    assert "2 marks of 1 assessor, 1 valid after corrections" in printed.err
+
+
+def test_settle_shows_marks_that_it_counts_once(capfd, folder):
+    (folder / "one.jsonl").write_text(MARK * 2)
+    assert main(["settle", "one.jsonl"]) == 0
+    assert "one.jsonl: note: line 2: W_AGAIN" in capfd.readouterr().err
+
+
+def test_settle_reads_doccano_when_it_is_named(capfd, folder):
+    (folder / "ada.jsonl").write_text('{"qid": 1, "docid": "a", "label": ["best (3)"]}\n')
+    assert main(["settle", "ada.jsonl", "--format", "doccano"]) == 0
+    assert capfd.readouterr().out == "1 0 a 3\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ada", "ada"], "ada: error: line 1: E_DUP_MARK"),
+        (["ada", "none"], "none: error: No such file"),
+        (["ada", "--format", "doccano"], "ada: error: line 1: E_JSON"),
+        (["ada", "--decisions", "bad"], "bad: error: line 1: E_COLUMNS"),
+    ],
+)
+def test_settle_prints_nothing_where_a_file_is_rejected(capfd, folder, words, message):
+    (folder / "bad").write_bytes(b"1 a 2\n")
+    assert main(["settle", *words]) == 2
+    printed = capfd.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
 
 
 QRELS = b"1 0 a 1\n1 0 b 1\n1 0 c 0\n1 0 d 1\n2 0 a 1\n2 0 e 1\n"

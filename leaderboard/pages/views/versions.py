@@ -61,7 +61,12 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 def _find_impact(sight: Sight, edition: Edition) -> Impact | None:
     current = sight.track.edition
-    if current is None or edition == current or edition.state != Edition.State.READY:
+    if (
+        sight.is_assessing
+        or current is None
+        or edition == current
+        or edition.state != Edition.State.READY
+    ):
         return None
     current.track = edition.track = sight.track
     tried = find_measures(edition)

@@ -14,6 +14,7 @@ import pytest
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.documents import read_documents
+from evaluation.reading.marks import read_marks, write_marks
 from evaluation.reading.qrels import read_qrels, read_qrels_leniently
 from evaluation.reading.recognition import recognise_qrels
 from evaluation.reading.runs import RunRules, read_run, read_run_leniently
@@ -21,7 +22,7 @@ from evaluation.reading.topics import read_topics
 
 pytestmark = pytest.mark.long
 
-MUTATIONS = 1_000  # of each of the 24 files below: over 20,000
+MUTATIONS = 1_000  # of each of the 27 files below: over 20,000
 
 RUN = b"".join(
     b"%d Q0 D%d %d %.3f bm25\n" % (topic, rank * topic % 7, rank, 9 - rank / 3)
@@ -46,6 +47,15 @@ DOCTYPE = b'<?xml version="1.0"?>\n<!DOCTYPE t [\n<!ELEMENT t ANY>\n<!-- > -->\n
 TURNS = b"""[{"number": 7, "title": "a", "turn": [{"number": 1, "utterance": "b"},
  {"number": "1-2", "response": "c"}, {"number": 3, "raw_utterance": "d"}]},
  {"number": 8, "title": "e"}]"""
+MARKS = b"""{"topic": "7", "docno": "d1", "assessor": "ada", "grade": 2, "key": "k1", "turn": 1}
+{"topic": "7", "docno": "d1", "assessor": "ada", "kind": "undo", "replaces": "k1", "by": "key"}
+{"topic": "7", "docno": "d2", "assessor": "ben", "kind": "cannot", "reason": "language"}
+{"topic": "8", "docno": "d1", "assessor": "ben", "grade": 0, "at": "2026-11-30T23:59:00Z",
+ "seconds": 1.5, "spans": [[0, 4]], "rationale": "w\\u00e4rme", "repeat": true, "order": 3}
+""".replace(b",\n ", b", ")
+DOCCANO = b"""{"id": 1, "text": "a", "query_id": "7", "doc_id": "d1", "label": ["Relevant (2)"]}
+{"id": 2, "text": "b", "meta": {"qid": 7, "docid": 8}, "label": ["0 not"], "Comments": ["c"]}
+"""
 
 NASTY = [
     b"\0", b"\r", b"\n\n", b"\t", b"\x0b", b"\x0c", b"\xff", b"\xe2\x80\xa8", b"\xc2\xa0", b"#",
@@ -112,6 +122,12 @@ def judgments(file):
     read_qrels(file, format=found.format)
 
 
+def marks(file):
+    found = read_marks(unpacked(file), assessor="ada")
+    assert found.marks
+    assert read_marks(io.BytesIO(b"".join(write_marks(found.marks)))).marks == found.marks
+
+
 @pytest.fixture
 def unless_it_hangs() -> Iterator[None]:
     """A reader that never ends fails its test, and not the whole suite."""
@@ -140,6 +156,9 @@ def unless_it_hangs() -> Iterator[None]:
         pytest.param(any_format, JSON_LINES, id="run-jsonl"),
         pytest.param(any_format, b"7 d1 1\n7 d2 2\n7 d3 3\n8 d1 1\n", id="run-msmarco"),
         pytest.param(judgments, b"7 d1 1\n7 d2 0\n7 d3 2\n8 d1 1\n", id="qrels-cranfield"),
+        pytest.param(marks, MARKS, id="marks-jsonl"),
+        pytest.param(marks, QRELS, id="marks-trec"),
+        pytest.param(marks, DOCCANO, id="marks-doccano"),
         pytest.param(topics, TREC, id="topics-trec"),
         pytest.param(topics, XML.replace(b"doc", b"topic"), id="topics-xml"),
         pytest.param(topics, JSONL, id="topics-jsonl"),

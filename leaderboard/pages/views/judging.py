@@ -1,0 +1,299 @@
+"""The pages of an assessor: what there is to judge, practice, one document, and the end."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from pydantic import Field, TypeAdapter, ValidationError
+
+from leaderboard.actions.assessments import add_assessor, finish_topic
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
+from leaderboard.assessments.practice import Practised, list_practice
+from leaderboard.assessments.queues import TopicProgress, lease_documents, measure_progress
+from leaderboard.assessments.texts import read_documents
+from leaderboard.assessments.topic_ends import find_topic_end
+from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+
+# How many of the last grades the page shows.
+LAST_SHOWN = 5
+# How many marks a browser may send at once, and documents it may hold.
+MOST_SENT = 500
+
+
+@dataclass(frozen=True)
+class Line:
+    """A topic to judge, and how far it is."""
+
+    assignment: Assignment
+    progress: TopicProgress
+
+
+@login_required
+@require_GET
+def my_judging(request: HttpRequest) -> HttpResponse:
+    """List what the user has to judge."""
+    assignments = (
+        Assignment.objects.of_user(request.user)
+        .select_related("topic", "assessor__assessment__track__collection")
+        .order_by("assessor__assessment__track__name", "topic__position")
+    )
+    lines = [Line(assignment, measure_progress(assignment)) for assignment in assignments]
+    waiting = Assessment.objects.judged_by(request.user).filter(state=Assessment.State.DRAFT)
+    return render(request, "judging.html", {"lines": lines, "waiting": waiting})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def join_judging(request: HttpRequest, code: str) -> HttpResponse:
+    """Become an assessor by an invitation."""
+    assessment = get_object_or_404(
+        Assessment.objects.unfinished().select_related("track"), invitation=code
+    )
+    if request.method == "POST":
+        try:
+            add_assessor(assessment, request.user)
+            return redirect("my_judging")
+        except ActionError as reason:
+            messages.error(request, str(reason))
+    context = {"assessment": assessment, "guideline": assessment.guideline}
+    return render(request, "judging_join.html", context)
+
+
+def assignment_or_404(request: HttpRequest, assignment_id: int) -> Assignment:
+    """Return an assignment of the user; raise 404 for anybody else's."""
+    own = Assignment.objects.of_user(request.user).select_related(
+        "topic__collection", "assessor__assessment__track__collection", "assessor__assessment__pool"
+    )
+    return get_object_or_404(own, pk=assignment_id)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def before_topic(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """Show the guideline and the practice; a POST grades a practice document or starts."""
+    assignment = assignment_or_404(request, assignment_id)
+    guideline = assignment.assessor.assessment.guideline
+    if "start" in request.POST:
+        Assignment.objects.filter(pk=assignment.pk).update(read_guideline=guideline)
+        return redirect("judge", assignment_id=assignment.pk)
+    practice = list_practice(assignment)
+    given = _practise(request, assignment, len(practice))
+    if request.method == "POST":
+        return redirect("before_topic", assignment_id=assignment.pk)
+    done = [Practised(one, grade) for one, grade in zip(practice, given, strict=False)]
+    context = {
+        "assignment": assignment,
+        "guideline": guideline,
+        "pace": measure_pace(assignment.assessor),
+        "practice": practice,
+        "practised": done,
+        "agreed": sum(one.agrees for one in done),
+        "current": practice[len(done)] if len(done) < len(practice) else None,
+    }
+    return render(request, "judging_before.html", context)
+
+
+def _practise(request: HttpRequest, assignment: Assignment, most: int) -> list[int]:
+    """Return the grades given in practice, with the one that was just sent.
+
+    They are kept in the session of the browser alone, because practice never counts.
+    """
+    name = f"practice {assignment.pk}"
+    grades = [grade.grade for grade in assignment.assessor.assessment.guideline.scale]
+    given: list[int] = request.session.get(name, [])
+    if "again" in request.POST:
+        given = []
+    elif request.POST.get("grade") in map(str, grades):
+        given = [*given, int(request.POST["grade"])][:most]
+    if request.method == "POST":
+        request.session[name] = given
+    return given
+
+
+@login_required
+@require_GET
+def judge(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """Show the next document of a topic, or with `?document=` one that was judged."""
+    assignment = assignment_or_404(request, assignment_id)
+    assessment = assignment.assessor.assessment
+    if assignment.read_guideline != assessment.guideline and assessment.accepts_marks:
+        return redirect("before_topic", assignment_id=assignment.pk)
+    tab = request.GET.get("tab", "")[:32]
+    if not tab:
+        return redirect(f"{request.path}?tab={secrets.token_hex(8)}")
+    draw_documents(assignment)
+    document = _requested_document(request, assignment, tab)
+    if document is None:
+        return redirect("topic_end", assignment_id=assignment.pk)
+    context = _judging_context(assignment, document) | {"tab": tab}
+    return render(request, "judge.html", context)
+
+
+def _requested_document(
+    request: HttpRequest, assignment: Assignment, tab: str
+) -> AssignedDocument | None:
+    asked = request.GET.get("document", "")
+    if asked:
+        is_key = asked.isdecimal() and len(asked) < 19
+        return get_object_or_404(assignment.documents, pk=asked if is_key else None)
+    if not assignment.assessor.assessment.accepts_marks or assignment.finished_at is not None:
+        return None
+    return next(iter(lease_documents(assignment, tab, most=1)), None)
+
+
+def _judging_context(assignment: Assignment, document: AssignedDocument) -> dict[str, Any]:
+    assessment = assignment.assessor.assessment
+    text = read_documents(assignment.topic, [document])[document.pk]
+    return {
+        "assignment": assignment,
+        "assessment": assessment,
+        "guideline": assessment.guideline,
+        "document": document,
+        "text": text,
+        "mark": document.mark,
+        "key": secrets.token_hex(16),
+        "reasons": Mark.Reason.choices,
+        "last": _last_marks(assignment),
+        "progress": measure_progress(assignment),
+        "pace": measure_pace(assignment.assessor),
+        "pause_after": PAUSE_AFTER,
+    }
+
+
+def _last_marks(assignment: Assignment) -> list[Mark]:
+    """Return the last marks that stand, the latest first."""
+    marks = Mark.objects.standing().filter(document__assignment=assignment)
+    return list(marks.order_by("-pk")[:LAST_SHOWN])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Marks that a browser sends together, and the documents that it has already."""
+
+    tab: Annotated[str, Field(min_length=1, max_length=32, pattern="^[0-9a-z]+$")]
+    marks: Annotated[list[Answer], Field(max_length=MOST_SENT)]
+    have: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Field(max_length=MOST_SENT)]
+
+
+BATCH = TypeAdapter(Batch)
+
+
+@login_required
+@require_POST
+def marks(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """Take marks: one from a form, or several from the page's script, which gets the next."""
+    assignment = assignment_or_404(request, assignment_id)
+    if request.content_type == "application/json":
+        return _take_batch(request, assignment)
+    tab = request.POST.get("tab", "")[:32]
+    try:
+        record_mark(assignment, _read_form(request))
+    except MarkError as reason:
+        messages.error(request, str(reason))
+    return redirect(f"{reverse('judge', args=[assignment.pk])}?tab={tab}")
+
+
+def _read_form(request: HttpRequest) -> Answer:
+    sent = request.POST
+    grade, document = sent.get("grade", ""), sent.get("document", "")
+    reason = sent.get("reason", "")
+    kind = sent.get("kind", "") or ("cannot" if reason else "grade")
+    return Answer(
+        document=int(document) if document.isdecimal() and len(document) < 19 else 0,
+        kind=kind,
+        grade=int(grade) if kind == "grade" and grade.isdecimal() and len(grade) < 3 else None,
+        reason=reason if kind == "cannot" else "",
+        rationale=sent.get("rationale", "").strip()[:2000],
+        key=sent.get("key", "")[:40],
+        replaces=sent.get("replaces", "")[:40],
+    )
+
+
+def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
+    """Record the marks of a batch in their order; answer with results and the next documents."""
+    try:
+        sent = BATCH.validate_json(request.body)
+    except ValidationError:
+        return JsonResponse({"code": "E_FIELD", "message": "The marks cannot be read."}, status=422)
+    results = [_take(assignment, answer) for answer in sent.marks]
+    draw_documents(assignment)
+    accepts = assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
+    following = lease_documents(assignment, sent.tab, skipped=sent.have) if accepts else []
+    progress, pace = measure_progress(assignment), measure_pace(assignment.assessor)
+    return JsonResponse(
+        {
+            "results": results,
+            "next": _render_documents(assignment, following),
+            "progress": {"done": progress.done, "all": progress.all, "later": progress.later},
+            "pace": {"minutes": pace.minutes, "seconds": pace.seconds},
+        }
+    )
+
+
+def _take(assignment: Assignment, answer: Answer) -> dict[str, Any]:
+    try:
+        record_mark(assignment, answer)
+    except MarkError as reason:
+        return {"key": answer.key, "code": reason.code, "message": str(reason)}
+    return {"key": answer.key, "code": ""}
+
+
+def _render_documents(
+    assignment: Assignment, documents: list[AssignedDocument]
+) -> list[dict[str, Any]]:
+    texts = read_documents(assignment.topic, documents)
+    return [
+        {
+            "document": document.pk,
+            "html": render_to_string("_judged_text.html", {"text": texts[document.pk]}),
+            "hits": texts[document.pk].hits,
+        }
+        for document in documents
+    ]
+
+
+@login_required
+@require_POST
+def topic_notes(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """Keep the assessor's own notes on a topic."""
+    assignment = assignment_or_404(request, assignment_id)
+    notes = request.POST.get("notes", "")[:5000]
+    Assignment.objects.filter(pk=assignment.pk).update(notes=notes)
+    if request.headers.get("X-Requested-With") == "judge":
+        return HttpResponse(status=204)
+    return redirect("judge", assignment_id=assignment.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def topic_end(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """Show what the assessor gave, and what to look at again; a POST finishes the topic."""
+    assignment = assignment_or_404(request, assignment_id)
+    if request.method == "POST":
+        try:
+            finish_topic(assignment)
+            messages.success(request, f"Topic {assignment.topic} is finished.")
+            return redirect("my_judging")
+        except ActionError as reason:
+            messages.error(request, str(reason))
+    draw_documents(assignment)
+    context = {
+        "assignment": assignment,
+        "assessment": assignment.assessor.assessment,
+        "progress": measure_progress(assignment),
+        "pace": measure_pace(assignment.assessor),
+        "end": find_topic_end(assignment),
+    }
+    return render(request, "judging_end.html", context)
