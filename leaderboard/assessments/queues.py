@@ -78,9 +78,18 @@ class TopicProgress:
 
 def measure_progress(assignment: Assignment) -> TopicProgress:
     """Count the documents of an assignment by state."""
-    if assignment.drawn_at is None:
-        return TopicProgress(assignment.num_documents, 0, 0, 0)
-    rows = assignment.documents.values_list("state").annotate(Count("pk"))
-    counts = dict(rows.order_by("state"))
+    return measure_all_progress([assignment])[assignment.pk]
+
+
+def measure_all_progress(assignments: Collection[Assignment]) -> dict[int, TopicProgress]:
+    """Count the documents of several assignments by state, with one query."""
+    rows = AssignedDocument.objects.filter(assignment__in=assignments)
+    counted = rows.values_list("assignment", "state").annotate(Count("pk")).order_by("assignment")
+    counts = {(assignment, state): count for assignment, state, count in counted}
     shown: Sequence[State] = (State.WAITING, State.LATER, State.JUDGED, State.CANNOT)
-    return TopicProgress(*(counts.get(state, 0) for state in shown))
+    return {
+        assignment.pk: TopicProgress(assignment.num_documents, 0, 0, 0)
+        if assignment.drawn_at is None
+        else TopicProgress(*(counts.get((assignment.pk, state), 0) for state in shown))
+        for assignment in assignments
+    }
