@@ -315,6 +315,7 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     track.co_organisers.add(people["kim"])
     collection.co_organisers.add(people["kim"])
     run = make_run(track, people["ben"], OTHER_RUN)
+    make_run(track, people["dan"])
     pools = [make_pool(track, people["ada"], [run]) for _ in range(4)]
     opened, paused = (make_assessment(pool, people["ada"], people["cat"]) for pool in pools[:2])
     assessments.pause_assessment(paused, people["ada"])
