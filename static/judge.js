@@ -134,6 +134,7 @@
     back = document_ && seen.includes(document_) ? back : 0;
     spans = current?.mark?.spans?.map((span) => [...span]) ?? [];
     why.value = current?.mark?.rationale ?? "";
+    one("[data-why]").open = why.value !== "";
     article.innerHTML = current ? current.html : "";
     one("[data-hits]").textContent = current ? current.hits : "";
     one("[data-standing]")?.remove();
@@ -337,7 +338,7 @@
     z: undo,
     s: () => mark({ kind: "later", grade: null, rationale: "", spans: [] }, "key"),
     x: () => { const box = one("[data-cannot]"); box.open = true; one("button", box).focus(); },
-    c: () => why.focus(),
+    c: () => { one("[data-why]").open = true; why.focus(); },
     h: markPassage,
     "/": () => words.focus(),
     "]": () => hop(1),
@@ -363,7 +364,8 @@
     if (!act) return;
     event.preventDefault();
     act();
-  });
+    // Before the keys that every page has.
+  }, true);
 
   requestAnimationFrame(() => { painted = performance.now(); one("#densest", article)?.scrollIntoView({ block: "start" }); });
   send();

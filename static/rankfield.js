@@ -34,9 +34,14 @@ document.addEventListener("submit", (event) => {
 
 // Keys: / goes to the search, arrows to the neighbour of a topic, Escape closes a menu.
 const MENUS = "details.menu[open], details.columns[open]";
+// A closed menu hides the field that had the focus, so its name takes that over.
+function shut(menu) {
+  if (menu.contains(document.activeElement)) one("summary", menu).focus();
+  menu.open = false;
+}
 const typing = (target) => target.closest("input, textarea, select, dialog");
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") all(MENUS).forEach((menu) => { menu.open = false; });
+  if (event.key === "Escape") all(MENUS).forEach(shut);
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const neighbour = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   if (neighbour && !event.target.closest(".scroll")) one(`.actions a[rel="${neighbour}"]`)?.click();
@@ -51,7 +56,7 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 
 document.addEventListener("click", (event) => {
   const target = event.target;
-  all(MENUS).forEach((menu) => { if (!menu.contains(target)) menu.open = false; });
+  all(MENUS).forEach((menu) => { if (!menu.contains(target)) shut(menu); });
   const button = target.closest("button");
   if (button?.matches("[data-theme-switch]")) {
     const names = Object.keys(THEMES);
@@ -87,6 +92,19 @@ document.addEventListener("change", ({ target }) => {
 document.addEventListener("toggle", ({ target }) => {
   if (!target.open && target.dataset?.chosen) target.closest("form").requestSubmit();
 }, true);
+
+// The answer to a choice replaces its form: the fold stays open, and the focus in its field.  htmx
+// finds that by its id, but can focus nothing in a closed fold.
+let chosen = null;
+document.addEventListener("htmx:beforeSwap", () => {
+  chosen = one("details.filters[open]") && document.activeElement.id;
+});
+document.addEventListener("htmx:afterSwap", () => {
+  const fold = one("details.filters");
+  if (chosen === null || !fold) return;
+  fold.open = true;
+  document.getElementById(chosen)?.focus({ preventScroll: true });
+});
 
 // A link to a place in a fold opens the fold; not every browser does that.
 function unfold() {

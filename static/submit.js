@@ -62,6 +62,7 @@ async function inspect(page) {
 function showWhole(page) {
   const many = page.rows.length > 1;
   all("[data-single], #field-primary", page.form).forEach((part) => { part.hidden = many; });
+  one("[data-several]", page.form).hidden = !many;
   page.form.parentElement.classList.toggle("many", many);
   page.place.replaceChildren();
   page.said.replaceChildren();

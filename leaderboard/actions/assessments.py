@@ -255,7 +255,7 @@ def make_trial_version(assessment: Assessment, user: User, version: str) -> Judg
     """Make a version of what is judged so far, which organisers can try on the board."""
     outcome = find_outcome(assessment)
     if not outcome.num_graded:
-        raise ActionError("Nobody has judged a document yet.")
+        raise ActionError("No document has a grade yet.")
     return _make_version(
         assessment, user, version, outcome, f"As judged so far. {describe_outcome(outcome)}"
     )
@@ -272,7 +272,7 @@ def _make_version(
 ) -> JudgmentSet:
     """Store the settled marks as a file of judgments and queue its import."""
     if not outcome.num_graded:
-        raise ActionError("Nobody has judged a document yet.")
+        raise ActionError("No document has a grade yet.")
     content = b"".join(render_judgments(assessment, outcome))
     file = SimpleUploadedFile(f"{assessment.name}.qrels", content)
     is_whole = not outcome.num_ungraded

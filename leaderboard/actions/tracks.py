@@ -197,7 +197,12 @@ def release_track(track: Track, user: User) -> None:
 
 @transaction.atomic
 def renew_invitation(track: Track, user: User) -> None:
-    """Replace the track's invitation link; the old one stops working."""
+    """Replace the track's invitation link; the old one stops working.
+
+    Raises ActionError if anyone can join without it.
+    """
+    if track.joining == Track.Joining.EVERYONE:
+        raise ActionError("Anyone can join this track, so its link is no secret to renew.")
     Track.objects.filter(pk=track.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(user, "renew invitation", track)
 

@@ -76,13 +76,16 @@ def _data(track: Track) -> ChecklistStep:
     parts = [counted(collection.num_topics, "topic")]
     if collection.num_documents:
         parts.insert(0, counted(collection.num_documents, "document"))
-    parts.append(f"licence {collection.licence}" if collection.licence else "no licence named")
-    judged = "judgments for scoring" if track.judgment_set_id else "no judgments yet"
+    if collection.licence:
+        parts.append(f"licence {collection.licence}")
+    parts.append("judgments for scoring" if track.judgment_set_id else "no judgments yet")
+    has_terms = bool(collection.licence or collection.source_url or not collection.num_documents)
+    missing = "" if has_terms else " Name a licence, or say where to get the documents."
     return ChecklistStep(
         "data",
         "Add the data",
-        f"{', '.join(parts)}, {judged}.",
-        bool(collection.licence or collection.source_url or not collection.num_documents),
+        f"{', '.join(parts)}.{missing}",
+        has_terms,
         f"{reverse('manage_task', args=[track.slug])}#data",
     )
 
@@ -107,9 +110,10 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
     words = "Teams compare with it, and it shows that topics and docnos fit together."
     if made:
         words = "BM25 is ranking the documents. You can close this page."
+    address = reverse("submit", args=[track.slug])
     if track.baseline is not None:
         words = f"{track.baseline} is the baseline."
-    address = reverse("submit", args=[track.slug])
+        address = f"{reverse('manage', args=[track.slug])}#field-baseline"
     return ChecklistStep(
         "baseline", "Submit a baseline run", words, track.baseline_id is not None, address
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.reading.listings import find_among
+from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import load_listing
 from leaderboard.boards.standings import Board, Standing
+from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.judgments import load_judgments
@@ -34,6 +36,10 @@ class RunRank:
     def run(self) -> Run:
         return self.standing.run
 
+    @property
+    def kind(self) -> Kind:
+        return self.standing.kind
+
 
 @dataclass(frozen=True)
 class DocumentBreakdown:
@@ -59,9 +65,7 @@ class DocumentBreakdown:
     @property
     def listed(self) -> list[RunRank]:
         """The first runs of the board, always with the baseline and the reader's own."""
-        own = [line for line in self.ranks if line.standing.kind != "other"][:RUNS]
-        first = [line for line in self.ranks if line not in own][: RUNS - len(own)]
-        return [line for line in self.ranks if line in own or line in first]
+        return keep_first_runs(self.ranks, RUNS)
 
     @property
     def table(self) -> Table:

@@ -13,7 +13,7 @@ from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.runs.facts import OF_COMMITS
-from leaderboard.scoring.branches import BranchComparison
+from leaderboard.scoring.branches import BranchComparison, compare_with_main
 from leaderboard.scoring.families import load_measure_means
 
 # Characters of a commit that tables print.
@@ -161,6 +161,16 @@ def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
         return None
     pair = compare_runs(board, sight.with_shown_name(best), run)
     return replace(pair, verdict=_compare_with_earlier(board, run, earlier))
+
+
+def compare_with_main_branch(
+    sight: Sight, run: Run, edition: Edition, measure: str
+) -> BranchComparison | None:
+    """Compare a run with the main branch of its team, under the names that this viewer may see."""
+    found = compare_with_main(run, edition, measure, sight.runs())
+    if found is None:
+        return None
+    return replace(found, other=sight.with_shown_name(found.other))
 
 
 def compare_with_branch(sight: Sight, found: BranchComparison) -> Pair | None:

@@ -11,6 +11,7 @@ from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
+from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import tabulate_grades
@@ -312,9 +313,7 @@ def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
     """Return the first answers in board order, always with the baseline and own runs."""
     by_run = {answer.run.pk: answer for answer in answers}
     ordered = [by_run[standing.run.pk] for standing in board.standings if standing.run.pk in by_run]
-    kept = [answer for answer in ordered if answer.is_own or answer.is_baseline][:COLUMNS]
-    first = [answer for answer in ordered if answer not in kept][: COLUMNS - len(kept)]
-    return [answer for answer in ordered if answer in kept or answer in first]
+    return keep_first_runs(ordered, COLUMNS)
 
 
 def _judged_documents(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
@@ -15,7 +15,7 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
-from leaderboard.analysis.history import compare_with_previous_best
+from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label
@@ -44,7 +44,6 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import OF_COMMITS, all_facts
-from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
@@ -149,10 +148,9 @@ def serialise_main(seen: VisibleRun) -> dict[str, Any]:
     if edition is None or not sight.track.main_branch:
         return {}
     edition.track = sight.track
-    found = compare_with_main(seen.run, edition, sight.primary_measure, sight.runs())
+    found = compare_with_main_branch(sight, seen.run, edition, sight.primary_measure)
     if found is None:
         return {"main": None}
-    found = replace(found, other=sight.with_shown_name(found.other))
     return {
         "main": {
             "run": found.other.pk,

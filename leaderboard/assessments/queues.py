@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -81,15 +82,17 @@ def measure_progress(assignment: Assignment) -> TopicProgress:
     return measure_all_progress([assignment])[assignment.pk]
 
 
-def measure_all_progress(assignments: Collection[Assignment]) -> dict[int, TopicProgress]:
+def measure_all_progress(assignments: Iterable[Assignment]) -> dict[int, TopicProgress]:
     """Count the documents of several assignments by state, with one query."""
-    rows = AssignedDocument.objects.filter(assignment__in=assignments)
-    counted = rows.values_list("assignment", "state").annotate(Count("pk")).order_by("assignment")
-    counts = {(assignment, state): count for assignment, state, count in counted}
-    shown: Sequence[State] = (State.WAITING, State.LATER, State.JUDGED, State.CANNOT)
+    assignments = list(assignments)
+    counts: dict[int, Counter[str]] = {assignment.pk: Counter() for assignment in assignments}
+    rows = AssignedDocument.objects.filter(assignment__in=counts).order_by()
+    for key, state, documents in rows.values_list("assignment", "state").annotate(Count("pk")):
+        counts[key][state] = documents
+    shown = (State.WAITING, State.LATER, State.JUDGED, State.CANNOT)
     return {
-        assignment.pk: TopicProgress(assignment.num_documents, 0, 0, 0)
-        if assignment.drawn_at is None
-        else TopicProgress(*(counts.get((assignment.pk, state), 0) for state in shown))
+        assignment.pk: TopicProgress(*(counts[assignment.pk][state] for state in shown))
+        if assignment.drawn_at is not None
+        else TopicProgress(assignment.num_documents, 0, 0, 0)
         for assignment in assignments
     }

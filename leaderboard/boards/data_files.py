@@ -22,6 +22,7 @@ SAMPLE_DEPTH = 3
 MOST_MEASURED = 100_000
 # How many seconds the digest of a file made on request is kept.
 DIGEST_KEPT = 24 * 3600
+ORGANISERS_ONLY = "only organisers see this link"
 TOPIC_FILES = {"trec": render_trec_topics, "jsonl": render_json_topics}
 
 
@@ -71,7 +72,7 @@ def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
             size=collection.documents_file.size,
             sha256=collection.documents_sha256,
             licence=collection.licence,
-            note="" if collection.shares_documents else "only organisers see this link",
+            note="" if collection.shares_documents else ORGANISERS_ONLY,
         )
     else:
         yield DataFile("Documents", detail, licence=collection.licence)
@@ -170,6 +171,7 @@ def _judgment_files(sight: Sight) -> Iterator[DataFile]:
             address=reverse("qrels_file", args=[track.slug, judged.version]),
             name="qrels.txt",
             licence=licence,
+            note="" if track.shares_judgments and track.shows_scores else ORGANISERS_ONLY,
         )
     elif track.shares_judgments and not sight.can_see_scores:
         yield DataFile(

@@ -82,10 +82,6 @@ class PhaseText:
         return f"{self.lead} {self.rest}".strip()
 
     @property
-    def word(self) -> str:
-        return WORDS[self.phase]
-
-    @property
     def html(self) -> SafeString:
         return format_html("{} {}", self.lead.html, self.rest.short_html)
 

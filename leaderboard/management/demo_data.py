@@ -16,6 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.management.demo_judging import begin_judging
 from leaderboard.management.sample import FOLDER
 from leaderboard.management.sample.rankers import SampleRun, runs
 from leaderboard.models import Collection, Run, Track, User
@@ -46,7 +47,7 @@ class Account:
 def load_sample() -> list[Account]:
     """Create what is missing of the sample: everything at first, later nothing."""
     accounts = load_accounts()
-    ada, ben, cat = (find_or_create_user(account) for account in accounts)
+    ada, ben, cat, dan, eve = (find_or_create_user(account) for account in accounts)
     track = Track.objects.filter(slug=TRACK).first()
     if track is None:
         track = tracks.open_track(build_track(find_or_import_collection(ada)), ada)
@@ -54,21 +55,32 @@ def load_sample() -> list[Account]:
             people.join_track(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
+    if not track.assessments.exists():
+        begin_judging(track, ada, [dan, eve])
     return accounts
 
 
 def load_accounts() -> list[Account]:
     """Return names and passwords, which are created once and kept in a file."""
     path = Path(settings.RANKFIELD_HOME) / "demo-accounts.json"
-    if not path.exists():
-        accounts = [
-            Account("ada", generate_password(), "organises the track"),
-            Account("ben", generate_password(), "takes part as Nordlicht", "Nordlicht"),
-            Account("cat", generate_password(), "takes part as Kestrel", "Kestrel"),
-        ]
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
-            json.dump([asdict(account) for account in accounts], file)
-    return [Account(**account) for account in json.loads(path.read_text())]
+    known = json.loads(path.read_text()) if path.exists() else []
+    names = {account["name"] for account in known}
+    new = [asdict(account) for account in new_accounts() if account.name not in names]
+    if new:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump([*known, *new], file)
+    return [Account(**account) for account in [*known, *new]]
+
+
+def new_accounts() -> list[Account]:
+    """Return the accounts of the demo with new passwords."""
+    return [
+        Account("ada", generate_password(), "organises the track"),
+        Account("ben", generate_password(), "takes part as Nordlicht", "Nordlicht"),
+        Account("cat", generate_password(), "takes part as Kestrel", "Kestrel"),
+        Account("dan", generate_password(), "judges documents"),
+        Account("eve", generate_password(), "judges documents too"),
+    ]
 
 
 def generate_password() -> str:
@@ -77,7 +89,7 @@ def generate_password() -> str:
 
 def find_or_create_user(account: Account) -> User:
     user, made = User.objects.get_or_create(
-        username=account.name, defaults={"can_organise": not account.team}
+        username=account.name, defaults={"can_organise": account.name == "ada"}
     )
     if made:
         user.set_password(account.password)

@@ -402,11 +402,6 @@ class Track(models.Model):
         return state == Track.State.OPEN or late
 
     @property
-    def accepts_late_runs(self) -> bool:
-        """Return whether a run submitted now is accepted and marked late."""
-        return self.state() == Track.State.CLOSED and self.accepts_runs()
-
-    @property
     def is_over(self) -> bool:
         """Return whether the track accepts no more runs."""
         return self.state() == Track.State.CLOSED and not self.accepts_runs()
@@ -463,6 +458,11 @@ class Track(models.Model):
         """Return whether a release would show more to anyone."""
         is_open = self.disclosure == Track.Disclosure.OPEN
         return self.released_at is None and (self.pseudonyms or not is_open)
+
+    @property
+    def shows_everything(self) -> bool:
+        """Return whether everyone who sees the track sees all of it without a release."""
+        return self.released_at is None and not self.hides_something
 
     @property
     def planned_release(self) -> datetime | None:

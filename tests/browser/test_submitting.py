@@ -54,6 +54,7 @@ def test_each_file_has_a_row_with_what_was_found_and_a_fix(page, files):
     page.get_by_role("checkbox", name="Leave it out").check()
     page.get_by_role("button", name="Submit 4 runs").wait_for()
     assert not page.locator("[name=tag]").is_visible()
+    assert page.get_by_text("stored with each of these runs").is_visible()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

@@ -336,6 +336,13 @@ def test_what_is_not_known_falls_back(ten, ben, client, more):
     assert "AP 1.000" in words(page_of(client, ten, more))
 
 
+def test_a_measure_that_the_board_lacks_is_named(ten, ben, client):
+    send(ten, ben, "first", 1)
+    said = "This board has no measure <b><bdi>F&lt;O</bdi></b>, so it ranks by AP."
+    assert said in page_of(client, ten, "?measure=F%3CO")
+    assert "no measure" not in page_of(client, ten, "?measure=MAP")
+
+
 def test_an_unknown_baseline_falls_back_to_that_of_the_track(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)

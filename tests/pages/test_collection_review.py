@@ -46,6 +46,13 @@ def test_each_file_is_told_with_its_evidence_and_count(bring, as_ada):
     assertContains(page, "<b>8 judgments</b> on 3 topics")
 
 
+def test_the_import_is_a_click_away(bring, as_ada):
+    bring()
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, '<a href="#import">Go to the import</a>')
+    assertContains(page, 'id="import"', count=1)
+
+
 def test_the_first_records_are_shown_as_they_were_read(bring, as_ada):
     bring(documents=DOCUMENTS.replace("Document 1", "<b>One</b>"))
     page = as_ada.get("/collections/rye/")

@@ -59,6 +59,23 @@ def test_steps_are_ticked_by_facts(draft, as_ada):
     assertContains(as_ada.get(SETUP), "<b>4 of 7 steps are done.</b>")
 
 
+def test_the_step_of_the_data_names_what_is_missing(draft, as_ada):
+    missing = "Name a licence, or say where to get the documents."
+    assertContains(as_ada.get(SETUP), missing)
+    assertContains(as_ada.get("/tracks/bread/manage/task/"), "a licence or a source")
+    ready(draft)
+    assertNotContains(as_ada.get(SETUP), missing)
+
+
+@pytest.mark.parametrize(
+    ("joining", "link"),
+    [("everyone", "/tracks/bread/task/"), ("invitation", "/tracks/bread/join/?invitation=")],
+)
+def test_the_link_to_share_is_printed(draft, as_ada, joining, link):
+    Track.objects.update(joining=joining)
+    assertContains(as_ada.get(SETUP), f'<pre id="invitation">http://testserver{link}')
+
+
 def test_a_draft_opens_after_its_first_steps(draft, as_ada, client):
     as_ada.post(f"{SETUP}open/")
     assert Track.objects.get().is_draft
@@ -71,11 +88,14 @@ def test_a_draft_opens_after_its_first_steps(draft, as_ada, client):
 def test_bm25_becomes_the_baseline_of_a_draft(draft, as_ada):
     as_ada.post(f"{SETUP}baseline/")
     assertContains(as_ada.get(SETUP), "BM25 is ranking the documents.")
+    assertContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
     work()
     run = Run.objects.get()
     assert (run.state, run.tag, run.team.of_organisers) == ("scored", "bm25", True)
     assert Track.objects.get().baseline == run
     assertContains(as_ada.get(SETUP), "bm25 is the baseline")
+    assertContains(as_ada.get(SETUP), 'href="/tracks/bread/manage/#field-baseline"')
+    assertNotContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
 
 
 def test_a_baseline_asked_for_twice_is_one_run(draft, as_ada):

@@ -237,6 +237,33 @@ def test_the_front_page_leads_strangers_in(track, client):
     assertContains(page, f'href="{TASK}"')
 
 
+def test_the_only_live_task_is_a_click_away(track, client, collection):
+    assertContains(client.get("/"), f'<a class="button main-button" href="{TASK}">Join a task</a>')
+    make_track(collection, slug="other")
+    assertContains(client.get("/"), 'href="#live">Join a task</a>')
+
+
+def test_strangers_create_an_account_to_join(track, client, as_ben, settings):
+    assertContains(client.get(TASK), 'href="/account/signup/?next=/tracks/bread/join/"')
+    assertContains(as_ben.get(TASK), 'main-button" href="/tracks/bread/join/"')
+    settings.SIGNUP_OPEN = False
+    assertContains(client.get(TASK), 'main-button" href="/tracks/bread/join/"')
+
+
+def test_a_new_organiser_begins_with_a_collection(db, client, settings):
+    settings.EVERYONE_ORGANISES = True
+    assertContains(client.get("/tracks/run-a-task/"), "/account/signup/?next=/collections/new/")
+    settings.EVERYONE_ORGANISES = False
+    assertContains(client.get("/tracks/run-a-task/"), "/account/signup/?next=/tracks/run-a-task/")
+
+
+def test_judgments_that_only_organisers_can_download_are_marked(track, as_ada):
+    Collection.objects.update(shares_documents=True)
+    assertContains(as_ada.get(TASK), "only organisers see this link", count=1)
+    Track.objects.update(shares_judgments=True)
+    assertNotContains(as_ada.get(TASK), "only organisers see this link")
+
+
 def test_an_empty_site_leads_to_its_first_task(db, client):
     page = client.get("/")
     assertContains(page, 'class="button main-button" href="/tracks/run-a-task/"')

@@ -39,6 +39,11 @@ def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
     assert not Team.objects.filter(name="Crumbs").exists()
 
 
+def test_who_joins_reads_the_name_of_the_team(track, as_ben):
+    page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
+    assert "You are in team Crumbs." in page.text
+
+
 def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     assert Notice.objects.get(user=ada).text == "ben asked to join Bread track as Crumbs."
@@ -229,8 +234,16 @@ def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_b
     assert by_approval.team_of(ben) is None
 
 
+def test_a_link_that_nobody_needs_is_not_renewed(track, as_ada):
+    assert "New link" not in as_ada.get("/tracks/bread/manage/").text
+    page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
+    assert "Anyone can join this track" in page
+    assert Track.objects.get().invitation == track.invitation
+
+
 def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
     as_ben.post("/tracks/bread/team/link/")
+    Track.objects.update(joining="invitation")
     as_ada.post("/tracks/bread/manage/invitation/")
     trail = as_ada.get("/tracks/bread/desk/trail/").text
     assert "renewed the invitation link of the team" in trail

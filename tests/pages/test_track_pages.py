@@ -131,6 +131,14 @@ def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada
     assertNotContains(client.get("/tracks/blind/"), "planned for")
 
 
+def test_an_open_track_has_nothing_to_release(track, as_ada):
+    page = as_ada.get("/tracks/bread/manage/release/")
+    assertContains(page, "There is nothing to release")
+    assertNotContains(page, "permanently")
+    as_ada.post("/tracks/bread/manage/release/")
+    assert Track.objects.get().released_at is None
+
+
 def test_nothing_is_released_by_the_date_alone(blind_track, ada, ben, client):
     run = make_run(blind_track, ben)
     tracks.change_track(blind_track, ada, {"release_at": timezone.now() - timedelta(days=1)})

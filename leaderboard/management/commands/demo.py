@@ -46,6 +46,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
+        self.stdout.write(f"\nJudge documents as dan at {site.url}/judging/")
         self.stdout.write("\nPress Ctrl-C to stop.")
         self.stdout.flush()
 

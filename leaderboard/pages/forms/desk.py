@@ -14,7 +14,7 @@ from leaderboard.pages.forms.fields import (
     LocalTimeField,
     TextareaWithPlainLineEnds,
     find_zone,
-    place_in_zone,
+    place_times_in_zone,
 )
 
 
@@ -118,13 +118,7 @@ class ExtensionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        local, zone = cleaned.get("closes_at"), cleaned.get("zone")
-        if local is None or zone is None or local.tzinfo is not None:
-            return cleaned
-        try:
-            cleaned["closes_at"] = place_in_zone(local, zone)
-        except (forms.ValidationError, OverflowError):
-            self.add_error("closes_at", f"This time does not exist in {zone.key}.")
+        place_times_in_zone(self, cleaned, ["closes_at"])
         return cleaned
 
     @property

@@ -143,6 +143,19 @@ def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     return placed
 
 
+def place_times_in_zone(form: forms.BaseForm, cleaned: dict[str, Any], names: list[str]) -> None:
+    """Place the local times of a form in its zone; a time that does not exist is an error there."""
+    zone = cleaned.get("zone")
+    for name in names:
+        local = cleaned.get(name)
+        if local is None or zone is None or local.tzinfo is not None:
+            continue
+        try:
+            cleaned[name] = place_in_zone(local, zone)
+        except (ValidationError, OverflowError):
+            form.add_error(name, f"This time does not exist in {zone.key}.")
+
+
 def refuse_larger(value: int, most: int = LARGEST_INTEGER) -> None:
     if value > most:
         raise ValidationError(f"Use {most:,} or less.")

@@ -26,7 +26,7 @@ from leaderboard.pages.forms.fields import (
     TopicsField,
     find_zone,
     parse_known_measure,
-    place_in_zone,
+    place_times_in_zone,
     refuse_larger,
 )
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
@@ -182,8 +182,8 @@ class TrackForm(forms.ModelForm):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
         self._check_judgments(cleaned)
-        for name in DATES:
-            self._place_in_zone(cleaned, name)
+        place_times_in_zone(self, cleaned, DATES)
+        self._keep_fractions(cleaned)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
             self.add_error("exclusion_reason", "Enter a reason for excluding topics.")
         self._draw_public_topics(cleaned)
@@ -250,16 +250,9 @@ class TrackForm(forms.ModelForm):
         if reason:
             self.add_error("measures", f"{reason}.")
 
-    def _place_in_zone(self, cleaned: dict[str, Any], name: str) -> None:
-        local, zone = cleaned.get(name), cleaned.get("zone")
-        if local is None or zone is None or local.tzinfo is not None:
-            return
-        try:
-            placed = place_in_zone(local, zone)
-        except (ValidationError, OverflowError):
-            self.add_error(name, f"This time does not exist in {zone.key}.")
-            return
-        # The form shows no fractions of a second, so saving must not remove them.
-        stored = getattr(self.instance, name)
-        is_as_printed = stored is not None and placed == stored.replace(microsecond=0)
-        cleaned[name] = stored if is_as_printed else placed
+    def _keep_fractions(self, cleaned: dict[str, Any]) -> None:
+        """Keep the stored dates that are unchanged: the form shows no fractions of a second."""
+        for name in DATES:
+            stored = getattr(self.instance, name)
+            if stored is not None and cleaned.get(name) == stored.replace(microsecond=0):
+                cleaned[name] = stored

@@ -70,6 +70,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         if board.sight.other_edition is None
         else "",
         "table": BoardTable(board, request.GET),
+        "unknown_measure": wording.describe_unknown_measure(board, request.GET.get("measure", "")),
         "verdict": wording.board_verdict(board),
         "power": wording.describe_power(board),
         "rule": wording.describe_selection(board),

@@ -21,7 +21,12 @@ from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, MarkError, record_mark
 from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
 from leaderboard.assessments.practice import Practised, list_practice
-from leaderboard.assessments.queues import TopicProgress, lease_documents, measure_progress
+from leaderboard.assessments.queues import (
+    TopicProgress,
+    lease_documents,
+    measure_all_progress,
+    measure_progress,
+)
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
@@ -49,7 +54,8 @@ def my_judging(request: HttpRequest) -> HttpResponse:
         .select_related("topic", "assessor__assessment__track__collection")
         .order_by("assessor__assessment__track__name", "topic__position")
     )
-    lines = [Line(assignment, measure_progress(assignment)) for assignment in assignments]
+    progress = measure_all_progress(assignments)
+    lines = [Line(assignment, progress[assignment.pk]) for assignment in assignments]
     waiting = Assessment.objects.judged_by(request.user).filter(state=Assessment.State.DRAFT)
     return render(request, "judging.html", {"lines": lines, "waiting": waiting})
 

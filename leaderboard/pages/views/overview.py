@@ -46,9 +46,10 @@ class TrackLine:
     def track(self) -> Track:
         return self.sight.track
 
-    @property
+    @cached_property
     def phase(self) -> Phase:
-        return find_phase(self.track)
+        """The phase of the track for the reader's team, which may have its own deadline."""
+        return find_phase(self.track, team=self.sight.team)
 
     @property
     def places(self) -> list[Place]:

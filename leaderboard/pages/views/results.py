@@ -11,7 +11,11 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.history import compare_with_branch, compare_with_previous_best
+from leaderboard.analysis.history import (
+    compare_with_branch,
+    compare_with_main_branch,
+    compare_with_previous_best,
+)
 from leaderboard.analysis.losses import count_losses, find_losses, tabulate_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.runs import (
@@ -25,6 +29,7 @@ from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
+from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
@@ -32,13 +37,14 @@ from leaderboard.pages.views.lookups import requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import all_facts, build_rows
-from leaderboard.scoring.branches import compare_with_main
 
 # Topics per page of a run's table.
 TOPICS = 50
 # How many measures and failures the overview shows.
 FIRST_MEASURES = 5
 FIRST_FAILURES = 3
+# The tables that need the precision of every run of the board.
+PRECISION_TABLES = ("recall", "depth")
 
 
 @require_GET
@@ -48,8 +54,11 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     found = _find_breakdown(request, seen)
     if wants_csv(request):
         return _table_csv(request.GET.get("table", ""), found)
-    scores = _means_context(seen) if found is None else _overview_context(request, seen, found)
-    context = {**_details_context(seen), **_head_context(seen, found), **scores}
+    if found is None:
+        shown = {**_details_context(seen), **_means_context(seen)}
+    else:
+        shown = {**_facts_context(seen), **_overview_context(request, seen, found)}
+    context = {**_head_context(seen, found), **shown}
     return render(request, "run.html", context, status=410 if seen.run.removal else 200)
 
 
@@ -104,14 +113,19 @@ def _table_csv(name: str, found: RunBreakdown | None) -> HttpResponse:
     """Return one table of a run's pages as CSV."""
     if found is None:
         raise Http404("no scores to see")
-    board, run = found.board, found.run
-    if name == "failures":
-        table = tabulate_losses(find_losses(board, run, found.topics))
-    else:
-        table = {**found.tables, **read_precision(board).tables_of(run)}.get(name)
+    table = _find_table(name, found)
     if table is None:
         raise Http404("no such table")
-    return csv_file(f"{name}-{run.pk}", *table)
+    return csv_file(f"{name}-{found.run.pk}", *table)
+
+
+def _find_table(name: str, found: RunBreakdown) -> Table | None:
+    """Return the table of that name; None if there is none."""
+    if name == "failures":
+        return tabulate_losses(find_losses(found.board, found.run, found.topics))
+    if name in PRECISION_TABLES:
+        return read_precision(found.board).tables_of(found.run)[name]
+    return found.tables.get(name)
 
 
 def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any]:
@@ -142,12 +156,17 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
 
 
 def _details_context(seen: VisibleRun) -> dict[str, Any]:
+    """Return the facts of a run with their changes, which its team and organisers see."""
+    history = load_history(seen.run) if seen.sight.can_see_file(seen.run) else []
+    return {**_facts_context(seen), "history": history}
+
+
+def _facts_context(seen: VisibleRun) -> dict[str, Any]:
     sight, run = seen.sight, seen.run
     stated = all_facts(run)
     return {
         "states": sight.can_state_facts(run),
         "stated": build_rows(stated, sight.track.link_of_commit(stated.get("commit", ""))),
-        "history": load_history(run) if sight.can_see_file(run) else [],
         "twins": receipts.find_twins_of_other_teams(sight, run),
         "withdrawn_by": wording.name_of_withdrawer(sight, run),
         "repairs": run.state == Run.State.REFUSED and bool(run.file),
@@ -190,11 +209,9 @@ def _overview_context(
 
 def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
     """Compare the run with the main branch of its team, if the track has one."""
-    runs = seen.sight.runs()
-    found = compare_with_main(seen.run, board.edition, board.measure, runs)
+    found = compare_with_main_branch(seen.sight, seen.run, board.edition, board.measure)
     if found is None:
         return {}
-    found = replace(found, other=seen.sight.with_shown_name(found.other))
     # The page compares every run with the baseline anyway.
     pair = compare_with_branch(seen.sight, found) if found.branch else None
     return {"main": found, "main_verdict": wording.describe_decision(pair) if pair else ""}

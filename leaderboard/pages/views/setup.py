@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import tracks
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.checklist import build_checklist
+from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
@@ -23,6 +24,7 @@ def setup(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "checklist": build_checklist(sight),
         "organisers": sight.track.organisers(),
+        "invitation": invitation_link(request, sight.track),
     }
     return render(request, "setup.html", context)
 

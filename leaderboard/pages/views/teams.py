@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import people, tracks
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
@@ -62,7 +63,8 @@ def _join_or_ask(
     if asks:
         people.request_to_join(track, request.user, asking)
         return redirect("join", slug=track.slug)
-    people.join_track(track, request.user, asking)
+    joined = people.join_track(track, request.user, asking)
+    messages.success(request, f"You are in team {joined.name}.")
     return redirect("submit", slug=track.slug)
 
 
@@ -155,5 +157,9 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
 @require_POST
 def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Replace the invitation link of a track."""
-    tracks.renew_invitation(organised_sight_or_403(request, slug).track, request.user)
+    track = organised_sight_or_403(request, slug).track
+    try:
+        tracks.renew_invitation(track, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
     return redirect("manage", slug=slug)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 from typing import Any
-from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError
@@ -29,6 +29,7 @@ from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
 from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.overview import (
     TrackLine,
@@ -76,7 +77,10 @@ def _visible_lines(request: HttpRequest) -> list[TrackLine]:
 def run_a_task(request: HttpRequest) -> HttpResponse:
     """Tell a first organiser the steps from documents to a board."""
     organised = Collection.objects.ready().organised_by(request.user)
-    return render(request, "run_a_task.html", {"collections": organised})
+    # Where not everyone may organise, a new user first reads whom to ask.
+    first_step = reverse("new_collection" if settings.EVERYONE_ORGANISES else "run_a_task")
+    context = {"collections": organised, "first_step": first_step}
+    return render(request, "run_a_task.html", context)
 
 
 @login_required
@@ -179,7 +183,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "off_the_board": shorten(
             request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
-        "invitation": _invitation_link(request, track),
+        "invitation": invitation_link(request, track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
@@ -214,12 +218,6 @@ def undo_change(request: HttpRequest, slug: str, event_id: int) -> HttpResponse:
     return redirect("desk", slug=track.slug)
 
 
-def _invitation_link(request: HttpRequest, track: Track) -> str:
-    """Return the invitation link of a track."""
-    query = urlencode({"invitation": track.invitation})
-    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
-
-
 def _badge_address(request: HttpRequest, track: Track) -> str:
     """Return the secret badge URL of a track; "" if there is none."""
     path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
@@ -252,6 +250,8 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "told": sight.track.memberships.count(),
         }
         return render(request, "release.html", context)
+    if sight.track.shows_everything:
+        return redirect("release", slug=slug)
     track_actions.release_track(sight.track, request.user)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)

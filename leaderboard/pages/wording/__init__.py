@@ -29,6 +29,7 @@ from leaderboard.pages.wording.boards import (
     describe_selection,
     describe_strips,
     describe_trust,
+    describe_unknown_measure,
     warn_of_unjudged,
 )
 from leaderboard.pages.wording.phrases import Phrase, Sentence
@@ -56,6 +57,7 @@ __all__ = [
     "describe_test",
     "describe_tied_range",
     "describe_trust",
+    "describe_unknown_measure",
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",

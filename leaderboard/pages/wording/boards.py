@@ -27,6 +27,7 @@ from leaderboard.pages.wording.phrases import (
     spell_number,
     strong,
 )
+from leaderboard.scoring.families import LONGEST_MEASURE, match_measure
 
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12
@@ -264,6 +265,14 @@ def describe_missing_measures(board: Board) -> str:
         else ""
     )
     return f"It does not include {', '.join(board.missing)}{ranked}."
+
+
+def describe_unknown_measure(board: Board, asked: str) -> Sentence:
+    """Say that the board lacks the measure that the address asks for; empty if it has it."""
+    if not asked or match_measure(asked, board.measures) is not None:
+        return []
+    name = Phrase(name=asked[:LONGEST_MEASURE])
+    return join_phrases("This board has no measure ", name, f", so it ranks by {board.measure}.")
 
 
 def describe_exclusion(board: Board) -> str:

@@ -1,0 +1,175 @@
+"""Documents are judged by keys, by mouse and on a phone, and no mark is lost on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.browser.test_pages import faults
+from tests.services.machines import Site, until
+
+SCENE = Path(__file__).parent / "judging_scene.py"
+COUNT = (
+    "import json; from leaderboard.models import Mark;"
+    " print(json.dumps(list(Mark.objects.filter(document__assignment={}).order_by('pk')"
+    ".values_list('kind', 'grade', 'document'))))"
+)
+# Longer than the keys sleep after a document is painted.
+ARMED = 260
+topics = count(1)
+
+
+@pytest.fixture(scope="package")
+def judged(scene: Site) -> Site:
+    scene.manage("shell", "-c", SCENE.read_text())
+    return scene
+
+
+class Judge:
+    """Dan before the next topic that no test has used."""
+
+    def __init__(self, page, site: Site, assignment: int) -> None:
+        self.page, self.site, self.assignment = page, site, assignment
+
+    def press(self, key: str) -> None:
+        self.page.wait_for_timeout(ARMED)
+        self.page.keyboard.press(key)
+
+    def marks(self) -> list[list]:
+        """Kind, grade and document of every mark that the site has."""
+        said = self.site.manage("shell", "-c", COUNT.format(self.assignment))
+        return json.loads(said.splitlines()[-1])
+
+    def wait_for_marks(self, number: int) -> list[list]:
+        return until(lambda: (got := self.marks())[number - 1 :] and got, f"{number} marks")
+
+    @property
+    def title(self) -> str:
+        return self.page.locator("[data-text] h2").inner_text()
+
+    @property
+    def status(self) -> str:
+        return self.page.locator("[data-status]").inner_text()
+
+
+@pytest.fixture
+def judge(page, judged: Site) -> Iterator[Judge]:
+    page.goto("/account/login/")
+    page.fill("[name=login]", "dan")
+    page.fill("[name=password]", "dan-s-word")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Sign in").click()
+    page.goto("/judging/")
+    row = page.locator("tbody tr").nth(next(topics) - 1)
+    row.get_by_role("link").click()
+    page.get_by_role("button", name="Start judging").click()
+    page.wait_for_url("**/?tab=*")
+    yield Judge(page, judged, int(page.locator("main").get_attribute("data-assignment")))
+
+
+def test_twenty_documents_take_twenty_presses(judge):
+    for number in range(20):
+        judge.press(str(number % 3))
+    marks = judge.wait_for_marks(20)
+    assert [grade for _, grade, _ in marks] == [number % 3 for number in range(20)]
+    assert len({document for *_, document in marks}) == 20
+
+
+def test_a_double_press_grades_nothing_unseen(judge):
+    judge.press("2")
+    judge.page.keyboard.press("2")
+    judge.page.keyboard.press("2")
+    judge.press("0")
+    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [2, 0]
+
+
+def test_a_key_that_is_held_down_grades_once(judge):
+    judge.page.wait_for_timeout(ARMED)
+    for _ in range(5):
+        judge.page.keyboard.down("1")
+        judge.page.wait_for_timeout(ARMED)
+    judge.page.keyboard.up("1")
+    judge.press("0")
+    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [1, 0]
+
+
+def test_keys_sleep_in_text_fields(judge):
+    judge.press("c")
+    judge.page.keyboard.type("2 boats sail")
+    judge.page.keyboard.press("Escape")
+    judge.press("1")
+    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [1]
+
+
+def test_an_undo_shows_the_document_again(judge):
+    first = judge.title
+    judge.press("2")
+    assert judge.title != first
+    judge.press("z")
+    assert judge.title == first
+    judge.press("0")
+    assert [kind for kind, *_ in judge.wait_for_marks(3)] == ["grade", "undo", "grade"]
+
+
+def test_a_document_is_kept_for_later_or_cannot_be_judged(judge):
+    judge.press("s")
+    judge.press("x")
+    judge.page.keyboard.press("Enter")
+    assert [kind for kind, *_ in judge.wait_for_marks(2)] == ["later", "cannot"]
+
+
+def test_who_looks_back_may_change_the_grade(judge):
+    first = judge.title
+    judge.press("2")
+    judge.press("ArrowLeft")
+    assert judge.title == first
+    judge.press("1")
+    assert judge.title != first
+    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [2, 1]
+
+
+def test_marks_wait_for_the_network(judge):
+    judge.press("1")
+    judge.wait_for_marks(1)
+    judge.page.route("**/marks/", lambda route: route.abort())
+    for grade in "20":
+        judge.press(grade)
+    judge.page.locator("[data-unsent]", has_text="2 unsent").wait_for()
+    judge.page.unroute("**/marks/")
+    assert [grade for _, grade, _ in judge.wait_for_marks(3)] == [1, 2, 0]
+
+
+def test_unsent_marks_outlive_the_page(judge):
+    judge.page.route("**/marks/", lambda route: route.abort())
+    judge.press("2")
+    other = judge.page.context.new_page()
+    judge.page.close()
+    other.goto(f"/judging/{judge.assignment}/")
+    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [2]
+
+
+def test_two_tabs_show_different_documents(judge):
+    other = judge.page.context.new_page()
+    other.goto(f"/judging/{judge.assignment}/")
+    assert other.locator("[data-text] h2").inner_text() != judge.title
+
+
+def test_a_phone_judges_by_touch(judge):
+    judge.page.set_viewport_size({"width": 390, "height": 844})
+    judge.page.wait_for_timeout(ARMED)
+    judge.page.get_by_role("button", name="Touches it").click()
+    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_and_axe_is_content(judge, scheme):
+    page = judge.page
+    page.emulate_media(color_scheme=scheme)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert faults(page) == []
