@@ -23,6 +23,8 @@ from leaderboard.models import (
 )
 
 BATCH = 1000
+# An update of many rows names each of them, so fewer fit into a statement.
+UPDATED = 200
 LONGEST_KEY = Mark._meta.get_field("key").max_length
 
 # An assessor and a topic.
@@ -54,6 +56,7 @@ def store_marks(assessment: Assessment, marks: Sequence[mark_log.Mark]) -> list[
         )
         documents |= _store_documents(assignment, own, left.get(share, ()))
     append_marks(marks, documents, choose_guidelines(assessment))
+    follow_marks(documents.values())
     finish_judged(assessors.values())
     return list(assessors.values())
 
@@ -165,11 +168,17 @@ def append_marks(
         waiting.append(row)
     Mark.objects.bulk_create(waiting)
     for place, row in last.items():
-        document = documents[place]
-        document.state = STATE_AFTER[Mark.Kind(row.kind)]
-        document.mark = None if row.kind == Mark.Kind.UNDO else row
+        documents[place].mark = None if row.kind == Mark.Kind.UNDO else row
     changed = [documents[place] for place in last]
-    AssignedDocument.objects.bulk_update(changed, ["state", "mark"], batch_size=200)
+    AssignedDocument.objects.bulk_update(changed, ["mark"], batch_size=UPDATED)
+
+
+def follow_marks(documents: Iterable[AssignedDocument]) -> None:
+    """Bring documents into the state that their marks lead to."""
+    judged = [document for document in documents if document.mark is not None]
+    for document in judged:
+        document.state = STATE_AFTER[Mark.Kind(document.mark.kind)]
+    AssignedDocument.objects.bulk_update(judged, ["state"], batch_size=UPDATED)
 
 
 def _build_row(
