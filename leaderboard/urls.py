@@ -9,14 +9,17 @@ from django.views.decorators.http import require_GET
 from leaderboard.api import api
 from leaderboard.pages.views import (
     analysis,
+    assessments,
     boards,
     collections,
     deadlines,
     desk,
+    disagreements,
     downloads,
     explanations,
     facts,
     feeds,
+    guidelines,
     history,
     judging,
     leaving,
@@ -41,6 +44,30 @@ from leaderboard.pages.views import (
     tracks,
     versions,
 )
+
+assessment_urls = [
+    path("", assessments.assessment, name="assessment"),
+    path("open/", assessments.move_assessment, {"act": "open"}, name="open_assessment"),
+    path("pause/", assessments.move_assessment, {"act": "pause"}, name="pause_assessment"),
+    path("resume/", assessments.move_assessment, {"act": "resume"}, name="resume_assessment"),
+    path("assessors/", assessments.assessors, name="assessors"),
+    path(
+        "assessors/<int:assessor_id>/remove/", assessments.remove_assessor, name="remove_assessor"
+    ),
+    path("assignments/<int:assignment_id>/", assessments.reassign, name="reassign"),
+    path("guideline/", guidelines.guideline, name="guideline"),
+    path("guideline/practice/", guidelines.add_practice, name="add_practice"),
+    path(
+        "guideline/practice/<int:practice_id>/remove/",
+        guidelines.remove_practice,
+        name="remove_practice",
+    ),
+    path("disagreements/", disagreements.disagreements, name="disagreements"),
+    path("marks/", disagreements.assessment_marks, name="assessment_marks"),
+    path("settings/", assessments.assessment_settings, name="assessment_settings"),
+    path("try/", assessments.try_assessment, name="try_assessment"),
+    path("close/", assessments.close_assessment, name="close_assessment"),
+]
 
 track_urls = [
     path("", boards.board, name="board"),
@@ -86,6 +113,9 @@ track_urls = [
     path("pools/<slug:name>/discard/", pools.discard_pool, name="discard_pool"),
     path("pools/<slug:name>/judgments/", pools.judge_pool, name="judge_pool"),
     path("pools/<slug:name>/pool.<slug:kind>", pools.pool_file, name="pool_file"),
+    path("pools/<slug:name>/judging/", assessments.plan_assessment, name="plan_assessment"),
+    path("judging/", assessments.assessments, name="assessments"),
+    path("judging/<slug:name>/", include(assessment_urls)),
     path("snapshots/", snapshots.snapshots, name="snapshots"),
     path("snapshots/<slug:name>/", snapshots.snapshot, name="snapshot"),
     path("setup/", setup.setup, name="setup"),

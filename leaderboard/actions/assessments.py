@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
@@ -29,11 +31,13 @@ from leaderboard.models import (
     Guideline,
     JudgmentSet,
     Pool,
+    PracticeDocument,
     Settlement,
     Topic,
     User,
 )
 from leaderboard.models.assessments import GradeText
+from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
 
 def next_assessment_name(pool: Pool) -> str:
@@ -89,6 +93,52 @@ def write_guideline(
 
 
 @transaction.atomic
+def change_assessment(assessment: Assessment, user: User, changes: Mapping[str, Any]) -> None:
+    """Change how a pool is judged."""
+    before = {name: getattr(assessment, name) for name in changes}
+    changed = {name: value for name, value in changes.items() if value != before[name]}
+    if changed:
+        Assessment.objects.filter(pk=assessment.pk).update(**changed)
+        AuditEvent.objects.record(
+            user,
+            "change",
+            assessment,
+            before={name: str(before[name]) for name in changed},
+            after={name: str(value) for name, value in changed.items()},
+        )
+
+
+@transaction.atomic
+def discard_assessment(assessment: Assessment, user: User) -> None:
+    """Delete a draft.  Raises ActionError."""
+    if assessment.state != Assessment.State.DRAFT:
+        raise ActionError("Only a draft can be discarded.")
+    AuditEvent.objects.record(user, "discard", assessment)
+    assessment.delete()
+
+
+@transaction.atomic
+def add_practice_document(
+    assessment: Assessment, user: User, topic: Topic, docno: str, grade: int, why: str = ""
+) -> PracticeDocument:
+    """Add a document with a settled grade, on which assessors practise."""
+    made = PracticeDocument.objects.create(
+        assessment=assessment, topic=topic, docno=docno, grade=grade, why=why
+    )
+    after = {"topic": topic.number, "docno": docno, "grade": grade}
+    AuditEvent.objects.record(user, "add practice", assessment, after=after)
+    return made
+
+
+@transaction.atomic
+def remove_practice_document(practice: PracticeDocument, user: User) -> None:
+    """Remove a document from the practice."""
+    after = {"topic": practice.topic.number, "docno": practice.docno}
+    AuditEvent.objects.record(user, "remove practice", practice.assessment, after=after)
+    practice.delete()
+
+
+@transaction.atomic
 def add_assessor(assessment: Assessment, user: User) -> Assessor:
     """Make a user an assessor under the next pseudonym.  Raises ActionError."""
     known = assessment.assessors.filter(user=user).first()
@@ -124,6 +174,8 @@ def share_out(assessment: Assessment, user: User) -> int:
     Assignment.objects.bulk_create(planned)
     if planned:
         AuditEvent.objects.record(user, "share out", assessment, after={"topics": len(planned)})
+    if assessment.state != Assessment.State.DRAFT:
+        _notify_assigned(planned)
     return len(planned)
 
 
@@ -135,6 +187,14 @@ def open_assessment(assessment: Assessment, user: User) -> None:
     share_out(assessment, user)
     _move(assessment, user, "open", (Assessment.State.DRAFT,), Assessment.State.OPEN)
     Assessment.objects.filter(pk=assessment.pk).update(opened_at=timezone.now())
+    _notify_assigned(Assignment.objects.filter(assessor__assessment=assessment))
+
+
+def _notify_assigned(assignments: Iterable[Assignment]) -> None:
+    """Notify each assessor of the number of new topics."""
+    topics = Counter(assignment.assessor_id for assignment in assignments)
+    for assessor in Assessor.objects.filter(pk__in=list(topics)).select_related("assessment"):
+        notify_topics_assigned(assessor, topics[assessor.pk])
 
 
 def pause_assessment(assessment: Assessment, user: User) -> None:
@@ -186,6 +246,8 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
         assignment.finished_at = timezone.now()
         assignment.save(update_fields=["num_documents", "finished_at"])
     moved.save()
+    if to.assessment.state != Assessment.State.DRAFT:
+        _notify_assigned([moved])
     after = {"topic": assignment.topic.number, "from": str(assignment.assessor), "to": str(to)}
     AuditEvent.objects.record(user, "reassign", to.assessment, after=after)
     return moved
@@ -210,7 +272,10 @@ def finish_topic(assignment: Assignment) -> None:
     """Finish a topic of which every document has an answer.  Raises ActionError."""
     if assignment.drawn_at is None or assignment.documents.unjudged().exists():
         raise ActionError("Some documents of this topic still wait for an answer.")
-    Assignment.objects.filter(pk=assignment.pk, finished_at=None).update(finished_at=timezone.now())
+    open_now = Assignment.objects.filter(pk=assignment.pk, finished_at=None)
+    is_finished = open_now.update(finished_at=timezone.now())
+    if is_finished and not assignment.assessor.assignments.unfinished().exists():
+        notify_assessor_finished(assignment.assessor)
 
 
 @transaction.atomic

@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from leaderboard.analysis.summaries import JudgedTopic, load_judged_topics
 from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, build_topic_map
+from leaderboard.assessments.progress import find_disputes, measure_share
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
+    Assessment,
     Collection,
     Delivery,
     Edition,
@@ -130,6 +132,15 @@ class Queue:
 
 
 @dataclass(frozen=True)
+class JudgingTask:
+    """An assessment that waits for its organisers."""
+
+    assessment: Assessment
+    num_disputes: int
+    is_complete: bool
+
+
+@dataclass(frozen=True)
 class Desk:
     # Whether the track accepts no more runs and only a release shows the rest.
     release_waits: bool
@@ -144,6 +155,7 @@ class Desk:
     pools: list[Pool]
     # Approved pools whose judgments are not uploaded yet.
     unjudged: list[Pool]
+    judging: list[JudgingTask]
     num_refused: int
     num_valid: int
     alike: list[SimilarRuns]
@@ -157,7 +169,7 @@ class Desk:
     def num_decisions(self) -> int:
         """How many things here need a decision of an organiser, besides requests to join."""
         broken = (self.failed, self.silent, self.refused_judgments)
-        waiting = (self.previews, self.pools, self.unjudged)
+        waiting = (self.previews, self.pools, self.unjudged, self.judging)
         single = (self.tried, self.release_waits, self.num_stuck, self.num_valid)
         return sum(map(len, (*broken, *waiting))) + sum(map(bool, single))
 
@@ -183,7 +195,8 @@ def build_desk(sight: Sight) -> Desk:
         previews=list(track.collection.judgment_sets.filter(state=ImportState.PREVIEW)),
         refused_judgments=list(track.collection.judgment_sets.filter(state=ImportState.REFUSED)),
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
-        unjudged=list(track.pools.awaiting_judgments()),
+        unjudged=_pools_without_judging(track),
+        judging=[] if sight.is_assessing else find_judging_tasks(track),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
         alike=find_similar_runs(track.runs.not_removed().accepted().select_related("team")),
@@ -193,6 +206,21 @@ def build_desk(sight: Sight) -> Desk:
         teams=_teams(track),
         queue=_queue(),
     )
+
+
+def _pools_without_judging(track: Track) -> list[Pool]:
+    judged_here = track.assessments.unfinished().values("pool")
+    return list(track.pools.awaiting_judgments().exclude(pk__in=judged_here))
+
+
+def find_judging_tasks(track: Track) -> list[JudgingTask]:
+    """Return the assessments with disagreements to settle, or with every document judged."""
+    begun = track.assessments.unfinished().exclude(state=Assessment.State.DRAFT)
+    tasks = [
+        JudgingTask(found, len(find_disputes(found)), measure_share(found) >= 1)
+        for found in begun.select_related("pool")
+    ]
+    return [task for task in tasks if task.num_disputes or task.is_complete]
 
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from evaluation import marks as mark_log
 from evaluation.settlement import Settled, settle
 from leaderboard.assessments.distribution import documents_by_topic
 from leaderboard.collections.stored_judgments import render_qrels
-from leaderboard.models import Assessment, Mark
+from leaderboard.models import Assessment, Collection, Mark
 
 
 def load_marks(assessment: Assessment) -> Iterator[mark_log.Mark]:
@@ -109,3 +110,10 @@ def render_judgments(assessment: Assessment, outcome: Outcome) -> Iterator[bytes
     for found in outcome.settled:
         if found.grade is not None:
             yield f"{found.topic} 0 {found.docno} {found.grade}\n".encode()
+
+
+def next_version_name(collection: Collection) -> str:
+    """Return a version with the next number after the highest one used: "v3" after v1 and v2."""
+    versions = collection.judgment_sets.values_list("version", flat=True)
+    found = (re.fullmatch(r"v([0-9]+)", version) for version in versions)
+    return f"v{max((int(match[1]) for match in found if match), default=0) + 1}"

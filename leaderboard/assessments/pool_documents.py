@@ -26,13 +26,18 @@ class PooledDocument:
 @lru_cache(maxsize=4)
 def _read_topics(pool_id: int, file: str) -> dict[str, tuple[PooledDocument, ...]]:
     pool = Pool.objects.get(pk=pool_id)
-    teams: dict[str, set[int]] = {}
-    for pk, tag, team in pool.runs.values_list("pk", "tag", "team_id"):
-        teams.setdefault(tag or pk, set()).add(team)
+    teams = _find_teams_by_tag(pool)
     return {
         number: tuple(_read_document(line, teams) for line in lines)
         for number, lines in groupby(read_lines(pool), key=lambda line: line.number)
     }
+
+
+def _find_teams_by_tag(pool: Pool) -> dict[str, set[int]]:
+    teams: dict[str, set[int]] = {}
+    for pk, tag, team in pool.runs.values_list("pk", "tag", "team_id"):
+        teams.setdefault(tag or pk, set()).add(team)
+    return teams
 
 
 def _read_document(line: PoolLine, teams: Mapping[str, set[int]]) -> PooledDocument:
@@ -48,3 +53,22 @@ def topics_to_judge(pool: Pool) -> Mapping[str, tuple[PooledDocument, ...]]:
     An approved pool never changes, so it is read once per process.
     """
     return _read_topics(pool.pk, pool.file.name)
+
+
+@lru_cache(maxsize=4)
+def _read_tops(pool_id: int, file: str, rank: int) -> dict[int, frozenset[tuple[str, str]]]:
+    pool = Pool.objects.get(pk=pool_id)
+    teams = _find_teams_by_tag(pool)
+    found: dict[int, set[tuple[str, str]]] = {}
+    for line in read_lines(pool):
+        for place in line.places.split():
+            tag, _, at = place.rpartition(":")
+            if int(at) <= rank:
+                for team in teams.get(tag, ()):
+                    found.setdefault(team, set()).add((line.number, line.docno))
+    return {team: frozenset(documents) for team, documents in found.items()}
+
+
+def top_documents_by_team(pool: Pool, rank: int) -> Mapping[int, frozenset[tuple[str, str]]]:
+    """Return topic number and docno of what each team has among the first `rank` of a run."""
+    return _read_tops(pool.pk, pool.file.name, rank)

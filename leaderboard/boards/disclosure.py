@@ -7,6 +7,7 @@ even whether judgments exist.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
+from leaderboard.assessments.progress import measure_share
 from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import (
     Assessment,
@@ -164,6 +166,13 @@ class Sight:
     def can_download_topic(self, topic: Topic) -> bool:
         """Whether the judgments of a topic may be downloaded."""
         return self.can_download_judgments and topic.number not in self.withheld_topics
+
+    @cached_property
+    def judged_percent(self) -> int | None:
+        """The share of the pool that is judged, in whole percent, where organisers show it."""
+        shown = self.track.assessments.unfinished().filter(shows_progress=True)
+        begun = shown.exclude(state=Assessment.State.DRAFT).last()
+        return None if begun is None else math.floor(100 * measure_share(begun))
 
     @property
     def edition(self) -> Edition | None:
@@ -416,3 +425,10 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
     tracks = Track.objects.visible_to(viewer).filter(collection=collection)
     editions = [sight_of(track, viewer).edition for track in tracks.select_related("edition")]
     return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()
+
+
+def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:
+    """Whether an organiser may see grades: not while this organiser judges in the assessment."""
+    if assessment.state == Assessment.State.CLOSED or not viewer.is_authenticated:
+        return True
+    return not assessment.assessors.active().filter(user=viewer).exists()

@@ -21,6 +21,7 @@ from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
     Assessment,
+    Assessor,
     AuditEvent,
     Delivery,
     Edition,
@@ -214,6 +215,22 @@ def notify_extended(team: Team) -> None:
         text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
     _notify(members, track, text, reverse("submit", args=[track.slug]))
+
+
+def notify_topics_assigned(assessor: Assessor, num_topics: int) -> None:
+    """Notify an assessor of new topics to judge."""
+    track = assessor.assessment.track
+    if assessor.user_id is not None:
+        text = f"You have {counted(num_topics, 'new topic')} to judge in {track}."
+        _notify([assessor.user_id], track, text, reverse("my_judging"))
+
+
+def notify_assessor_finished(assessor: Assessor) -> None:
+    """Notify the organisers that an assessor has finished every topic."""
+    assessment = assessor.assessment
+    track = assessment.track
+    address = reverse("assessment", args=[track.slug, assessment.name])
+    _notify_organisers(track, f"{assessor} has judged every topic given in {track}.", address)
 
 
 def notify_team(run: Run, text: str) -> None:

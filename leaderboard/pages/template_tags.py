@@ -54,6 +54,10 @@ STATES = {
     "kept": State("full", "Approved"),
     "importing": State("half", "Importing"),
     "ready": State("full", "Ready"),
+    "draft": State("queued", "Draft"),
+    "open": State("full", "Open"),
+    "paused": State("half", "Paused"),
+    "closed": State("withdrawn", "Closed"),
 }
 PHASE_SIGNS = {
     Phase.DRAFT: "queued",
@@ -211,5 +215,12 @@ def request_id() -> str:
 
 
 # Badges, and charts in table cells, which every cell of a column draws on one axis.
-for cell in (badge, charts.bounds_cell, charts.column_head, charts.grade_stack, charts.range_cell):
+for cell in (
+    badge,
+    charts.bounds_cell,
+    charts.column_head,
+    charts.grade_stack,
+    charts.judged_bar,
+    charts.range_cell,
+):
     register.simple_tag(cell)

@@ -21,13 +21,16 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from leaderboard.actions import pools, snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import ApiToken, JudgmentSet, Track
+from leaderboard.models import ApiToken, Assignment, JudgmentSet, Track, User
+from tests.assessments.marks import judge_everything
 from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
     TOPICS,
+    make_assessment,
     make_collection,
+    make_pool,
     make_run,
     make_track,
     make_user,
@@ -97,6 +100,15 @@ PAGES = {
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
+    "plan_assessment": ("/tracks/blind/pools/pool-2/judging/", ORGANISERS),
+    "assessments": ("/tracks/blind/judging/", ORGANISERS),
+    "assessment": ("/tracks/blind/judging/judging-1/", ORGANISERS),
+    "assessors": ("/tracks/blind/judging/judging-1/assessors/", ORGANISERS),
+    "guideline": ("/tracks/blind/judging/judging-1/guideline/", ORGANISERS),
+    "disagreements": ("/tracks/blind/judging/judging-1/disagreements/", ORGANISERS),
+    "assessment_marks": ("/tracks/blind/judging/judging-1/marks/", ORGANISERS),
+    "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),
+    "close_assessment": ("/tracks/blind/judging/judging-1/close/", ORGANISERS),
     "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
     "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
     "setup": ("/tracks/blind/setup/", ORGANISERS),
@@ -185,6 +197,15 @@ TRACK = {
 }
 WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"], "format": "json"}
 JUDGMENTS = {"version": "v3", "file": QRELS}
+ASSESSMENT = {
+    "seed": 1,
+    "overlap": "none",
+    "overlap_size": 1,
+    "topics_per_assessor": 8,
+    "order": "random",
+    "rule": "first",
+}
+GUIDELINE = {"num_grades": 3, "text": "Read.", "name_2": "C", "name_1": "B", "name_0": "A"}
 ACTS = {
     "join": Act("/tracks/blind/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
     "submit": Act(
@@ -232,6 +253,32 @@ ACTS = {
     "keep_pool": Act("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": Act("/tracks/blind/pools/pool-1/discard/", ACT),
     "judge_pool": Act("/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
+    "plan_assessment": Act("/tracks/blind/pools/pool-2/judging/", ACT, {**ASSESSMENT, **GUIDELINE}),
+    "open_assessment": Act("/tracks/blind/judging/judging-1/open/", ACT),
+    "pause_assessment": Act("/tracks/blind/judging/judging-1/pause/", ACT),
+    "resume_assessment": Act("/tracks/blind/judging/judging-1/resume/", ACT),
+    "assessors": Act("/tracks/blind/judging/judging-1/assessors/", ACT),
+    "remove_assessor": Act("/tracks/blind/judging/judging-1/assessors/{assessor}/remove/", ACT),
+    "reassign": Act("/tracks/blind/judging/judging-1/assignments/{assignment}/", ACT, {"to": "A2"}),
+    "guideline": Act("/tracks/blind/judging/judging-1/guideline/", ACT, GUIDELINE),
+    "add_practice": Act(
+        "/tracks/blind/judging/judging-1/guideline/practice/",
+        ACT,
+        {"topic": "2", "docno": "d2", "grade": 1},
+    ),
+    "remove_practice": Act(
+        "/tracks/blind/judging/judging-1/guideline/practice/{practice}/remove/", ACT
+    ),
+    "disagreements": Act(
+        "/tracks/blind/judging/judging-1/disagreements/",
+        ACT,
+        {"topic": "1", "docno": "d9", "grade": 1},
+    ),
+    "assessment_settings": Act("/tracks/blind/judging/judging-1/settings/", ACT, ASSESSMENT),
+    "try_assessment": Act("/tracks/blind/judging/judging-1/try/", ACT),
+    "close_assessment": Act(
+        "/tracks/blind/judging/judging-1/close/", ACT, {"version": "v7", "is_early": "on"}
+    ),
     "score_again": Act("/runs/{run}/again/", OWN_ACT),
     "repair": Act("/runs/{run}/repair/", OWN_ACT),
     "withdraw": Act("/runs/{run}/withdraw/", OWN_ACT, {"reason": "a slip"}),
@@ -397,9 +444,27 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         pools.create_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
     pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
+    names |= judge_a_pool(blind_track, ada)
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
+
+
+def judge_a_pool(track: Track, ada: User) -> dict[str, Any]:
+    """Two assessors who differ on all documents of a third pool; the keys of what they have."""
+    pool = make_pool(track, ada, list(track.runs.all()), size=10)
+    people = [make_user(name) for name in ("fay", "gus")]
+    assessment = make_assessment(pool, ada, *people, overlap="all", overlap_size=3)
+    for name, grade in (("A1", 0), ("A2", 2)):
+        judge_everything(assessment, lambda document, grade=grade: grade, only=name)
+    practice = assessment.practice_documents.create(
+        topic=track.collection.topics.first(), docno="d1", grade=2
+    )
+    return {
+        "assessor": assessment.assessors.first().pk,
+        "assignment": Assignment.objects.first().pk,
+        "practice": practice.pk,
+    }
 
 
 def opened(scene, address: str) -> dict[str, int]:

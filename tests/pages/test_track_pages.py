@@ -38,6 +38,12 @@ def test_the_form_proposes_a_track_that_works(collection, as_ada):
     assert (track.slug, track.primary_measure, track.disclosure) == ("bread", "AP", "open")
 
 
+def test_the_form_leads_to_the_dates_in_its_fold(collection, as_ada):
+    page = as_ada.get(NEW)
+    assertContains(page, '<a href="#field-opens_at">Scores and judging</a>')
+    assertContains(page, 'id="field-opens_at"', count=1)
+
+
 def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as_ada):
     page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
     assert page["Location"] == "/tracks/bread/setup/"

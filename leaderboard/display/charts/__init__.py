@@ -20,6 +20,7 @@ from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import Mark
 from leaderboard.display.charts.gains import gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
+from leaderboard.display.charts.judging import judged_bar
 from leaderboard.display.charts.left_out import count_bar, moved_rank_cell
 from leaderboard.display.charts.pairs import (
     Point,
@@ -58,6 +59,7 @@ __all__ = [
     "grade_squares",
     "grade_stack",
     "histogram",
+    "judged_bar",
     "mean_cells",
     "moved_rank_cell",
     "range_cell",

@@ -127,6 +127,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
         "pool": find_pool(judgment_set, board.sight.viewer),
+        "judged_by": wording.name_judges(judgment_set),
         "versions": find_other_versions(board.sight),
         "page": page,
         "most": most,

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 
-from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
+from leaderboard.boards.disclosure import (
+    Sight,
+    VisibleRun,
+    can_see_marks,
+    run_or_404,
+    sight_of,
+    track_or_404,
+)
 from leaderboard.boards.standings import Board, Choice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
-from leaderboard.models import Collection
+from leaderboard.models import Assessment, Collection
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
 
@@ -20,6 +31,36 @@ def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
     if not sight.is_organiser:
         raise PermissionDenied
     return sight
+
+
+@dataclass(frozen=True)
+class OrganisedAssessment:
+    """An assessment with its organiser's view of the track.
+
+    `shows_marks` is False while the organiser judges in it too.
+    """
+
+    sight: Sight
+    assessment: Assessment
+    shows_marks: bool
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What every page of an assessment prints."""
+        return {
+            "sight": self.sight,
+            "track": self.sight.track,
+            "assessment": self.assessment,
+            "shows_marks": self.shows_marks,
+        }
+
+
+def organised_assessment_or_404(request: HttpRequest, slug: str, name: str) -> OrganisedAssessment:
+    """Return an assessment for the organisers of its track; everyone else is refused."""
+    sight = organised_sight_or_403(request, slug)
+    found = get_object_or_404(sight.track.assessments.select_related("pool__judged_in"), name=name)
+    found.track = found.pool.track = sight.track
+    return OrganisedAssessment(sight, found, can_see_marks(found, request.user))
 
 
 def requested_sight(request: HttpRequest, slug: str) -> Sight:

@@ -16,6 +16,7 @@ from leaderboard.actions.uploads import accept_judgments
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
+from leaderboard.pages import wording
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
@@ -75,7 +76,8 @@ def _pool_context(
         "hours": pool_files.count_hours(found.summary.get("new"), minutes),
         "minutes": minutes,
         "cost_form": cost,
-        "came_back": found.judgment_sets.all(),
+        "came_back": [(each, wording.name_judges(each)) for each in found.judgment_sets.all()],
+        "judging": found.assessments.unfinished().first(),
         "form": form or JudgmentsForm(initial={"version": version}),
     }
 
@@ -86,7 +88,9 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     try:
         pool_actions.approve_pool(get_object_or_404(track.pools, name=name), request.user)
-        messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
+        messages.success(
+            request, "Approved. Judge it here, or download it and upload the judgments."
+        )
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("pool", slug=slug, name=name)

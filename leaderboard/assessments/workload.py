@@ -1,0 +1,82 @@
+"""What judging a pool costs: documents, marks, and the hours that people need for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.assessments.distribution import SMALLEST_SAMPLE, count_opinions, find_topics
+from leaderboard.assessments.pool_documents import topics_to_judge
+from leaderboard.models import Assessment, Mark, Track
+
+# Seconds per document in earlier studies, used until there are enough marks of the collection.
+USUAL_SECONDS = 45.0
+FEWEST_MARKS = 30
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds per document, and whether they were measured on this collection."""
+
+    seconds: float
+    is_measured: bool
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Documents to judge, marks with second opinions, and hours at a pace of `seconds`."""
+
+    documents: int
+    marks: int
+    hours: float
+    seconds: float
+    is_measured: bool
+
+
+def measure_workload(assessment: Assessment) -> Workload:
+    """Return what an assessment of a pool costs; it need not be saved yet."""
+    documents = {number: len(found) for number, found in topics_to_judge(assessment.pool).items()}
+    pace = measure_pace(assessment.pool.track)
+    marks = count_marks(assessment, documents)
+    return Workload(
+        documents=sum(documents.values()),
+        marks=marks,
+        hours=marks * pace.seconds / 3600,
+        seconds=pace.seconds,
+        is_measured=pace.is_measured,
+    )
+
+
+def count_marks(assessment: Assessment, documents: Mapping[str, int]) -> int:
+    """Return how many answers the assessment asks for, repeats not counted."""
+    topics = find_topics(assessment)
+    if assessment.overlap == Assessment.Overlap.SAMPLE:
+        return sum(
+            size + count_sampled(size, assessment.overlap_size) for size in documents.values()
+        )
+    return sum(
+        documents[topic.number] * count_opinions(assessment, topic, topics) for topic in topics
+    )
+
+
+def count_sampled(size: int, percent: int) -> int:
+    """Return how many of the documents of a topic a second assessor judges.
+
+    >>> [count_sampled(size, 10) for size in (3, 20, 200)]
+    [3, 5, 20]
+    """
+    return min(size, max(SMALLEST_SAMPLE, math.ceil(size * percent / 100)))
+
+
+def measure_pace(track: Track) -> Pace:
+    """Return the median seconds of the marks on this collection, or the usual ones."""
+    marks = Mark.objects.standing().filter(
+        assessor__assessment__track__collection=track.collection_id
+    )
+    seconds = list(marks.exclude(seconds=None).values_list("seconds", flat=True))
+    if len(seconds) < FEWEST_MARKS:
+        return Pace(USUAL_SECONDS, is_measured=False)
+    return Pace(float(np.median(seconds)), is_measured=True)

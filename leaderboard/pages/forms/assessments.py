@@ -1,0 +1,238 @@
+"""Forms of an assessment: its plan, its guideline with the grades, practice documents, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms import BoundField
+
+from leaderboard.assessments.distribution import find_topics
+from leaderboard.collections.documents import open_documents
+from leaderboard.models import Assessment, PracticeDocument, Topic
+from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
+from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
+
+USUAL_SCALE = [
+    GradeText(3, "Answers in full", "A person who asked needs nothing else"),
+    GradeText(2, "Answers in part", "Helps, but something is missing"),
+    GradeText(1, "Touches it", "On the subject, but answers nothing"),
+    GradeText(0, "Not relevant", "Does not help the person who asked"),
+]
+USUAL_TEXT = """\
+Imagine the person who asked. Would this document, on its own, help them? Judge each document \
+separately: it does not matter that an earlier one had the same content.
+
+- Judge what is written, not what you know.
+- A single sentence can be enough.
+- If you hesitate between two grades, choose the lower one and write down why.
+"""
+# The largest number of opinions per document; an odd number always has a middle.
+MOST_OPINIONS = 9
+
+
+@dataclass(frozen=True)
+class GradeRow:
+    """The three fields of one grade."""
+
+    grade: int
+    name: BoundField
+    line: BoundField
+    example: BoundField
+
+
+class GuidelineForm(forms.Form):
+    """The words that tell assessors how to judge, with a name, a line and an example per grade."""
+
+    num_grades = forms.TypedChoiceField(
+        label="Number of grades",
+        choices=[(number, number) for number in range(2, HIGHEST_GRADE + 2)],
+        coerce=int,
+    )
+    text = forms.CharField(
+        label="Guideline",
+        max_length=20_000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 10}),
+        help_text="Markdown. Assessors read it once per topic and after every new version.",
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        scale: Sequence[GradeText] = USUAL_SCALE,
+        text: str = USUAL_TEXT,
+        keeps_grades: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """`keeps_grades` says that only the words can change."""
+        super().__init__(*args, **kwargs)
+        self.fields["num_grades"].initial = len(scale)
+        self.fields["num_grades"].disabled = keeps_grades
+        self.fields["text"].initial = text
+        known = {each.grade: each for each in scale}
+        self.grades = sorted(known, reverse=True) if keeps_grades else self._asked_grades()
+        for grade in self.grades:
+            self._add_fields(known.get(grade, GradeText(grade, "")))
+
+    def _asked_grades(self) -> list[int]:
+        """Return the grades of a scale with as many as the form asks for, the highest first."""
+        asked = self["num_grades"].value()
+        try:
+            number = int(asked)
+        except (TypeError, ValueError):
+            number = len(USUAL_SCALE)
+        return list(range(min(max(number, 2), HIGHEST_GRADE + 1)))[::-1]
+
+    def _add_fields(self, words: GradeText) -> None:
+        grade = words.grade
+        texts = {
+            "name": (words.name, 60),
+            "line": (words.line, 200),
+            "example": (words.example, 300),
+        }
+        for part, (initial, most) in texts.items():
+            self.fields[f"{part}_{grade}"] = forms.CharField(
+                label=f"{part.capitalize()} of grade {grade}",
+                max_length=most,
+                initial=initial,
+                required=part == "name",
+            )
+
+    @property
+    def rows(self) -> list[GradeRow]:
+        """The fields of each grade, the highest first."""
+        return [
+            GradeRow(grade, *(self[f"{part}_{grade}"] for part in ("name", "line", "example")))
+            for grade in self.grades
+        ]
+
+    @property
+    def scale(self) -> list[GradeText]:
+        """The grades of a valid form."""
+        given = self.cleaned_data
+        return [
+            GradeText(grade, *(given[f"{part}_{grade}"] for part in ("name", "line", "example")))
+            for grade in self.grades
+        ]
+
+
+class AssessmentForm(forms.ModelForm):
+    """How a pool is judged; what assessors have relied on is fixed once the judging is open."""
+
+    FIXED_ONCE_OPEN = ("seed", "order", "overlap", "overlap_size", "allows_participants")
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Assessment
+        fields = [
+            *("overlap", "overlap_size", "topics_per_assessor", "due_on"),
+            *("order", "rule", "allows_participants", "shows_progress"),
+        ]
+        labels = {
+            "overlap": "Second opinions",
+            "overlap_size": "How many",
+            "topics_per_assessor": "Topics per assessor",
+            "due_on": "Finished by",
+            "order": "Order of documents",
+            "rule": "Where assessors differ",
+            "allows_participants": "Members of teams may judge",
+            "shows_progress": "Everyone sees which share of the pool is judged",
+        }
+        help_texts = {
+            "overlap_size": "Percent of each topic, number of topics, or opinions per document.",
+            "topics_per_assessor": "Up to this many.",
+            "allows_participants": "Under a pseudonym, and never what only their team found. "
+            "The version names how many did.",
+            "shows_progress": "Nothing else about the judging is shown to teams.",
+        }
+        widgets = {"due_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["seed"].initial = self.instance.seed
+        self.fields["topics_per_assessor"].min_value = 1
+        if self.instance.state != Assessment.State.DRAFT:
+            for name in self.FIXED_ONCE_OPEN:
+                self.fields[name].disabled = True
+
+    def clean_seed(self) -> int:
+        self.instance.seed = self.cleaned_data["seed"]
+        return self.instance.seed
+
+    def clean_topics_per_assessor(self) -> int:
+        number: int = self.cleaned_data["topics_per_assessor"]
+        if number < 1:
+            raise ValidationError("Use 1 or more.")
+        return number
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        wrong = self._find_wrong_size(cleaned.get("overlap"), cleaned.get("overlap_size"))
+        if wrong:
+            self.add_error("overlap_size", wrong)
+        return cleaned
+
+    def _find_wrong_size(self, overlap: str | None, size: int | None) -> str:
+        """Return what is wrong with the amount of second opinions, or nothing."""
+        if overlap is None or size is None:
+            return ""
+        if overlap == Assessment.Overlap.SAMPLE and not 1 <= size <= 100:
+            return "A sample has 1 to 100 percent."
+        if overlap == Assessment.Overlap.TOPICS:
+            most = len(find_topics(self.instance))
+            return "" if 1 <= size <= most else f"The pool has {most} topics."
+        if overlap == Assessment.Overlap.ALL and (size % 2 == 0 or not 3 <= size <= MOST_OPINIONS):
+            return f"Use an odd number of opinions from 3 to {MOST_OPINIONS}."
+        return ""
+
+
+class PracticeForm(forms.Form):
+    """A document with a settled grade, on which assessors practise."""
+
+    topic = forms.CharField(label="Topic", max_length=128)
+    docno = forms.CharField(label="Docno", max_length=128)
+    grade = forms.TypedChoiceField(label="Grade", coerce=int)
+    why = forms.CharField(
+        label="Why", max_length=300, required=False, help_text="Shown after the answer."
+    )
+
+    def __init__(self, *args: Any, assessment: Assessment, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.assessment = assessment
+        self.fields["grade"].choices = [
+            (grade.grade, f"{grade.grade}, {grade.name}") for grade in assessment.guideline.scale
+        ]
+
+    def clean_topic(self) -> Topic:
+        topics = self.assessment.track.collection.topics
+        topic = topics.filter(number=self.cleaned_data["topic"].strip()).first()
+        if topic is None:
+            raise ValidationError("The collection has no such topic.")
+        return topic
+
+    def clean_docno(self) -> str:
+        docno: str = self.cleaned_data["docno"].strip()
+        stored = self.assessment.track.collection.documents.name
+        if not stored or open_documents(stored).find(docno) is None:
+            raise ValidationError("The collection has no such document.")
+        return docno
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        same = PracticeDocument.objects.filter(
+            assessment=self.assessment, topic=cleaned.get("topic"), docno=cleaned.get("docno", "")
+        )
+        if same.exists():
+            raise ValidationError("This document is in the list already.")
+        return cleaned
+
+
+class CloseForm(forms.Form):
+    """The name of the version that closing makes."""
+
+    version = forms.SlugField(label="Version", max_length=40)
+    is_early = forms.BooleanField(label="Close early", required=False)

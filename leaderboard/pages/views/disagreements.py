@@ -1,0 +1,223 @@
+"""Documents on which assessors differ, and lists of marks, for organisers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from leaderboard.actions import assessments as actions
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.disagreements import (
+    Disagreement,
+    find_disagreement,
+    find_documents,
+    load_disagreements,
+    mark_passages,
+    next_dispute,
+)
+from leaderboard.assessments.distribution import find_team
+from leaderboard.assessments.flags import find_tops
+from leaderboard.assessments.progress import find_disputes
+from leaderboard.models import Assessment, Assessor, Mark, Topic
+from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.lookups import (
+    OrganisedAssessment,
+    organised_assessment_or_404,
+    page_number,
+)
+
+MARKS_PER_PAGE = 50
+LARGEST = 2**63 - 1
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def disagreements(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """List the disagreements, widest first, or show one; a POST settles one."""
+    seen = organised_assessment_or_404(request, slug, name)
+    if not seen.shows_marks:
+        status = 403 if request.method == "POST" else 200
+        return render(request, "assessment_disagreements.html", seen.context, status=status)
+    if request.method == "POST":
+        return _settle(request, seen)
+    if "docno" in request.GET:
+        return _render_one(request, seen)
+    listed = shorten(request, "disagreements", "disagreement", find_disputes(seen.assessment))
+    context = {
+        **seen.context,
+        "disagreements": listed.with_rows(load_disagreements(seen.assessment, listed.rows)),
+        "num_settled": seen.assessment.settlements.count(),
+    }
+    return render(request, "assessment_disagreements.html", context)
+
+
+def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
+    """Show one document with both grades, remarks and passages."""
+    asked = request.GET
+    found = _disagreement_or_404(seen.assessment, asked.get("topic", ""), asked["docno"])
+    document = find_documents(seen.assessment, [found.docno]).get(found.docno)
+    settled = seen.assessment.settlements.filter(topic=found.topic, docno=found.docno)
+    context = {
+        **seen.context,
+        "found": found,
+        "document": document,
+        "passages": mark_passages(document.text, found.given) if document else [],
+        "scale": seen.assessment.guideline.scale,
+        "settled": settled.select_related("settled_by").first(),
+        "num_left": len(find_disputes(seen.assessment)),
+    }
+    return render(request, "assessment_disagreement.html", context)
+
+
+def _disagreement_or_404(assessment: Assessment, number: str, docno: str) -> Disagreement:
+    topic = get_object_or_404(assessment.track.collection.topics, number=number)
+    found = find_disagreement(assessment, topic, docno)
+    if found is None:
+        raise Http404("no disagreement on this document")
+    return found
+
+
+def _settle(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
+    """Write the grade of a document and go on to the next one."""
+    sent = request.POST
+    found = _disagreement_or_404(seen.assessment, sent.get("topic", ""), sent.get("docno", ""))
+    try:
+        grade = int(sent.get("grade", "")) if sent.get("grade", "").isdigit() else -1
+        actions.settle_document(
+            seen.assessment,
+            request.user,
+            found.topic,
+            found.docno,
+            grade,
+            sent.get("note", "")[:500],
+        )
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect(_address(seen.assessment, found.topic, found.docno))
+    left = next_dispute(seen.assessment)
+    if left is None:
+        messages.success(request, "Every disagreement is settled.")
+        return redirect("disagreements", slug=seen.sight.track.slug, name=seen.assessment.name)
+    return redirect(_address(seen.assessment, Topic.objects.get(pk=left.topic), left.docno))
+
+
+def _address(assessment: Assessment, topic: Topic, docno: str) -> str:
+    return reverse(
+        "disagreements",
+        args=[assessment.track.slug, assessment.name],
+        query={"topic": topic.number, "docno": docno},
+    )
+
+
+@dataclass(frozen=True)
+class MarkLine:
+    """A mark in a list, with the title of its document and the grade of another assessor."""
+
+    mark: Mark
+    title: str
+    other: int | None = None
+
+
+@login_required
+@require_GET
+def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """List the marks that the address asks for: those behind a flag or a cell of the table."""
+    seen = organised_assessment_or_404(request, slug, name)
+    if not seen.shows_marks:
+        return render(request, "assessment_marks.html", seen.context)
+    asked = seen.assessment.assessors.filter(name=request.GET.get("assessor", "")).first()
+    other = seen.assessment.assessors.filter(name=request.GET.get("with", "")).first()
+    marks = _select_marks(request, seen.assessment, asked, other)
+    page = Paginator(marks, MARKS_PER_PAGE).get_page(page_number(request))
+    context = {
+        **seen.context,
+        "assessor": asked,
+        "other": other,
+        "page": page,
+        "lines": _describe_marks(seen.assessment, list(page), other),
+        "top_grade": seen.assessment.guideline.scale[0].grade,
+    }
+    return render(request, "assessment_marks.html", context)
+
+
+def _select_marks(
+    request: HttpRequest, assessment: Assessment, asked: Assessor | None, other: Assessor | None
+) -> QuerySet[Mark]:
+    """Return the marks that stand, of one assessor, one topic, one row or two people."""
+    query = request.GET
+    marks = (
+        Mark.objects.of(assessment)
+        .standing()
+        .select_related("assessor", "document__assignment__topic")
+    )
+    if asked is not None:
+        marks = marks.filter(assessor=asked)
+    if query.get("topic"):
+        marks = marks.filter(document__assignment__topic__number=query["topic"])
+    first, last = (_read_key(query.get(name, "")) for name in ("first", "last"))
+    if first is not None and last is not None:
+        marks = marks.filter(pk__range=(first, last), kind=Mark.Kind.GRADE)
+    if query.get("below", "").isdigit():
+        marks = marks.filter(seconds__lt=min(int(query["below"]), LARGEST))
+    if other is not None:
+        same = Mark.objects.standing().filter(
+            assessor=other,
+            kind=Mark.Kind.GRADE,
+            document__docno=OuterRef("document__docno"),
+            document__assignment__topic=OuterRef("document__assignment__topic"),
+        )
+        marks = marks.filter(Exists(same))
+    if query.get("own") and asked is not None:
+        team = find_team(asked)
+        tops = find_tops(assessment, team) if team is not None else set()
+        marks = marks.filter(_is_among(tops))
+    return marks.order_by("pk")
+
+
+def _is_among(documents: Iterable[tuple[int, str]]) -> Q:
+    """Return the condition that a mark is about one of these documents of topics."""
+    docnos: dict[int, list[str]] = defaultdict(list)
+    for topic, docno in documents:
+        docnos[topic].append(docno)
+    found = Q(pk__in=[])
+    for topic, own in docnos.items():
+        found |= Q(document__assignment__topic=topic, document__docno__in=own)
+    return found
+
+
+def _read_key(text: str) -> int | None:
+    return min(int(text), LARGEST) if text.isascii() and text.isdigit() else None
+
+
+def _describe_marks(
+    assessment: Assessment, marks: list[Mark], other: Assessor | None
+) -> list[MarkLine]:
+    titles = find_documents(assessment, [mark.document.docno for mark in marks])
+    grades = _grades_of(other, marks) if other is not None else {}
+    return [
+        MarkLine(
+            mark,
+            titles[mark.document.docno].title if mark.document.docno in titles else "",
+            grades.get((mark.document.assignment.topic_id, mark.document.docno)),
+        )
+        for mark in marks
+    ]
+
+
+def _grades_of(assessor: Assessor, marks: list[Mark]) -> dict[tuple[int, str], Any]:
+    own = Mark.objects.standing().filter(
+        assessor=assessor, document__docno__in={mark.document.docno for mark in marks}
+    )
+    columns = ("document__assignment__topic", "document__docno", "grade")
+    return {(topic, docno): grade for topic, docno, grade in own.values_list(*columns)}
