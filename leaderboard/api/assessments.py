@@ -175,7 +175,7 @@ def list_assignments(
 def change_assignments(
     request: HttpRequest, slug: str, name: str, body: AssignmentIn = None
 ) -> dict[str, Any]:
-    """Share out the topics that nobody has, or reassign what is left of one.
+    """Share out the free topics, or reassign what is left of one.
 
     Marks stay with the assessor who made them. The answer is the first page of assignments.
     """

@@ -145,7 +145,7 @@ def list_own_marks(
     "/assignments/{int:assignment_id}/finish", auth=SUBMIT, response=response_schemas(OwnAssignment)
 )
 def finish_assignment(request: HttpRequest, assignment_id: int) -> dict[str, Any]:
-    """Finish a topic of which every document has an answer."""
+    """Finish a topic once every document has an answer."""
     finish_topic(own_assignment_or_404(request, assignment_id))
     assignment = own_assignment_or_404(request, assignment_id)
     return serialise_own_assignment(assignment, measure_progress(assignment))

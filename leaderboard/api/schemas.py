@@ -584,7 +584,7 @@ class AssignmentList(Schema):
 
 
 class AssignmentIn(Schema):
-    """Without fields: share out the topics that nobody has."""
+    """Without fields: share out the free topics."""
 
     assignment: int | None = Field(None, ge=1, description="ID of an assignment to reassign.")
     to: Label = Field("", description="Pseudonym of the assessor who judges what is left of it.")
