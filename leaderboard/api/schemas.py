@@ -6,7 +6,7 @@ An answer contains only keys that were set: a value that the caller may not see 
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
@@ -20,16 +20,19 @@ from leaderboard.api.fields import (
     GradeScale,
     Instant,
     Label,
+    MarkKey,
     Measure,
     Name,
     PlainObject,
     RunTag,
     Slug,
+    Tab,
     Text,
     Version,
 )
 from leaderboard.api.track_settings import TrackSettings
-from leaderboard.models import Run
+from leaderboard.models import Assessment, AssignedDocument, Mark, Run
+from leaderboard.models.assessments import HIGHEST_GRADE
 
 
 def nan_to_null(value: float | None) -> float | None:
@@ -480,3 +483,227 @@ class Comparison(Tested):
         description="From the paired t-test of this pair alone; null below six topics."
     )
     topics: list[TopicPair]
+
+
+# Assessments
+
+
+# As with tracks, the state of an assessment is not of the kind State, as that of a run is.
+AssessmentState = Literal["draft", "open", "paused", "closed"]
+
+
+class GradeIn(Schema):
+    """One grade of a scale in words."""
+
+    grade: int = Field(ge=0, le=HIGHEST_GRADE, strict=True)
+    name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+    line: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="Meaning.")
+    example: Annotated[Text, StringConstraints(max_length=1000)] = ""
+
+
+class AssessmentSettings(Schema):
+    order: Assessment.Order = Assessment.Order.RANDOM
+    overlap: Assessment.Overlap = Field(
+        Assessment.Overlap.SAMPLE, description="Which documents get a second opinion."
+    )
+    overlap_size: int = Field(
+        10,
+        ge=1,
+        le=100,
+        strict=True,
+        description="`sample`: percent of each topic. `topics`: how many topics. `all`: how many "
+        "opinions per document.",
+    )
+    rule: Assessment.Rule = Field(
+        Assessment.Rule.FIRST, description="Which grade counts if assessors differ."
+    )
+    topics_per_assessor: int = Field(8, ge=1, le=10_000, strict=True)
+    due_on: date | None = Field(None, description="When the judging should be finished.")
+    allows_participants: bool = False
+    shows_progress: bool = Field(False, description="Whether participants see how far it is.")
+
+
+class AssessmentIn(AssessmentSettings):
+    pool: Label = Field(description="Name of an approved pool of the track.")
+    guideline: Annotated[Text, StringConstraints(max_length=20_000)] = Field(
+        "", description="Markdown that tells assessors how to judge."
+    )
+    scale: Annotated[list[GradeIn], Field(min_length=2, max_length=HIGHEST_GRADE + 1)]
+
+
+class GuidelineOut(Schema):
+    number: int = Field(description="Every mark remembers this number.")
+    text: str
+    scale: list[GradeIn] = Field(description="The highest grade first.")
+
+
+class AssessmentCounts(Schema):
+    documents: int = Field(description="Documents of the pool.")
+    judged: int = Field(description="Documents with a grade.")
+    cannot: int = Field(description="Documents that an assessor cannot judge.")
+    to_settle: int = Field(description="Documents on which assessors differ, still undecided.")
+
+
+class AssessmentOut(AssessmentSettings):
+    name: str
+    state: AssessmentState
+    pool: str
+    url: str
+    invitation: str = Field(description="Anyone with this code can become an assessor.")
+    opened_at: datetime | None
+    closed_at: datetime | None
+    version: str | None = Field(description="The judgments that closing made.")
+    guideline: GuidelineOut
+    counts: AssessmentCounts | None = Field(None, description="Only when reading one.")
+
+
+class AssessmentList(Schema):
+    items: list[AssessmentOut]
+    next: str | None
+
+
+class CloseIn(Schema):
+    version: Version = Field(description="Name of the new judgments.")
+    early: bool = Field(False, description="Confirm that some documents have no grade.")
+
+
+class ProgressOut(Schema):
+    waiting: int
+    later: int
+    judged: int
+    cannot: int
+
+
+class AssignmentOut(Schema):
+    """A topic that an assessor judges."""
+
+    id: int
+    assessor: str = Field(description="Pseudonym.")
+    topic: str
+    turn: int = Field(description="1: the first opinion on the topic.")
+    progress: ProgressOut = Field(description="Documents by state.")
+    finished_at: datetime | None
+    last_seen_at: datetime | None = Field(description="When the assessor last judged.")
+
+
+class AssignmentList(Schema):
+    items: list[AssignmentOut]
+    next: str | None
+
+
+class AssignmentIn(Schema):
+    """Without fields: share out the free topics."""
+
+    assignment: int | None = Field(None, ge=1, description="ID of an assignment to reassign.")
+    to: Label = Field("", description="Pseudonym of the assessor who judges what is left of it.")
+
+
+class MarksFormIn(Schema):
+    format: Literal["", "jsonl", "trec", "doccano"] = Field(
+        "", description="File format. Default: detected."
+    )
+
+
+class ImportedMarksOut(Schema):
+    marks: int
+    assessors: list[str] = Field(description="Their pseudonyms, from the files.")
+    problems: list[ProblemOut] = Field(description="Warnings and notes.")
+
+
+class OwnAssignment(Schema):
+    """A topic to judge."""
+
+    id: int
+    topic: str
+    title: str
+    description: str
+    narrative: str
+    progress: ProgressOut = Field(description="Documents by state.")
+    finished_at: datetime | None
+
+
+class OwnAssessment(Schema):
+    """An assessment in which you are an assessor."""
+
+    track: str
+    name: str
+    state: AssessmentState
+    assessor: str = Field(description="Your pseudonym.")
+    due_on: date | None
+    guideline: GuidelineOut
+    assignments: list[OwnAssignment]
+
+
+class OwnAssessmentList(Schema):
+    items: list[OwnAssessment]
+    next: str | None
+
+
+class DocumentOut(Schema):
+    """A document to judge."""
+
+    document: int = Field(description="Its key for your marks.")
+    title: str | None
+    text: str | None = Field(description="null: the collection does not have it.")
+    state: AssignedDocument.State
+
+
+class NextDocuments(Schema):
+    guideline: int = Field(description="Number of the guideline that applies now.")
+    documents: list[DocumentOut]
+
+
+class MarkIn(Schema):
+    document: int = Field(ge=1, le=2**63 - 1, strict=True)
+    kind: Mark.Kind = Field(Mark.Kind.GRADE, description="`undo` takes back the mark it replaces.")
+    grade: int | None = Field(None, strict=True, description="Of the scale; only for a grade.")
+    reason: Literal["", *Mark.Reason.values] = Field(  # type: ignore[valid-type]
+        "", description="Why you cannot judge the document."
+    )
+    rationale: Annotated[Text, StringConstraints(max_length=2000)] = ""
+    spans: Annotated[list[tuple[int, int]], Field(max_length=20)] = Field(
+        [], description="Start and end of passages that gave evidence, in characters of the text."
+    )
+    seconds: float | None = Field(None, description="How long you looked at it.")
+    key: MarkKey = Field(description="A mark that is sent again with its key counts once.")
+    replaces: MarkKey | Literal[""] = Field(
+        "", description="Key of the mark that this one corrects or undoes."
+    )
+
+
+class MarksIn(Schema):
+    marks: Annotated[list[MarkIn], Field(max_length=500)]
+    tab: Tab = Field("api", description="Documents are held for one tab at a time.")
+
+
+class MarkResult(Schema):
+    key: str
+    document: int
+    code: str = Field(
+        "", description="Empty: stored. Else E_CLOSED, E_CONFLICT, E_FIELD or E_NOT_FOUND."
+    )
+    message: str = ""
+
+
+class MarksAnswer(NextDocuments):
+    results: list[MarkResult] = Field(description="One for each mark, in their order.")
+    progress: ProgressOut
+
+
+class OwnMark(Schema):
+    document: int
+    key: str
+    kind: Mark.Kind
+    grade: int | None
+    reason: str
+    rationale: str
+    spans: list[tuple[int, int]]
+    seconds: Number
+    guideline: int
+    replaces: str
+    at: datetime
+
+
+class OwnMarkList(Schema):
+    items: list[OwnMark]
+    next: str | None

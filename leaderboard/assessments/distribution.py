@@ -107,8 +107,8 @@ def plan_assignments(assessment: Assessment) -> list[Assignment]:
 
 
 def find_workers(assessment: Assessment) -> list[Worker]:
-    """Return the assessors with their teams and what they have already."""
-    assessors = list(assessment.assessors.active())
+    """Return the assessors who can judge with their teams and what they have already."""
+    assessors = list(assessment.assessors.available())
     teams = find_teams(assessment, assessors)
     workers = {found.pk: Worker(found, teams.get(found.user_id)) for found in assessors}
     for assignment in Assignment.objects.filter(assessor__in=assessors):

@@ -195,6 +195,10 @@ class AssessorQuerySet(models.QuerySet["Assessor"]):
         """Return the assessors whom the organisers have not removed."""
         return self.filter(removed_at=None)
 
+    def available(self) -> AssessorQuerySet:
+        """Return the active assessors with an account; those of imported marks have none."""
+        return self.active().exclude(user=None)
+
 
 class Assessor(models.Model):
     """A user under a pseudonym in one assessment; the pseudonym outlives the account."""
