@@ -98,7 +98,12 @@ class GuidelineForm(forms.Form):
         for part, (initial, most) in texts.items():
             self.fields[f"{part}_{grade}"] = forms.CharField(
                 label=f"{LABELS[part]} of grade {grade}",
-                widget=forms.TextInput(attrs={"aria-label": f"{LABELS[part]} of grade {grade}"}),
+                widget=forms.TextInput(
+                    attrs={
+                        "aria-label": f"{LABELS[part]} of grade {grade}",
+                        "placeholder": LABELS[part],
+                    }
+                ),
                 max_length=most,
                 initial=initial,
                 required=part == "name",
