@@ -78,6 +78,9 @@ def ada(browser, scene: Site) -> dict:
     gather_a_pool(tab)
     keep_the_pool(tab)
     gather_a_pool(tab)
+    gather_a_pool(tab)
+    keep_the_pool(tab)
+    plan_to_judge_the_pool(tab)
     freeze_the_board(tab)
     cookies = context.storage_state()
     context.close()
@@ -100,6 +103,12 @@ def keep_the_pool(tab) -> None:
     until(lambda: tab.reload() and keep.count(), "the pool is gathered")
     with tab.expect_navigation():
         keep.click()
+
+
+def plan_to_judge_the_pool(tab) -> None:
+    tab.get_by_role("link", name="Judge it here").click()
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Make the draft").click()
 
 
 def freeze_the_board(tab) -> None:
