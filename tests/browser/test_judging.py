@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.browser.test_pages import faults
+from tests.services import judging_scene
 from tests.services.machines import Site, until
 
-SCENE = Path(__file__).parent / "judging_scene.py"
+SCENE = Path(judging_scene.__file__).read_text() + "\nmake('dan')\n"
 COUNT = (
     "import json; from leaderboard.models import Mark;"
     " print(json.dumps(list(Mark.objects.filter(document__assignment={}).order_by('pk')"
@@ -25,7 +26,7 @@ topics = count(1)
 
 @pytest.fixture(scope="package")
 def judged(scene: Site) -> Site:
-    scene.manage("shell", "-c", SCENE.read_text())
+    scene.manage("shell", "-c", SCENE)
     return scene
 
 

@@ -1,4 +1,7 @@
-"""Run by `manage.py shell` on the site of the browser: documents that Dan judges."""
+"""Run by `manage.py shell` on a site: documents of sixteen topics, and who judges them.
+
+The caller adds a call of `make`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ def text_of(number: int) -> str:
     return ODD.get(number, f"Ferry {number} sails to the island. It takes {number} minutes.")
 
 
-def make() -> None:
+def make(*names: str, opinions: int = 1) -> None:
+    """An assessment on the track `isle`; each name has the password `NAME-s-word`."""
 
     topics = "".join(
         f"<top>\n<num> {n}\n<title> ferry to island {n}\n</top>\n" for n in range(1, TOPICS + 1)
@@ -56,8 +60,7 @@ def make() -> None:
         for topic in range(1, TOPICS + 1)
         for n in range(1, DOCUMENTS + 1)
     )
-    ada = User.objects.get(username="ada")
-    dan = User.objects.create_user("dan", password="dan-s-word")
+    ada, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
     collection = Collection(slug="isle", name="Isle", owner=ada, asks_first=False)
     files = CollectionFiles(upload("topics", topics), upload("documents.jsonl", documents))
     uploads.accept_collection(collection, files)
@@ -72,10 +75,11 @@ def make() -> None:
     wait(lambda: Pool.objects.filter(pk=pool.pk, state="proposed").exists())
     pools.approve_pool(pool, ada)
     pool.refresh_from_db()
-    assessment = Assessment(pool=pool, overlap="none", topics_per_assessor=TOPICS)
+    assessment = Assessment(pool=pool, topics_per_assessor=TOPICS)
+    assessment.overlap = "all" if opinions > 1 else "none"
+    assessment.overlap_size = opinions
     assessments.plan_assessment(assessment, ada, "Judge what is *written*.", SCALE)
-    assessments.add_assessor(assessment, dan)
+    for name in names:
+        user = User.objects.create_user(name, password=f"{name}-s-word")
+        assessments.add_assessor(assessment, user)
     assessments.open_assessment(assessment, ada)
-
-
-make()
