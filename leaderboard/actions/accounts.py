@@ -127,7 +127,7 @@ def count_runs(user: User) -> int:
 
 
 def list_duties(user: User) -> list[str]:
-    """Return what only this user organises, which somebody else must take over first."""
+    """Return what only this user organises, which someone else must take over first."""
     tracks = Track.objects.filter(owner=user)
     collections = Collection.objects.filter(owner=user)
     return [f"track {track}" for track in tracks] + [f"collection {row}" for row in collections]

@@ -79,7 +79,9 @@ def _clean_plain(value: Any) -> str | int | float | bool | None:
         return value
     if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
-    raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
+    raise ValueError(
+        "may only contain text of up to 1,000 characters, numbers, true, false and null"
+    )
 
 
 def clean_fixes(value: Any) -> tuple[str, ...]:

@@ -84,16 +84,16 @@ class CollectionIn(Schema):
     grade_scale: GradeScale | None = Field(
         None, description="`0-3`: 3 is the top grade, even if unused."
     )
-    formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`; else recognised.')
+    formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`. Default: detected.')
     confirm: Literal["auto", "ask"] = Field(
-        "auto", description="auto: import when there is no error and no question."
+        "auto", description="auto: import unless there is an error or a question."
     )
 
 
 class ConfirmIn(Schema):
     formats: PlainObject | None = None
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: grades do not change.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
@@ -102,7 +102,7 @@ class ConfirmIn(Schema):
 class ConfirmJudgmentsIn(Schema):
     format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: grades do not change.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
 
@@ -181,7 +181,7 @@ class TrackIn(TrackSettings):
 
 
 class TrackPatch(TrackSettings):
-    """Omitted fields stay. Slug and collection are fixed."""
+    """Omitted fields do not change. Slug and collection are fixed."""
 
     slug: Label = ""
     collection: Label = ""
@@ -204,18 +204,20 @@ class TrackOut(TrackSettings):
     collection: str
     # Not Track.State: in the document its name would be that of Run.State.
     state: Literal["draft", "planned", "open", "closed"] = Field(
-        description="From the dates: planned, open or closed."
+        description="Draft until it is opened; then planned, open or closed by its dates."
     )
-    phase: str = Field(description="What the state means now, in the words of the pages.")
+    phase: str = Field(description="What the state means now, worded as on the pages.")
     baseline: str | None = None
     edition: str | None = Field(None, description="Scores compare within one edition.")
     released_at: datetime | None = None
     invitation: str = Field("", description="Invitation code. Only organisers see it.")
-    quota: QuotaOut | None = Field(None, description="Your team's. Only when reading one track.")
+    quota: QuotaOut | None = Field(
+        None, description="The quota of your team. Only in the answer for a single track."
+    )
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     your_deadline: datetime | None = Field(
-        None, description="Your team's own later deadline, if the organisers gave it one."
+        None, description="Your team's later deadline, if the organisers gave it one."
     )
     release_at: datetime | None = None
 
@@ -227,7 +229,9 @@ class TrackList(Schema):
 
 class JoinIn(Schema):
     invitation: Label = ""
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Name of the team."
+    )
     team_code: Label = Field("", description="Code of the team that invited you.")
     accepts_terms: bool = False
 
@@ -242,8 +246,10 @@ class TeamIn(Schema):
 
 
 class DeadlineIn(Schema):
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Its name.")
-    closes_at: Instant | None = Field(description="After the track's deadline; null to end it.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Name of the team.")
+    closes_at: Instant | None = Field(
+        description="Must be after the track's deadline. null ends the extension."
+    )
     reason: Annotated[Text, StringConstraints(max_length=300)] = ""
 
 
@@ -252,7 +258,7 @@ class TeamDeadline(TeamOut):
 
 
 class NewTeamOut(TeamOut):
-    user: str = Field(description="Its account, which has no password.")
+    user: str = Field(description="The account of the team. It has no password.")
     token: str = Field(description="API token of that account. Shown only once.")
 
 
@@ -278,15 +284,15 @@ class RunIn(Schema):
     replaces: Label = Field(
         "",
         description="ID of your team's run that this one replaces. It is withdrawn once this one "
-        "has passed its checks; both use quota once. Until the deadline.",
+        "has passed its checks; the two count once against the quota. Only until the deadline.",
     )
     format: Label = Field(
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
-    commit: FactText = Field("", description="Fact `commit`: the revision of the code.")
-    branch: FactText = Field("", description="Fact `branch`, such as `main`.")
-    configuration: FactText = Field("", description="Fact `configuration`: its settings.")
+    commit: FactText = Field("", description="The fact `commit`.")
+    branch: FactText = Field("", description="The fact `branch`.")
+    configuration: FactText = Field("", description="The fact `configuration`.")
 
 
 class RepairIn(Schema):
@@ -307,7 +313,7 @@ class RunReceipt(Schema):
     state: Run.State
     done: bool
     url: str
-    message: str = Field("", description="When the same file was submitted before.")
+    message: str = Field("", description="Who submitted the same file earlier, and when.")
 
 
 Late = Annotated[bool, Field(description="Whether it arrived after the deadline and grace period.")]
@@ -325,8 +331,8 @@ class Tested(Schema):
     difference: Number
     low: Number
     high: Number
-    p: Number = Field(description="Of the pair alone.")
-    p_adjusted: Number = Field(description="Adjusted for all tests of the question.")
+    p: Number = Field(description="For this pair alone.")
+    p_adjusted: Number = Field(description="Adjusted for all tests of the family.")
     unit: str = Field(description="Of the difference: mean, total, or ratio.")
     question: Literal["baseline", "all"]
     test: str
@@ -354,7 +360,7 @@ class MainOut(Schema):
     difference: Number
     better: int = Field(description="Topics on which the run is better.")
     worse: int
-    sentence: str = Field(description="The same in words, as notices and Slack have it.")
+    sentence: str = Field(description="The same in words, as in notices and Slack.")
 
 
 class SameRun(Schema):
@@ -373,7 +379,9 @@ class RunOut(RunReceipt):
     withdrawn_reason: str = ""
     replaces: str | None = Field(None, description="ID of the run that this one replaces.")
     attempts: int = 0
-    queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
+    queue_position: int | None = Field(
+        None, description="1 is the next in line; null if the run is not queued."
+    )
     reason: str = Field("", description="Why it failed.")
     problems: list[ProblemOut] = Field([], description="First 50. See problems_url for all.")
     problem_totals: dict[str, int] = {}
@@ -381,7 +389,7 @@ class RunOut(RunReceipt):
     fixes: list[str] = Field([], description="Repairs made while reading the file.")
     scores: dict[str, Number] = Field({}, description="Mean scores by measure name.")
     verdict: VerdictOut | None = Field(
-        None, description="null: its team had no run on the board before."
+        None, description="null if its team had no earlier run on the board."
     )
     main: MainOut | None = Field(
         None, description="Only on tracks with a main branch, where scores are visible."
@@ -394,7 +402,7 @@ class RunOut(RunReceipt):
     same_rankings: list[SameRun] = Field(
         [],
         description="Runs of other teams with the same first 20 documents of every topic. "
-        "Only for organisers, and only where one run is asked for.",
+        "Only for organisers, and only in the answer for a single run.",
     )
 
 
@@ -431,7 +439,7 @@ class StandingOut(Schema):
     high: Number
     p: Number
     p_adjusted: Number
-    p_holm: Number = Field(description="p_adjusted where Holm adjusts, else null.")
+    p_holm: Number = Field(description="p_adjusted if Holm adjusts, otherwise null.")
     verdict: Literal["better", "worse", "not significant"] | None
     unit: str | None
     effect_size: Number

@@ -1,4 +1,4 @@
-"""Leaving: delete an account or a draft, and download what the site has about oneself."""
+"""Leaving: delete an account or a draft, and download what the site has about a user."""
 
 from __future__ import annotations
 
