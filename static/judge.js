@@ -16,7 +16,6 @@
 
   // A key that is pressed twice must not grade a document that nobody has seen.
   const ARMS_AFTER = 200;
-  const AHEAD = 3;
   const RETRY = [1000, 2000, 5000, 10000];
 
   // The documents that wait in this tab, those it has judged, and the one on the screen.
@@ -88,7 +87,7 @@
     }
     sending = false;
     report();
-    if (!failures && (unsent.length || (queue.length < AHEAD && !ended))) send();
+    if (!failures && (unsent.length || (queue.length < 1 && !ended))) send();
     else if (!failures) leaveIfDone();
   }
 
@@ -103,7 +102,7 @@
     const known = new Set(held());
     const fresh = answer.next.filter((one) => !known.has(one.document));
     queue.push(...fresh);
-    ended = fresh.length === 0;
+    ended = answer.is_all && fresh.length === 0;
     one("[data-done]").textContent = answer.progress.done;
     one("[data-all]").textContent = answer.progress.all;
     const bar = one(".judge-bar progress");

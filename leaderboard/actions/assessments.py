@@ -88,6 +88,7 @@ def write_guideline(
         grades=[asdict(grade) for grade in grades],
         created_by=user,
     )
+    assessment.__dict__.pop("guideline", None)
     AuditEvent.objects.record(user, "guideline", assessment, after={"number": guideline.number})
     return guideline
 

@@ -182,7 +182,7 @@ def serialise_next(assignment: Assignment, tab: str, most: int) -> dict[str, Any
     documents = []
     if can_judge(assignment):
         draw_documents(assignment)
-        documents = lease_documents(assignment, tab, most=most)
+        documents = lease_documents(assignment, tab, most=most).documents
     return {
         "guideline": assignment.assessor.assessment.guideline.number,
         "documents": serialise_documents(assignment, documents),

@@ -30,6 +30,7 @@ separately: it does not matter that an earlier one had the same content.
 - A single sentence can be enough.
 - If you hesitate between two grades, choose the lower one and write down why.
 """
+LABELS = {"name": "Name", "line": "Meaning", "example": "Example"}
 # The largest number of opinions per document; an odd number always has a middle.
 MOST_OPINIONS = 9
 
@@ -96,7 +97,13 @@ class GuidelineForm(forms.Form):
         }
         for part, (initial, most) in texts.items():
             self.fields[f"{part}_{grade}"] = forms.CharField(
-                label=f"{part.capitalize()} of grade {grade}",
+                label=f"{LABELS[part]} of grade {grade}",
+                widget=forms.TextInput(
+                    attrs={
+                        "aria-label": f"{LABELS[part]} of grade {grade}",
+                        "placeholder": LABELS[part],
+                    }
+                ),
                 max_length=most,
                 initial=initial,
                 required=part == "name",

@@ -22,6 +22,7 @@ from leaderboard.assessments.marking import Answer, MarkError, record_mark
 from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
 from leaderboard.assessments.practice import Practised, list_practice
 from leaderboard.assessments.queues import (
+    Handed,
     TopicProgress,
     lease_documents,
     measure_all_progress,
@@ -156,7 +157,7 @@ def _requested_document(
         return get_object_or_404(assignment.documents, pk=asked if is_key else None)
     if not assignment.assessor.assessment.accepts_marks or assignment.finished_at is not None:
         return None
-    return next(iter(lease_documents(assignment, tab, most=1)), None)
+    return next(iter(lease_documents(assignment, tab, most=1).documents), None)
 
 
 def _judging_context(assignment: Assignment, document: AssignedDocument) -> dict[str, Any]:
@@ -236,12 +237,13 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
     results = [_take(assignment, answer) for answer in sent.marks]
     draw_documents(assignment)
     accepts = assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
-    following = lease_documents(assignment, sent.tab, skipped=sent.have) if accepts else []
+    handed = lease_documents(assignment, sent.tab, sent.have) if accepts else Handed([], True)
     progress, pace = measure_progress(assignment), measure_pace(assignment.assessor)
     return JsonResponse(
         {
             "results": results,
-            "next": _render_documents(assignment, following),
+            "next": _render_documents(assignment, handed.documents),
+            "is_all": handed.is_all,
             "progress": {"done": progress.done, "all": progress.all, "later": progress.later},
             "pace": {"minutes": pace.minutes, "seconds": pace.seconds},
         }

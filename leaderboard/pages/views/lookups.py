@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
+from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.disclosure import (
     Sight,
     VisibleRun,
@@ -52,6 +53,7 @@ class OrganisedAssessment:
             "track": self.sight.track,
             "assessment": self.assessment,
             "shows_marks": self.shows_marks,
+            "num_disputes": len(find_disputes(self.assessment)) if self.shows_marks else 0,
         }
 
 
