@@ -27,6 +27,7 @@ NO_PAGES = {
     "intents_file",
     "judged_topics_file",
     "judging_progress",
+    "marks_file",
     "metrics",
     "new_judgments",
     "openapi-json",
