@@ -26,6 +26,7 @@ NO_PAGES = {
     "healthz",
     "intents_file",
     "judged_topics_file",
+    "judging_progress",
     "metrics",
     "new_judgments",
     "openapi-json",

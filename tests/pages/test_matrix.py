@@ -113,6 +113,7 @@ PAGES = {
     "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),
     "close_assessment": ("/tracks/blind/judging/judging-1/close/", ORGANISERS),
     "my_judging": ("/judging/", SIGNED_IN),
+    "judging_progress": ("/judging/progress.csv", SIGNED_IN),
     "join_judging": ("/judging/join/code-of-judging/", SIGNED_IN),
     "before_topic": ("/judging/{assignment}/before/", ASSESSOR),
     "judge": ("/judging/{assignment}/?tab=a", ASSESSOR_ACT),
