@@ -39,7 +39,7 @@ class Budget:
     documents: int
 
     def __str__(self) -> str:
-        return f"{self.documents} documents"
+        return f"{self.documents} document{'s' if self.documents > 1 else ''}"
 
     def count_judged(self, is_relevant: BoolArray) -> int:
         return min(self.documents, len(is_relevant))
@@ -57,7 +57,7 @@ class MissesInARow:
     at_least: int = 30
 
     def __str__(self) -> str:
-        return f"{self.misses} misses in a row"
+        return f"{self.misses} misses in a row" if self.misses > 1 else "1 miss"
 
     def count_judged(self, is_relevant: BoolArray) -> int:
         in_a_row = 0

@@ -201,6 +201,16 @@ class TestGuards:
         docnos = [each.docno for each in draws_of(order.log)]
         assert sorted(docnos) == sorted(order.order.candidates.docnos)
 
+    def test_move_to_front_follows_its_run_across_documents_that_a_guard_chose(self):
+        guards = Guards(warm_up=0, every=2, in_a_row=9)
+        candidates = candidates_of("a1 a2 a3 a4", "b1 b2 b3 b4", "c1 c2 c3 c4")
+        order = OrderSettings("mtf", 1, teams=("ada", "ben", "cat"), guards=guards).start(
+            candidates
+        )
+        drawn = order.draw_batch(6)
+        assert [each.reason for each in drawn] == ["order", "least seen"] * 3
+        assert len({each.run for each in drawn if each.reason == "order"}) == 1
+
     def test_a_document_that_is_judged_already_is_not_handed_out(self):
         order = SETTINGS.start(candidates_of(*RANKINGS))
         first = candidates_of(*RANKINGS).docnos[0]
