@@ -17,7 +17,7 @@ from evaluation.measures import MeasureError
 COMMANDS = {
     "score": "score runs against judgments, as trec_eval -q -c does",
     "compare": "compare runs with a baseline: differences, intervals, p-values",
-    "pairs": "compare all runs with each other: Tukey's HSD, ranks, letters",
+    "pairs": "compare all pairs of runs, with rank intervals and letters",
     "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
     "overlap": "compare two rankings without judgments: rank-biased overlap",
     "kappa": "compare the grades of assessors: kappa, alpha, overlap",

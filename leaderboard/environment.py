@@ -19,7 +19,7 @@ SQLITE_OPTIONS = {
 }
 POSTGRESQL_OPTIONS = {
     "options": "-c lock_timeout=5000 -c idle_in_transaction_session_timeout=60000",
-    # A host that vanished says nothing: it is found out in seconds, by default in hours.
+    # A host that disappears sends nothing. This detects it in seconds; the default takes hours.
     "connect_timeout": "10",
     "keepalives_idle": "10",
     "keepalives_interval": "5",
@@ -45,7 +45,7 @@ def switch(name: str, default: bool = False) -> bool:
 
 
 def choice(name: str, among: tuple[str, ...]) -> str:
-    """One of these words; the first where nothing is said."""
+    """One of these words; the first if the variable is not set."""
     value = text(name, among[0]).lower() or among[0]
     if value not in among:
         raise ImproperlyConfigured(f"{name} is {value!r}; use one of {', '.join(among)}")

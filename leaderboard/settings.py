@@ -100,7 +100,7 @@ CACHES = {
         {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": REDIS_URL,
-            # A page waits for a Redis that hangs no longer than this.
+            # A page waits no longer than this for a Redis that hangs.
             "OPTIONS": {
                 "serializer": "leaderboard.infrastructure.cached_values.JsonOrBytes",
                 "socket_timeout": 1,
@@ -117,7 +117,7 @@ CACHES = {
     )
 }
 
-# Files: never served by address; every download goes through a view that asks disclosure.
+# Files: never served by URL. Every download goes through a view that checks disclosure.
 MEDIA_ROOT = RANKFIELD_HOME / "files"
 STATIC_URL = "/static/"
 STATIC_ROOT = RANKFIELD_HOME / "static"
@@ -150,12 +150,12 @@ FILE_UPLOAD_HANDLERS = [
     "leaderboard.infrastructure.free_space.FreeSpaceGuard",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
-# Django would let everybody on this machine read what it stores.
+# By default Django lets every account on this machine read the files it stores.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_TEMP_DIR = RANKFIELD_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 
-# Accounts: a name and a password; mail is used only where a server is configured.
+# Accounts: a name and a password. Email is used only if a server is configured.
 AUTH_USER_MODEL = "leaderboard.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
@@ -181,7 +181,7 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "leaderboard.pages.forms.accounts.NewPasswordForm",
 }
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
-# Of whom a second factor is asked; everybody may set one.
+# Who must have a second factor. Everyone may set one.
 SECOND_FACTOR = choice("SECOND_FACTOR", ("offered", "staff", "organisers"))
 MFA_ADAPTER = "leaderboard.pages.accounts.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Rankfield"
@@ -194,7 +194,7 @@ MFA_FORMS = {
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 
-# Mail: without a host none is sent, and nothing misses it.
+# Email: without a host none is sent, and everything else still works.
 EMAIL_HOST = text("EMAIL_HOST")
 EMAIL_TLS = choice("EMAIL_TLS", ("none", "starttls", "tls"))
 EMAIL_PORT = number("EMAIL_PORT", {"none": 25, "starttls": 587, "tls": 465}[EMAIL_TLS])
@@ -206,7 +206,7 @@ EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 if not EMAIL_HOST:
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 DEFAULT_FROM_EMAIL = text("EMAIL_FROM", "rankfield@localhost") or "rankfield@localhost"
-# Where readers of a mail find the site.
+# The URL of the site in links of emails.
 SITE_URL = (text("SITE_URL") or "".join(CSRF_TRUSTED_ORIGINS[:1])).rstrip("/")
 
 # Headers and cookies
@@ -222,7 +222,7 @@ ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 SESSION_ENGINE = "leaderboard.infrastructure.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:
-    # A browser takes these names only over https, for this host and from no other.
+    # A browser accepts cookies of these names only over https and only from this host.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -245,7 +245,7 @@ RUN_LINE_LIMIT = number("RUN_LINE_LIMIT", 4096)
 RUN_LINES_LIMIT = number("RUN_LINES_LIMIT", 50_000_000)
 COLLECTION_UPLOAD_LIMIT = number("COLLECTION_UPLOAD_LIMIT", 4096 * MIB)
 COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
-# Of kept uploads; 0 is no limit.
+# Of stored uploads; 0 means no limit.
 TEAM_BYTES = number("TEAM_BYTES", 10 * 1024 * MIB)
 SITE_BYTES = number("SITE_BYTES", 500 * 1024 * MIB)
 PROBLEMS_SHOWN = 50
@@ -255,7 +255,7 @@ ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 
-# Webhooks reach https addresses of the public internet; with this, any address.
+# Webhooks may call only https URLs on the public internet; with this setting, any URL.
 WEBHOOKS_ANYWHERE = switch("WEBHOOKS_ANYWHERE")
 
 # Jobs
@@ -269,10 +269,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MIB
 NINJA_PAGINATION_MAX_LIMIT = 200
 
-# Who asks for /metrics says this word; without one there is no such page.
+# The token that a request for /metrics must send. Without a token there is no such page.
 METRICS_TOKEN = text("METRICS_TOKEN")
 
-# Text for people, JSON for what gathers logs; a server has the latter.
+# Text for people, JSON for log collectors; the default on a server is JSON.
 LOG_FORMAT = choice("LOG_FORMAT", ("json", "text") if DATABASE_URL else ("text", "json"))
 SUSPICIOUS = (
     *("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent"),
@@ -300,11 +300,11 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "leaderboard": {"level": text("LOG_LEVEL", "INFO")},
-        # A line for each request, where a program reads them.
+        # One line per request if a program reads the log.
         "leaderboard.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
-        # Anyone can send a request like these, so they are no fault of the site.
+        # Anyone can send such requests, so they are not errors of the site.
         **{f"django.security.{name}": {"filters": ["suspicious"]} for name in SUSPICIOUS},
-        # A reader's wrong address is no trouble of ours.
+        # A wrong URL is not an error of the site.
         "django.request": {"level": "ERROR"},
     },
 }

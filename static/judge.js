@@ -16,7 +16,6 @@
 
   // A key that is pressed twice must not grade a document that nobody has seen.
   const ARMS_AFTER = 200;
-  const AHEAD = 3;
   const RETRY = [1000, 2000, 5000, 10000];
 
   // The documents that wait in this tab, those it has judged, and the one on the screen.
@@ -88,7 +87,7 @@
     }
     sending = false;
     report();
-    if (!failures && (unsent.length || (queue.length < AHEAD && !ended))) send();
+    if (!failures && (unsent.length || (queue.length < 1 && !ended))) send();
     else if (!failures) leaveIfDone();
   }
 
@@ -103,7 +102,7 @@
     const known = new Set(held());
     const fresh = answer.next.filter((one) => !known.has(one.document));
     queue.push(...fresh);
-    ended = fresh.length === 0;
+    ended = answer.is_all && fresh.length === 0;
     one("[data-done]").textContent = answer.progress.done;
     one("[data-all]").textContent = answer.progress.all;
     const bar = one(".judge-bar progress");
@@ -270,10 +269,13 @@
     to.scrollIntoView({ block: "center" });
   }
 
+  // Places in a text count characters; JavaScript counts some of them as two.
+  const countCharacters = (text) => [...text].length;
+  const unitOf = (text, character) => [...text].slice(0, character).join("").length;
   function offsetIn(paragraph, node, offset) {
     const range = document.createRange();
     range.setStart(paragraph, 0); range.setEnd(node, offset);
-    return Number(paragraph.dataset.start) + range.toString().length;
+    return Number(paragraph.dataset.start) + countCharacters(range.toString());
   }
   function markPassage() {
     const selection = getSelection();
@@ -295,11 +297,12 @@
       const from = Number(paragraph.dataset.start);
       let at = from;
       textNodes().filter((node) => paragraph.contains(node)).forEach((node) => {
-        const low = Math.max(start - at, 0), high = Math.min(end - at, node.length);
-        at += node.length;
+        const length = countCharacters(node.data);
+        const low = Math.max(start - at, 0), high = Math.min(end - at, length);
+        at += length;
         if (low >= high) return;
         const range = document.createRange();
-        range.setStart(node, low); range.setEnd(node, high);
+        range.setStart(node, unitOf(node.data, low)); range.setEnd(node, unitOf(node.data, high));
         const sign = document.createElement("mark");
         sign.className = "span"; range.surroundContents(sign);
       });

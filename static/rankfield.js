@@ -250,7 +250,7 @@ async function send(form, submitter) {
   request.responseType = "document";
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     if (bar) { bar.hidden = false; bar.max = total; bar.value = loaded; }
-    say(loaded < total ? `${bytes(loaded)} of ${bytes(total)} sent` : "Upload complete. Saving …");
+    say(loaded < total ? `${bytes(loaded)} of ${bytes(total)} uploaded` : "Upload complete. Saving …");
   });
   request.addEventListener("loadend", () => {
     buttons.forEach((button) => { button.disabled = false; });

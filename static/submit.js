@@ -121,7 +121,7 @@ async function openMember(zip, { name, isEncrypted, method, checksum, packed, un
   const problem = isEncrypted ? "It is encrypted. Zip it without a password."
     : isOther(name) ? "It is not a run file."
       : name.endsWith(".zip") ? "It is an archive in an archive. Zip the runs themselves."
-        : method !== 0 && method !== 8 ? "It is packed in a way that is not read here." : "";
+        : method !== 0 && method !== 8 ? "It uses a compression method that is not supported." : "";
   if (problem) return { ...entry, problem };
   const head = new DataView(await zip.slice(header, header + 30).arrayBuffer());
   const start = header + 30 + head.getUint16(26, true) + head.getUint16(28, true);
@@ -291,7 +291,7 @@ async function examine(row, rules) {
   if (row.problem) return;
   if (row.file.size > rules.limit) { row.problem = `It has ${bytes(row.file.size)}; the limit is ${bytes(rules.limit)}.`; return; }
   let seen = null;
-  try { seen = await look(row.file); } catch { row.problem = "It cannot be read: the file is damaged or of another kind."; return; }
+  try { seen = await look(row.file); } catch { row.problem = "It cannot be read: the file is damaged or of a different type."; return; }
   row.facts = summarise(seen, rules);
 }
 
@@ -384,7 +384,7 @@ function judgeLines(row, examined, rules) {
   const twin = examined.find((other) => other.facts.same === facts.same && facts.lines);
   if (twin !== row && twin) {
     const alike = twin.facts.tags.join() === facts.tags.join();
-    row.said.unshift(alike ? `The same file as ${twin.name}.` : `Same lines as ${twin.name}, only the tag differs.`);
+    row.said.unshift(alike ? `The same file as ${twin.name}.` : `Same lines as ${twin.name}; only the tag differs.`);
     row.level = "warn";
     row.offer = { kind: "leave", label: "Leave it out", ticked: alike };
   }
@@ -394,7 +394,7 @@ function judgeTag(row, examined, rules, used) {
   const { tags } = row.facts;
   const [tag] = tags;
   const sharing = examined.filter((other) => other.facts.tags.includes(tag) && !isOut(other)).length;
-  const problem = tags.length !== 1 ? "The tag is not the same in every line."
+  const problem = tags.length !== 1 ? "The tag is not the same on every line."
     : sharing > 1 ? `Tag ${tag} is used by ${word(sharing)} of these files.`
       : rules.tags.has(tag) ? `Your team has a run ${tag} already.` : "";
   if (!problem) return;
@@ -412,7 +412,7 @@ function keepQuota(sendable, left, rows) {
   }
   sendable.filter((row) => !isOut(row)).slice(Math.max(0, left)).forEach((row) => {
     row.level = "bad";
-    row.said = [left > 0 ? `Your team has ${counted(left, "run")} left. Leave another file out to submit this one.` : "Your team has no runs left."];
+    row.said = [left > 0 ? `Your team has ${counted(left, "run")} left. Exclude another file to submit this one.` : "Your team has no runs left."];
   });
 }
 

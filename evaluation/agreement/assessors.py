@@ -135,7 +135,7 @@ OF_TWO = {
     "negative": "agreement on documents that are not, 2 d / (2 d + b + c)",
 }
 OF_ALL = {
-    "fleiss_kappa": "Fleiss's kappa, of the documents that all have graded",
+    "fleiss_kappa": "Fleiss's kappa, for the documents that all assessors graded",
     "alpha_nominal": "Krippendorff's alpha, grades are names",
     "alpha_ordinal": "Krippendorff's alpha, grades are ranks",
     "alpha_interval": "Krippendorff's alpha, grades are numbers",

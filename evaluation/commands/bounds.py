@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         return files.REFUSED
     rows = [row for asked in every for row in build_rows(asked, records, options.digits)]
     scenarios = any(asked.measure.definition.bounds != "true" for asked in every)
-    note = "* two scenarios, which other judgments may leave behind" if scenarios else ""
+    note = "* two scenarios; other judgments may lead outside them" if scenarios else ""
     table = Table(["measure", "run", "low", "score", "high"], rows, texts=2, note=note)
     tables.print_table(table, options.format)
     return 0

@@ -44,19 +44,19 @@ CORRECTIONS = {
 }
 WORSE = 1
 EPILOG = """
-The family is all runs compared with the baseline, or with --family all all pairs of the runs
-given: p is adjusted over it for each measure. The intervals hold for the whole family at once;
+The family is all runs compared with the baseline, or all pairs of runs with --family all. For
+each measure, p is adjusted over the family. The intervals hold jointly for the whole family;
 a test whose intervals could contradict its p prints none. GMAP and GMBpref are tested by
 ln max(value, 1e-5), and their difference is the ratio of the geometric means; the difference of
 a sum is that of the totals.
 
 --and compares systems over several collections by the mean of their mean differences, by sign
-flips of the topics of each collection around its own mean. Each QRELS is one collection: a topic of
-a QRELS that is named twice flips with itself. The claim is about these collections, not about
+flips of the topics of each collection around its own mean. Each QRELS is one collection: topics of
+a QRELS that is named twice are flipped together. The claim is about these collections, not about
 others; there is no test where a collection has fewer than two topics.
 
 --region R is for two runs that were named before any result was seen. The probabilities come
-from the paired t-test of these two alone (noninformative prior) and are adjusted for nothing:
+from the paired t-test of these two alone (noninformative prior) and are not adjusted:
 that the run is better by more than R, that the two are within R of each other, that it is worse
 by more than R. R is in the unit of the difference; for a ratio, within R is 1 / (1 + R) to 1 + R.
 
@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--correction",
         choices=CORRECTIONS,
-        help="max_t for the test max_t, else holm; none takes every run alone",
+        help="max_t for the test max_t, else holm; none does not adjust p",
     )
     parser.add_argument(
         "--family",
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     if not matches and options.correction != "none":
         parser().error("--test max_t adjusts p itself: its --correction is max_t or none")
     if options.family == "all" and options.correction != "max_t":
-        parser().error("--family all goes with --test max_t")
+        parser().error("--family all requires --test max_t")
     if options.region is not None and len(options.runs) > 1:
         parser().error("--region takes one RUN: the pair is named in advance")
     check_further(options)
@@ -154,7 +154,7 @@ def check_further(options: argparse.Namespace) -> None:
     if any(len(group) != len(options.runs) + 2 for group in options.further):
         parser().error("--and takes QRELS, BASELINE and as many RUNs as the first collection has")
     if options.test != "max_t" or options.correction == "none" or options.region is not None:
-        parser().error("--and goes with --test max_t, adjusted, and without --region")
+        parser().error("--and requires --test max_t with adjustment and excludes --region")
     for asked in requested_measures(options):
         if scale_of(asked.measure).unit == "total":
             parser().error(f"{asked.name} is a sum, which has no mean over collections")

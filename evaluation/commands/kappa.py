@@ -20,7 +20,7 @@ from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
 NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())
 EPILOG = f"""
 Give a file of judgments per assessor, or one file whose second column names the assessor.
-Documents count that two assessors have judged. Negative grades are no judgments.
+Only documents that at least two assessors have judged count. Negative grades are no judgments.
 
 {NAMES}
 

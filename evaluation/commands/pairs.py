@@ -1,4 +1,4 @@
-"""pairs: all runs against each other, as pairs or with ranks and letters."""
+"""pairs: all pairs of runs, as differences or as ranks and letters."""
 
 from __future__ import annotations
 

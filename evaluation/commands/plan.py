@@ -36,7 +36,7 @@ Topics, after Sakai's topic-set-size design:
   ANOVA      one-way, of --runs N runs whose best and worst are --difference apart
   interval   of the mean difference of two runs, not wider than --width
 
-The variance is typed (--variance, within runs; the difference of two runs then varies by twice
+The variance is given (--variance, within runs; the difference of two runs then varies by twice
 as much) or estimated from QRELS and RUNs. With these, a second table shows pools of smaller
 depths: documents to judge, hours, and how alike the runs are ordered (Kendall's tau_b, tau_AP).
 
@@ -115,7 +115,7 @@ def check(options: argparse.Namespace) -> None:
         if len(options.runs) < 2:
             parser().error("QRELS needs two runs or more")
         if options.variance is not None:
-            parser().error("--variance does not go with runs: it is estimated from them")
+            parser().error("--variance cannot be combined with runs, which give an estimate")
         if not (options.effect or options.difference or options.width):
             options.difference = [0.05, 0.1]
     elif not (options.effect or options.difference or options.width):

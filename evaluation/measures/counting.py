@@ -204,7 +204,7 @@ def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float)
     """Utility of the retrieved set: a per hit, b per false hit, c per miss, d per rejection.
 
     Takes rel, a, b, c and d. a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R): the size of
-    the collection, which trec_eval takes with -N, is 0 as it is there without -N.
+    the collection counts as 0, as in trec_eval without its option -N.
     Source: Hull, The TREC-6 Filtering Track, 1997; trec_eval.
 
     >>> example("Utility(1,-0.5)")

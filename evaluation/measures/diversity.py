@@ -152,7 +152,7 @@ def alpha_ndcg(run: JudgedRun, *, rel: int, alpha: float, k: int) -> FloatArray:
 
 @measure("ERR-IA", ALPHA, at=CUTOFF, also=("ERR_IA",), bounds="none")
 def err_ia(run: JudgedRun, *, rel: int, alpha: float, k: int) -> FloatArray:
-    """Expected reciprocal rank averaged over subtopics, over the highest value that is possible.
+    """Expected reciprocal rank averaged over subtopics, divided by the highest possible value.
 
     The sum of (1 - alpha)^repetitions / rank, divided by S times the sum of
     (1 - alpha)^(i - 1) / i over the ranks i up to k.

@@ -274,8 +274,8 @@ def trec_ndcg_at_relevant(run: JudgedRun, *, gains: Gains, written: str) -> Floa
 def ndcg_at_steps(run: JudgedRun, *, rel: int, gains: Gains) -> FloatArray:
     """Mean of nDCG over the ranks at which the gain of the ideal ranking changes or ends.
 
-    The end of the ranking is one more where it lies more than one rank deeper. 0 where R is 0
-    or no gain is positive.
+    The end of the ranking counts as one more such rank if it is more than one rank deeper. 0
+    where R is 0 or no gain is positive.
     Takes rel, for R alone, and gains, as DCG does.
     Source: trec_eval.
 

@@ -147,7 +147,7 @@ def trec_measures(text: str) -> tuple[TrecAsked, ...]:
     if text in PLAIN:
         return (TrecAsked(text, _trec_measure(text, PLAIN[text])),)
     if text.startswith(NOT_BUILT):
-        raise MeasureError(f"{text}: a measure of trec_eval that is not built here")
+        raise MeasureError(f"{text}: a measure of trec_eval that is not implemented here")
     for name in WITH_PARAMETERS:
         if text == name or text.startswith((name + ".", name + "_")):
             return _with_parameters(name, text, text[len(name) + 1 :])
@@ -203,7 +203,7 @@ def parse_measure(text: str) -> Measure:
     """
     found = trec_measures(text)
     if len(found) > 1 and not text.isidentifier():
-        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
+        raise MeasureError(f"{text}: names {len(found)} measures; name one")
     return found[0].measure.ours if len(found) == 1 else read_measure(text)
 
 

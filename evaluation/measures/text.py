@@ -72,7 +72,7 @@ def build_measure(
 
 def _cutoff(text: str, definition: Definition, at: str | None) -> int | float | None:
     if definition.at is None and at is not None:
-        raise MeasureError(f"{text}: {definition.name} takes nothing behind @")
+        raise MeasureError(f"{text}: {definition.name} takes no value after @")
     if definition.at is None or (at is None and not definition.at.required):
         return None
     if at is None:

@@ -179,7 +179,7 @@ def inst(run: JudgedRun, *, rel: int, T: float) -> FloatArray:
     """Expected gain per document of a user who wants T relevant documents and adapts on the way.
 
     The user goes on from rank i with probability ((i + T + T_i - 1) / (i + T + T_i))^2, where
-    T_i = T - c_i; ranks up to 1,000 count, without a document they have no gain.
+    T_i = T - c_i. Ranks up to 1,000 count; a rank without a document has no gain.
     Takes rel and T.
     Source: Moffat, Bailey, Scholer and Thomas, TOIS 2017; cwl-eval.
 

@@ -105,7 +105,7 @@ def _pool_by_priority(
 ) -> Pool:
     """Take the `size` documents of each topic with the highest priority, equal ones by docno."""
     if size < 1:
-        raise ValueError(f"a pool takes at least one document of a topic: {size}")
+        raise ValueError(f"a pool needs at least one document per topic: {size}")
     pooled: dict[bytes, tuple[Pooled, ...]] = {}
     for topic, found in gathered(runs, depth, topics).items():
         first = sorted(found)
@@ -141,9 +141,9 @@ def stratified_pool(
     """
     ends = [stratum.to for stratum in strata]
     if not strata or ends != sorted(set(ends)) or ends[0] < 1:
-        raise ValueError("strata go deeper one after the other")
+        raise ValueError("each stratum must be deeper than the one before")
     if not all(0 < stratum.rate <= 1 for stratum in strata):
-        raise ValueError("the rate of a stratum lies above 0 and at most at 1")
+        raise ValueError("the rate of a stratum must be above 0 and at most 1")
     pooled: dict[bytes, tuple[Pooled, ...]] = {}
     undrawn: dict[bytes, tuple[Pooled, ...]] = {}
     for topic, found in gathered(runs, ends[-1], topics).items():

@@ -46,7 +46,7 @@ TABLE = {
     4: ("docno", "url", "title", "text"),
 }
 FORMATS_HINT = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
-LISTED_HINT = "Write each JSON document on a line of its own, without a list around them."
+LISTED_HINT = "Write one JSON document per line, without a list around them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def recognise_documents(file: BinaryIO) -> Recognised:
 
     >>> from io import BytesIO
     >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n")).because
-    'The first 2 lines each hold one identifier.'
+    'The first 2 lines each contain one identifier.'
     """
     problems = Problems()
     return _recognised(first_lines(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
@@ -146,7 +146,7 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
     in_a_list = any(line.lstrip().startswith(b"[") for line in lines[:1])
     if lines and not in_a_list and all(is_docno(line.strip()) for line in lines):
         return Recognised.surely(
-            "docnos", f"The first {len(lines)} lines each hold one identifier."
+            "docnos", f"The first {len(lines)} lines each contain one identifier."
         )
     if lines:
         hint = LISTED_HINT if in_a_list else FORMATS_HINT

@@ -155,7 +155,7 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     >>> from io import BytesIO
     >>> found = recognise_qrels(BytesIO(b"7 d1 2\\n7 d2 0\\n8 d1 1\\n"))
     >>> found.format, found.because
-    ('cranfield', 'The lines have 3 columns. Column 3 holds grades.')
+    ('cranfield', 'The lines have 3 columns. Column 3 contains grades.')
 
     Columns in another order, which known topics or documents show, are a reading of their own:
 
@@ -216,11 +216,13 @@ def _three_of_qrels(table: Table) -> list[Candidate]:
         names = b" ".join(table.header).decode("utf-8", "replace")
         return [Candidate("beir", f"The first line is a header: {names}.")]
     if table.matches(2, NTCIR_GRADE):
-        return [Candidate("ntcir", f"{table.described()} Column 3 holds grades as of NTCIR.")]
+        return [
+            Candidate("ntcir", f"{table.described()} Column 3 contains grades as in NTCIR files.")
+        ]
     if not table.is_whole(2):
         return []
     misplaced = table.misplaced(0, 1)
-    found = [Candidate("cranfield", f"{table.described()} Column 3 holds grades.", misplaced)]
+    found = [Candidate("cranfield", f"{table.described()} Column 3 contains grades.", misplaced)]
     if table.counts_up(2):
         because = "Column 3 counts 1, 2, 3 within each topic, as ranks do."
         found.insert(0, Candidate("run", because, NOT_READ["run"]))
@@ -229,7 +231,9 @@ def _three_of_qrels(table: Table) -> list[Candidate]:
 
 def _four_of_qrels(table: Table) -> list[Candidate]:
     if table.matches(3, NTCIR_GRADE) or table.matches(1, NTCIR_GRADE):
-        return [Candidate("ntcir", f"{table.described()} The grades are letters, as of NTCIR.")]
+        return [
+            Candidate("ntcir", f"{table.described()} The grades are letters, as in NTCIR files.")
+        ]
     if not table.is_whole(3):
         return []
     trec = Candidate("trec", table.described(), table.misplaced(0, 2))
@@ -345,14 +349,14 @@ def _three(table: Table) -> list[Candidate]:
     if table.is_whole(2) and table.counts_up(2):
         because = f"{known} Column 3 counts 1, 2, 3 within each topic, as ranks do."
         return [Candidate("msmarco", because, misplaced)]
-    because = f"{known} Column 3 holds numbers that do not count up."
+    because = f"{known} Column 3 contains numbers that do not count up."
     scores = Candidate("scores", because, misplaced)
     if not table.is_whole(2):
         return [scores]
     if table.repeats(2):
         faulty = Candidate("msmarco", known, "A number repeats in a topic; ranks never do.")
         return [scores, faulty, *_judgments(table)]
-    because = f"{known} Column 3 holds whole numbers, each once for a topic, as ranks may be."
+    because = f"{known} Column 3 contains whole numbers, each once per topic, as ranks may be."
     return [scores, Candidate("msmarco", because, misplaced)]
 
 

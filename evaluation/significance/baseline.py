@@ -134,7 +134,7 @@ def compare_with_baseline(
     if test not in (None, *TESTS) or correction not in get_args(Correction):
         raise ValueError(f"no such test or correction: {test}, {correction}")
     if test and (test == "max_t") != (correction == "max_t") and correction != "none":
-        raise ValueError("the test max_t adjusts p itself, other tests do not go with max_t")
+        raise ValueError("the test max_t adjusts p itself; other tests cannot use max_t")
     scores = scale.tested(np.asarray(scores, dtype=np.float64))
     own = baseline if isinstance(baseline, int | np.integer) else None
     against = scores[own] if own is not None else scale.tested(np.asarray(baseline))

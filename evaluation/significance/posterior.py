@@ -66,7 +66,7 @@ def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:
     if summary.topics < 2:
         raise ValueError("a probability needs two topics")
     if region < 0:
-        raise ValueError(f"the region of equivalence is not negative: {region}")
+        raise ValueError(f"the region of equivalence cannot be negative: {region}")
     if summary.deviation == 0:
         if not region and abs(summary.mean) <= EQUAL:
             return Posterior(0.5, 0.0, 0.5)

@@ -63,7 +63,7 @@ def topics_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int
     199
     """
     if not effect:
-        raise ValueError("no number of topics shows an effect of 0")
+        raise ValueError("no number of topics detects an effect of 0")
     z = float(ndtri(1 - alpha / 2))
     topics = max(2, round((z + float(ndtri(power))) ** 2 / effect**2 + z * z / 2))
     while topics > 2 and power_of(effect, topics - 1, alpha) >= power:

@@ -9,9 +9,21 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.models import AuditEvent, Collection, Membership, Run, Track, User
+from leaderboard.models import (
+    Assessment,
+    Assessor,
+    Assignment,
+    AuditEvent,
+    Collection,
+    Mark,
+    Membership,
+    Run,
+    Track,
+    User,
+)
 
 GONE = "deleted user"
 
@@ -54,6 +66,7 @@ def export_account(user: User) -> dict[str, Any]:
             }
             for run in runs.order_by("received_at")
         ],
+        "judging": [_export_assessor(assessor) for assessor in user.assessors.order_by("pk")],
         "tokens": [
             {"name": token.name, "scopes": token.scopes, "created": token.created_at.isoformat()}
             for token in user.tokens.all()
@@ -73,13 +86,48 @@ def export_account(user: User) -> dict[str, Any]:
     }
 
 
+def _export_assessor(assessor: Assessor) -> dict[str, Any]:
+    """Return what a user judged in an assessment, with docnos once it is closed."""
+    assessment = assessor.assessment
+    notes = assessor.assignments.exclude(notes="").values_list("topic__number", "notes")
+    marks = assessor.marks.select_related("document__assignment__topic").order_by("pk")
+    is_closed = assessment.state == Assessment.State.CLOSED
+    return {
+        "track": assessment.track.slug,
+        "assessment": assessment.name,
+        "pseudonym": assessor.name,
+        "joined": assessor.joined_at.isoformat(),
+        "notes": dict(notes),
+        "marks": [_export_mark(mark, is_closed) for mark in marks],
+    }
+
+
+def _export_mark(mark: Mark, is_closed: bool) -> dict[str, Any]:
+    docno = {"docno": mark.document.docno} if is_closed else {}
+    return {
+        "topic": mark.document.assignment.topic.number,
+        **docno,
+        "kind": mark.kind,
+        "grade": mark.grade,
+        "reason": mark.reason,
+        "rationale": mark.rationale,
+        "seconds": mark.seconds,
+        "at": mark.at.isoformat(),
+    }
+
+
+def count_marks(user: User) -> int:
+    """Return how many marks the user gave as an assessor."""
+    return Mark.objects.filter(assessor__user=user).count()
+
+
 def count_runs(user: User) -> int:
     """Return how many runs the user submitted."""
     return Run.objects.filter(submitted_by=user).count()
 
 
 def list_duties(user: User) -> list[str]:
-    """Return what only this user organises, which somebody else must take over first."""
+    """Return what only this user organises, which someone else must take over first."""
     tracks = Track.objects.filter(owner=user)
     collections = Collection.objects.filter(owner=user)
     return [f"track {track}" for track in tracks] + [f"collection {row}" for row in collections]
@@ -87,7 +135,7 @@ def list_duties(user: User) -> list[str]:
 
 @transaction.atomic
 def delete_account(user: User) -> None:
-    """Delete what identifies a user; runs stay with the team.
+    """Delete what identifies a user; runs stay with the team, marks under their pseudonym.
 
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
     the owner of a track or collection.
@@ -99,6 +147,7 @@ def delete_account(user: User) -> None:
     Membership.objects.filter(user=user).delete()
     EmailAddress.objects.filter(user=user).delete()
     Authenticator.objects.filter(user=user).delete()
+    _leave_assessments(user)
     for track in Track.objects.filter(co_organisers=user):
         track.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
@@ -110,6 +159,15 @@ def delete_account(user: User) -> None:
     user.is_active = user.is_staff = user.is_superuser = user.can_organise = False
     user.set_unusable_password()
     user.save()
+
+
+def _leave_assessments(user: User) -> None:
+    """Part a user from the pseudonyms; what the user has not begun to judge is free for others."""
+    assessors = Assessor.objects.filter(user=user)
+    Assignment.objects.filter(assessor__in=assessors, drawn_at=None).delete()
+    Assignment.objects.filter(assessor__in=assessors).update(notes="")
+    assessors.active().update(removed_at=timezone.now())
+    assessors.update(user=None)
 
 
 def _forget_name(username: str) -> None:

@@ -88,6 +88,7 @@ def write_guideline(
         grades=[asdict(grade) for grade in grades],
         created_by=user,
     )
+    assessment.__dict__.pop("guideline", None)
     AuditEvent.objects.record(user, "guideline", assessment, after={"number": guideline.number})
     return guideline
 
@@ -151,10 +152,20 @@ def add_assessor(assessment: Assessment, user: User) -> Assessor:
     takes_part = assessment.track.memberships.filter(user=user, team__of_organisers=False)
     if not assessment.allows_participants and takes_part.exists():
         raise ActionError("Teams of this track cannot judge it.")
-    number = assessment.assessors.count() + 1
-    assessor = Assessor.objects.create(assessment=assessment, user=user, name=f"A{number}")
+    assessor = Assessor.objects.create(
+        assessment=assessment, user=user, name=next_pseudonym(assessment)
+    )
     AuditEvent.objects.record(user, "judge", assessment, after={"assessor": assessor.name})
     return assessor
+
+
+def next_pseudonym(assessment: Assessment) -> str:
+    """Return the first of A1, A2, ... after the number of assessors that nobody has."""
+    taken = set(assessment.assessors.values_list("name", flat=True))
+    number = len(taken) + 1
+    while f"A{number}" in taken:
+        number += 1
+    return f"A{number}"
 
 
 @transaction.atomic
@@ -172,7 +183,7 @@ def share_out(assessment: Assessment, user: User) -> int:
 @transaction.atomic
 def open_assessment(assessment: Assessment, user: User) -> None:
     """Share out the topics and let the judging begin.  Raises ActionError."""
-    if not assessment.assessors.active().exists():
+    if not assessment.assessors.available().exists() and not assessment.has_marks:
         raise ActionError("Invite at least one assessor first.")
     share_out(assessment, user)
     _move(assessment, user, "open", (Assessment.State.DRAFT,), Assessment.State.OPEN)
@@ -214,7 +225,8 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
 
     Marks stay with whoever made them, so the first assessor keeps the documents judged so far.
     """
-    if to.removed_at is not None or to.assessment_id != assignment.assessor.assessment_id:
+    others = assignment.assessor.assessment.assessors.available()
+    if not others.filter(pk=to.pk).exists():
         raise ActionError("Choose an assessor of this assessment.")
     if Assignment.objects.filter(assessor=to, topic=assignment.topic).exists():
         raise ActionError(f"{to} judges this topic already.")

@@ -12,9 +12,9 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 def clean_slug(text: str) -> str:
     """Return a valid slug, or raise ValueError."""
     if not SLUG.fullmatch(text):
-        raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
+        raise ValueError("may contain letters, digits, - and _, and begins with a letter or digit")
     if text.lower() in RESERVED:
-        raise ValueError("is a word of other addresses here; choose another")
+        raise ValueError("is reserved for site URLs; choose another")
     return text
 
 
@@ -27,7 +27,7 @@ def clean_commit_url(text: str) -> str:
         parts = urlsplit("")
     is_link = parts.scheme == "https" and parts.hostname and not parts.username
     if text and not (is_link and COMMIT in parts.path + parts.query and " " not in text):
-        raise ValueError(f"is a URL that begins with https:// and has {COMMIT} in it")
+        raise ValueError(f"must be a URL that begins with https:// and contains {COMMIT}")
     return text
 
 

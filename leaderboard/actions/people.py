@@ -313,7 +313,7 @@ def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "")
 def extend_deadline(
     team: Team, user: User, closes_at: datetime | None, reason: str = ""
 ) -> datetime | None:
-    """Give one team a later deadline than its track, or none of its own, and notify it.
+    """Give a team a later deadline than its track, or remove that deadline, and notify the team.
 
     Return the team's deadline; raises ActionError.
     """

@@ -30,7 +30,7 @@ CHUNK = 128 * 1024
 ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 # Deflated, no name, no time, unknown system: equal members become equal files.
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-# A gzip file hardly gets smaller in an archive; one that does so is refused.
+# A gzip file hardly shrinks in an archive. One that shrinks more than this is refused.
 MOST_GAIN = 20
 # What archives contain besides runs, by name or by ending.
 OTHER_NAMES = ("readme", "licence", "license", "changelog", "makefile")
@@ -42,7 +42,7 @@ OTHER_ENDINGS = (
 
 @dataclass(frozen=True)
 class RunFile:
-    """One file of a request, in an archive or by itself, or why it is no run."""
+    """One file of a request, alone or in an archive, or why it is not a run."""
 
     name: str
     file: UploadedFile
@@ -119,7 +119,7 @@ def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
 
 
 def copy_member(archive: UploadedFile, member: Member, name: str) -> UploadedFile:
-    """Return a member of an archive as a file of its own, as packed; raises NotAccepted."""
+    """Return a separate, still compressed copy of an archive member; raises NotAccepted."""
     check_free_space(member.packed)
     packed = read_packed(archive.file, member)
     if not member.deflated:
@@ -193,7 +193,7 @@ def accept_run_files(
     details: RunDetails,
     received_at: datetime | None = None,
 ) -> list[SentFile]:
-    """Make each file an upload of its own; one that is refused holds up no other."""
+    """Submit each file as a separate upload; a rejected file does not stop the others."""
     # A key names one run, and the same file is the same run without one.
     details = replace(details, idempotency_key="")
     return [accept_run_file(track, user, file, details, received_at) for file in files]

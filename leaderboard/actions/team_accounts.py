@@ -1,6 +1,6 @@
 """Teams that organisers create, each with an account and an API token of its own.
 
-They serve tasks whose teams never sign up here: teams or organisers submit with these tokens.
+They serve tracks whose teams never sign up here: teams or organisers submit with these tokens.
 """
 
 from __future__ import annotations

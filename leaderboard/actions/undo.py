@@ -58,7 +58,7 @@ def find_undoable_change(track: Track) -> UndoableChange | None:
 
 @transaction.atomic
 def undo_change(track: Track, user: User, event_id: int) -> Track:
-    """Restore the settings from before a change; return the track as it is then.
+    """Restore the settings from before a change and return the restored track.
 
     Raises ActionError if it is too late.
     """

@@ -81,10 +81,12 @@ UPLOADS = {
     "new_judgments": JUDGMENTS,
     "check_judgments_again": JUDGMENTS,
     "judge_pool": Upload(size_of_file, can_judge_pool),
+    "import_mark_files": Upload(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,
     f"{API}replace_judgments": JUDGMENTS,
+    f"{API}import_marks": Upload(size_of_file, can_judge_pool),
 }
 
 

@@ -151,7 +151,7 @@ def find_replaced_run(team: Team | None, run_id: str) -> Run | None:
 
 
 def refuse_known_replacement(known: Run, run_id: str) -> None:
-    """Raise NotAccepted if the file of a replacement is already a run of its own."""
+    """Raise NotAccepted if another run already has the file of a replacement."""
     if not run_id or known.replaces_id == run_id:
         return
     if known.pk == run_id:
@@ -372,4 +372,4 @@ def _create_judgment_set(
             )
     except IntegrityError:
         default_storage.delete(name)
-        raise NotAccepted("E_CONFLICT", f"There are judgments {version} already.") from None
+        raise NotAccepted("E_CONFLICT", f"Judgments {version} already exist.") from None

@@ -134,7 +134,7 @@ class MeasureAgreement:
 
     @property
     def measure_table(self) -> Table:
-        """A line for every two measures; tau_ap holds the board of one to that of the other."""
+        """A line for every two measures; tau_ap compares the boards of the two."""
         places = permutations(range(len(self.measures)), 2)
         lines = [
             (self.measures[i], self.measures[j], float(self.tau[i, j]), float(self.tau_ap[i, j]))

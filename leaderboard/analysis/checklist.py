@@ -16,7 +16,7 @@ NEEDED = 3
 
 @dataclass(frozen=True)
 class ChecklistStep:
-    """One step: what to do, how it stands, and where it is done."""
+    """One step: what to do, whether it is done, and where to do it."""
 
     name: str
     title: str
@@ -107,7 +107,7 @@ def _dates(track: Track) -> ChecklistStep:
 
 
 def _baseline(track: Track, made: bool) -> ChecklistStep:
-    words = "Teams compare with it, and it shows that topics and docnos fit together."
+    words = "Teams compare with it, and it shows that topics and docnos match."
     if made:
         words = "BM25 is ranking the documents. You can close this page."
     address = reverse("submit", args=[track.slug])
@@ -121,9 +121,9 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
 
 def _invite(track: Track) -> ChecklistStep:
     details = {
-        Track.Joining.EVERYONE: "Everyone can join once the task is open. Share its URL.",
-        Track.Joining.INVITATION: "People join with the link, which works once the task is open.",
-        Track.Joining.APPROVAL: "Once the task is open, teams ask to join and you approve them.",
+        Track.Joining.EVERYONE: "Everyone can join once the track is open. Share its URL.",
+        Track.Joining.INVITATION: "People join with the link, which works once the track is open.",
+        Track.Joining.APPROVAL: "Once the track is open, teams ask to join and you approve them.",
     }
     detail = details[Track.Joining(track.joining)]
     address = f"{reverse('manage', args=[track.slug])}#invitation"
@@ -144,5 +144,5 @@ def _test_run(track: Track) -> ChecklistStep:
 def _open(track: Track) -> ChecklistStep:
     seen = "everyone" if track.visibility == Track.Visibility.PUBLIC else "all who can join"
     return ChecklistStep(
-        "open", "Open the task", f"The page becomes visible to {seen}.", not track.is_draft
+        "open", "Open the track", f"The page becomes visible to {seen}.", not track.is_draft
     )

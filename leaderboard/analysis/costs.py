@@ -178,7 +178,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
 
 
 def _compare_with_best(board: Board, best: Run, runs: Sequence[str]) -> dict[str, Difference]:
-    """Hold the runs to the best, which scores chose, by the decisions about all pairs."""
+    """Compare the runs with the best one, chosen by its score, by the test of all pairs."""
     against = compute_differences(board.edition, board.measure, best.pk, list(runs), most_scores=0)
     pairs = board.decisions
     if pairs is None:

@@ -1,4 +1,4 @@
-"""The organiser's desk: open tasks, failures and warnings of a track."""
+"""The organiser's desk: open work, failures and warnings of a track."""
 
 from __future__ import annotations
 

@@ -64,19 +64,19 @@ class VerdictBounds:
 
     @property
     def becomes(self) -> str:
-        """Say which other verdict is possible: "stands", "or worse" or "or any other"."""
+        """Say which other verdict is possible: "cannot change" or "could become worse"."""
         if self.stands:
-            return "stands"
+            return "cannot change"
         could = {self.verdict_low, self.verdict_high} - {self.verdict}
         # A verdict that can reach the other extreme can also become not significant.
         is_any = self.verdict != NOT_SIGNIFICANT and could != {NOT_SIGNIFICANT}
-        return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
+        return f"could become {'any other' if is_any or len(could) > 1 else could.pop()}"
 
     @property
     def takes(self) -> str:
         """Say how many documents could close or reverse the gap to the baseline: "3 of 40"."""
         if self.needed is None:
-            return "none can" if self.robust else "–"
+            return "impossible" if self.robust else "–"
         return f"{count(self.needed)} of {count(self.among)}"
 
 

@@ -170,7 +170,7 @@ def find_variances(board: Board) -> Variances | None:
 
 
 def typed_variances(variance: float) -> Variances:
-    """Return the variances that one within runs stands for: differences vary twice as much."""
+    """Return the variances for one within runs: the variance of differences is twice as large."""
     return Variances(variance, 2 * variance)
 
 

@@ -96,7 +96,7 @@ class LeftOutTeams:
 
 @dataclass(frozen=True)
 class MeasureTrust:
-    """How a measure bears new teams: the mean τ, and the largest change of any best run."""
+    """How stable a measure is with new teams: the mean τ and the largest change of a best run."""
 
     measure: str
     mean_tau: float | None
@@ -104,7 +104,7 @@ class MeasureTrust:
 
 
 def rate_measures(board: Board) -> list[MeasureTrust]:
-    """Return this for every measure of a board, the steadiest first; none if that takes long."""
+    """Return the stability of every measure, the most stable first; none if that takes too long."""
     runs = [standing.run for standing in board.ranked]
     if is_too_large(runs * len(board.measures)):
         return []

@@ -105,7 +105,7 @@ def tabulate_grades(grades: Mapping[int, int]) -> Table:
 
 
 def tabulate_judged(edition: Edition, topics: Sequence[JudgedTopic]) -> Table:
-    """Return a line for each topic, a column for each grade that somebody gave."""
+    """Return a line for each topic, a column for each grade that occurs."""
     given = sorted((int(grade) for grade in edition.judgment_set.grade_counts), reverse=True)
     columns = [
         *TOPIC_COLUMNS,

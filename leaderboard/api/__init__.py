@@ -10,7 +10,7 @@ from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
 from ninja.openapi.docs import DocsBase
 
-from leaderboard.api import boards, collections, runs, tracks
+from leaderboard.api import assessments, boards, collections, judging, runs, tracks
 from leaderboard.api.auth import READ
 from leaderboard.api.describing import group_calls, split_code
 from leaderboard.api.errors import register_error_handlers, with_api_errors
@@ -19,8 +19,8 @@ from leaderboard.api.schemas import Me, response_schemas
 DESCRIPTION = """\
 Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
 page or with `manage.py create_token`. Public boards need no token. Lists take `limit` and `after`
-and return `{items, next}`. Every error is `{code, message, problems: []}`. Answers have no keys
-for values that you may not see. A value of null is undefined.
+and return `{items, next}`. Every error is `{code, message, problems: []}`. Answers omit values
+that you may not see. A value of null is undefined.
 """
 
 
@@ -63,7 +63,7 @@ account = Router(tags=["account"])
 unknown_paths = Router()
 
 
-@account.get("/me", auth=READ, response=response_schemas(Me))
+@account.get("/me", auth=READ, response=response_schemas(Me), summary="Get account")
 def me(request: HttpRequest) -> dict[str, Any]:
     """Get the token's user, scopes and teams."""
     user = request.auth.user
@@ -91,6 +91,8 @@ api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
 api.add_router("", runs.router)
+api.add_router("", assessments.router)
+api.add_router("", judging.router)
 api.add_router("", account)
 # The last, since it takes every path.
 api.add_router("", unknown_paths)

@@ -37,9 +37,9 @@ def get_leaderboard(
 ) -> dict[str, Any] | HttpResponse:
     """Get the ranked runs with their test results, as JSON or as a table.
 
-    `family` names the question that the tests answer: `baseline` compares every run with the
-    baseline, `all` every run with every other. With a version of earlier `judgments`, get the
-    board of that version and its measures.
+    `family` selects what the tests compare: `baseline` compares every run with the baseline, `all`
+    compares all pairs of runs. With `judgments`, get the board of an earlier version and its
+    measures.
     """
     sight = track_or_404(viewer(request), slug).with_judgments(judgments)
     measure = find_measure(sight, measure)
@@ -90,7 +90,12 @@ def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
     }
 
 
-@router.get("/{slug:slug}/compare", auth=PUBLIC, response=response_schemas(Comparison))
+@router.get(
+    "/{slug:slug}/compare",
+    auth=PUBLIC,
+    response=response_schemas(Comparison),
+    summary="Compare runs",
+)
 def compare(
     request: HttpRequest,
     slug: str,
@@ -102,7 +107,7 @@ def compare(
 ) -> dict[str, Any]:
     """Compare run `b` with run `a`. Differences are b minus a.
 
-    A pair without the baseline is answered by the decisions about all pairs. The `probability` is
+    A pair without the baseline is decided by the test of all pairs of runs. The `probability` is
     for a pair named before its results were seen; differences up to `region` count as equivalent.
     """
     sight = track_or_404(viewer(request), slug).with_every_run()

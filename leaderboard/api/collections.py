@@ -54,7 +54,9 @@ def create_collection(
     """
     user = viewer(request)
     if not user.may_organise:
-        raise permission_error("Your account cannot add collections. Ask staff for access.")
+        raise permission_error(
+            "Your account cannot add collections. Ask an administrator for access."
+        )
     refuse_truncated_body(request)
     collection = build_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
@@ -85,7 +87,7 @@ def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Coll
 def read_files(request: HttpRequest) -> CollectionFiles:
     documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
     if documents is not None and docnos is not None:
-        raise field_error("docnos", "replace documents that are not here; send one of the two")
+        raise field_error("docnos", "cannot be combined with documents; upload one of the two")
     return CollectionFiles(
         topics=only_file(request, "topics"),
         documents=documents or docnos,

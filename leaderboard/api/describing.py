@@ -18,7 +18,7 @@ KINDS = {
 }
 FORMATS = {"date-time": "time", "binary": "file"}
 BODIES = {"multipart/form-data": "Form", "application/json": "JSON"}
-PLACES = {"path": "In the path", "query": "After the ?", "header": "Header"}
+PLACES = {"path": "Path parameters", "query": "Query parameters", "header": "Header"}
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,9 @@ def _clean_plain(value: Any) -> str | int | float | bool | None:
         return value
     if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
-    raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
+    raise ValueError(
+        "may only contain text of up to 1,000 characters, numbers, true, false and null"
+    )
 
 
 def clean_fixes(value: Any) -> tuple[str, ...]:
@@ -110,6 +112,8 @@ Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]
 Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]
+MarkKey = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,40}$")]
+Tab = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,32}$")]
 Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]
 PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]

@@ -14,6 +14,9 @@ from leaderboard.models.runs import RunQuerySet
 
 Row = TypeVar("Row", bound=Model)
 
+# Keys of rows have no more digits.
+LONGEST_NUMBER = 18
+
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
@@ -23,6 +26,14 @@ class Page(Generic[Row]):
 
 def page_by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
     return _cut_page(rows.filter(slug__gt=paging.after).order_by("slug"), paging, "slug")
+
+
+def page_by_number(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
+    """Return a page of rows in the order in which they were made."""
+    after = paging.after or "0"
+    if not after.isdecimal() or len(after) > LONGEST_NUMBER:
+        raise field_error("after", "is not the `next` of a page", after)
+    return _cut_page(rows.filter(pk__gt=int(after)).order_by("pk"), paging, "pk")
 
 
 def page_newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:

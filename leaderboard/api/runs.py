@@ -67,12 +67,12 @@ def create_run(
     file: File[UploadedFile],
     idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
 ) -> Status[dict[str, Any]]:
-    """Submit a run: plain, .gz, or a .zip of one file. The answer is 201; a worker then reads it.
+    """Submit a run: plain, .gz, or a .zip of one file. Returns 201; a worker then reads it.
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
-    200, even after the deadline. `message` then names the time of the first upload. `fix`
-    makes repairs while the file is read: see `fix` of a problem. `replaces` names a run of your
-    team, which is withdrawn once this one has passed its checks; both use quota once.
+    200, even after the deadline. `message` then names who uploaded it first, and when.
+    `fix` repairs the file while it is read: see `fix` of a problem. `replaces` names a run of
+    your team, which is withdrawn once this one has passed its checks; the quota counts both once.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
@@ -304,9 +304,9 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     "/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True
 )
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
-    """Add or change facts of a run. null removes a fact; all others stay.
+    """Add or change facts of a run. null removes a fact; other facts do not change.
 
-    Teams can do this until the release, organisers of the track always. Changes are recorded.
+    Teams can do this until release, organisers at any time. Changes are recorded.
     """
     seen = own_run_or_403(request, run_id)
     if not seen.sight.can_state_facts(seen.run):
@@ -319,7 +319,7 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
 def withdraw_run(
     request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
 ) -> Status[None]:
-    """Withdraw a run from the board. Its file and URL stay.
+    """Withdraw a run from the board. Its file and its URL are kept.
 
     The reason is shown on the page of the run.
     """
@@ -337,8 +337,8 @@ def withdraw_run(
 def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     """Undo the withdrawal of a run.
 
-    Teams can do this while the track accepts runs, organisers of the track always. It fails if
-    the same file or tag was submitted again since.
+    Teams can do this while the track accepts runs, organisers at any time. It fails if the same
+    file or tag has been submitted again.
     """
     run_actions.undo_withdrawal(own_run_or_403(request, run_id).run, viewer(request))
     return get_run(request, run_id)
@@ -354,7 +354,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
     """Check a rejected run again with repairs. The stored file does not change."""
     run = own_run_or_403(request, run_id).run
     if len(body.fix) != 1:
-        raise field_error("fix", "names one repair", ", ".join(body.fix))
+        raise field_error("fix", "must name a repair", ", ".join(body.fix))
     run_actions.repair_run(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 

@@ -6,7 +6,7 @@ An answer contains only keys that were set: a value that the caller may not see 
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
@@ -20,16 +20,19 @@ from leaderboard.api.fields import (
     GradeScale,
     Instant,
     Label,
+    MarkKey,
     Measure,
     Name,
     PlainObject,
     RunTag,
     Slug,
+    Tab,
     Text,
     Version,
 )
 from leaderboard.api.track_settings import TrackSettings
-from leaderboard.models import Run
+from leaderboard.models import Assessment, AssignedDocument, Mark, Run
+from leaderboard.models.assessments import HIGHEST_GRADE
 
 
 def nan_to_null(value: float | None) -> float | None:
@@ -81,16 +84,16 @@ class CollectionIn(Schema):
     grade_scale: GradeScale | None = Field(
         None, description="`0-3`: 3 is the top grade, even if unused."
     )
-    formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`; else recognised.')
+    formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`. Default: detected.')
     confirm: Literal["auto", "ask"] = Field(
-        "auto", description="auto: import when there is no error and no question."
+        "auto", description="auto: import unless there is an error or a question."
     )
 
 
 class ConfirmIn(Schema):
     formats: PlainObject | None = None
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: grades do not change.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
@@ -99,7 +102,7 @@ class ConfirmIn(Schema):
 class ConfirmJudgmentsIn(Schema):
     format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: grades do not change.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
 
@@ -178,7 +181,7 @@ class TrackIn(TrackSettings):
 
 
 class TrackPatch(TrackSettings):
-    """Omitted fields stay. Slug and collection are fixed."""
+    """Omitted fields do not change. Slug and collection are fixed."""
 
     slug: Label = ""
     collection: Label = ""
@@ -201,18 +204,20 @@ class TrackOut(TrackSettings):
     collection: str
     # Not Track.State: in the document its name would be that of Run.State.
     state: Literal["draft", "planned", "open", "closed"] = Field(
-        description="From the dates: planned, open or closed."
+        description="Draft until it is opened; then planned, open or closed by its dates."
     )
-    phase: str = Field(description="What the state means now, in the words of the pages.")
+    phase: str = Field(description="What the state means now, worded as on the pages.")
     baseline: str | None = None
     edition: str | None = Field(None, description="Scores compare within one edition.")
     released_at: datetime | None = None
     invitation: str = Field("", description="Invitation code. Only organisers see it.")
-    quota: QuotaOut | None = Field(None, description="Your team's. Only when reading one track.")
+    quota: QuotaOut | None = Field(
+        None, description="The quota of your team. Only in the answer for a single track."
+    )
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     your_deadline: datetime | None = Field(
-        None, description="Your team's own later deadline, if the organisers gave it one."
+        None, description="Your team's later deadline, if the organisers gave it one."
     )
     release_at: datetime | None = None
 
@@ -224,7 +229,9 @@ class TrackList(Schema):
 
 class JoinIn(Schema):
     invitation: Label = ""
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Name of the team."
+    )
     team_code: Label = Field("", description="Code of the team that invited you.")
     accepts_terms: bool = False
 
@@ -239,8 +246,10 @@ class TeamIn(Schema):
 
 
 class DeadlineIn(Schema):
-    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Its name.")
-    closes_at: Instant | None = Field(description="After the track's deadline; null to end it.")
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Name of the team.")
+    closes_at: Instant | None = Field(
+        description="Must be after the track's deadline. null ends the extension."
+    )
     reason: Annotated[Text, StringConstraints(max_length=300)] = ""
 
 
@@ -249,7 +258,7 @@ class TeamDeadline(TeamOut):
 
 
 class NewTeamOut(TeamOut):
-    user: str = Field(description="Its account, which has no password.")
+    user: str = Field(description="The account of the team. It has no password.")
     token: str = Field(description="API token of that account. Shown only once.")
 
 
@@ -275,15 +284,15 @@ class RunIn(Schema):
     replaces: Label = Field(
         "",
         description="ID of your team's run that this one replaces. It is withdrawn once this one "
-        "has passed its checks; both use quota once. Until the deadline.",
+        "has passed its checks; the two count once against the quota. Only until the deadline.",
     )
     format: Label = Field(
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
-    commit: FactText = Field("", description="Fact `commit`: the revision of the code.")
-    branch: FactText = Field("", description="Fact `branch`, such as `main`.")
-    configuration: FactText = Field("", description="Fact `configuration`: its settings.")
+    commit: FactText = Field("", description="The fact `commit`.")
+    branch: FactText = Field("", description="The fact `branch`.")
+    configuration: FactText = Field("", description="The fact `configuration`.")
 
 
 class RepairIn(Schema):
@@ -304,7 +313,7 @@ class RunReceipt(Schema):
     state: Run.State
     done: bool
     url: str
-    message: str = Field("", description="When the same file was submitted before.")
+    message: str = Field("", description="Who submitted the same file earlier, and when.")
 
 
 Late = Annotated[bool, Field(description="Whether it arrived after the deadline and grace period.")]
@@ -322,8 +331,8 @@ class Tested(Schema):
     difference: Number
     low: Number
     high: Number
-    p: Number = Field(description="Of the pair alone.")
-    p_adjusted: Number = Field(description="Adjusted for all tests of the question.")
+    p: Number = Field(description="For this pair alone.")
+    p_adjusted: Number = Field(description="Adjusted for all tests of the family.")
     unit: str = Field(description="Of the difference: mean, total, or ratio.")
     question: Literal["baseline", "all"]
     test: str
@@ -351,7 +360,7 @@ class MainOut(Schema):
     difference: Number
     better: int = Field(description="Topics on which the run is better.")
     worse: int
-    sentence: str = Field(description="The same in words, as notices and Slack have it.")
+    sentence: str = Field(description="The same in words, as in notices and Slack.")
 
 
 class SameRun(Schema):
@@ -370,7 +379,9 @@ class RunOut(RunReceipt):
     withdrawn_reason: str = ""
     replaces: str | None = Field(None, description="ID of the run that this one replaces.")
     attempts: int = 0
-    queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
+    queue_position: int | None = Field(
+        None, description="1 is the next in line; null if the run is not queued."
+    )
     reason: str = Field("", description="Why it failed.")
     problems: list[ProblemOut] = Field([], description="First 50. See problems_url for all.")
     problem_totals: dict[str, int] = {}
@@ -378,7 +389,7 @@ class RunOut(RunReceipt):
     fixes: list[str] = Field([], description="Repairs made while reading the file.")
     scores: dict[str, Number] = Field({}, description="Mean scores by measure name.")
     verdict: VerdictOut | None = Field(
-        None, description="null: its team had no run on the board before."
+        None, description="null if its team had no earlier run on the board."
     )
     main: MainOut | None = Field(
         None, description="Only on tracks with a main branch, where scores are visible."
@@ -391,7 +402,7 @@ class RunOut(RunReceipt):
     same_rankings: list[SameRun] = Field(
         [],
         description="Runs of other teams with the same first 20 documents of every topic. "
-        "Only for organisers, and only where one run is asked for.",
+        "Only for organisers, and only in the answer for a single run.",
     )
 
 
@@ -428,7 +439,7 @@ class StandingOut(Schema):
     high: Number
     p: Number
     p_adjusted: Number
-    p_holm: Number = Field(description="p_adjusted where Holm adjusts, else null.")
+    p_holm: Number = Field(description="p_adjusted if Holm adjusts, otherwise null.")
     verdict: Literal["better", "worse", "not significant"] | None
     unit: str | None
     effect_size: Number
@@ -472,3 +483,227 @@ class Comparison(Tested):
         description="From the paired t-test of this pair alone; null below six topics."
     )
     topics: list[TopicPair]
+
+
+# Assessments
+
+
+# As with tracks, the state of an assessment is not of the kind State, as that of a run is.
+AssessmentState = Literal["draft", "open", "paused", "closed"]
+
+
+class GradeIn(Schema):
+    """One grade of a scale in words."""
+
+    grade: int = Field(ge=0, le=HIGHEST_GRADE, strict=True)
+    name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+    line: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="Meaning.")
+    example: Annotated[Text, StringConstraints(max_length=1000)] = ""
+
+
+class AssessmentSettings(Schema):
+    order: Assessment.Order = Assessment.Order.RANDOM
+    overlap: Assessment.Overlap = Field(
+        Assessment.Overlap.SAMPLE, description="Which documents get a second opinion."
+    )
+    overlap_size: int = Field(
+        10,
+        ge=1,
+        le=100,
+        strict=True,
+        description="`sample`: percent of each topic. `topics`: how many topics. `all`: how many "
+        "opinions per document.",
+    )
+    rule: Assessment.Rule = Field(
+        Assessment.Rule.FIRST, description="Which grade counts if assessors differ."
+    )
+    topics_per_assessor: int = Field(8, ge=1, le=10_000, strict=True)
+    due_on: date | None = Field(None, description="When the judging should be finished.")
+    allows_participants: bool = False
+    shows_progress: bool = Field(False, description="Whether participants see how far it is.")
+
+
+class AssessmentIn(AssessmentSettings):
+    pool: Label = Field(description="Name of an approved pool of the track.")
+    guideline: Annotated[Text, StringConstraints(max_length=20_000)] = Field(
+        "", description="Markdown that tells assessors how to judge."
+    )
+    scale: Annotated[list[GradeIn], Field(min_length=2, max_length=HIGHEST_GRADE + 1)]
+
+
+class GuidelineOut(Schema):
+    number: int = Field(description="Every mark remembers this number.")
+    text: str
+    scale: list[GradeIn] = Field(description="The highest grade first.")
+
+
+class AssessmentCounts(Schema):
+    documents: int = Field(description="Documents of the pool.")
+    judged: int = Field(description="Documents with a grade.")
+    cannot: int = Field(description="Documents that an assessor cannot judge.")
+    to_settle: int = Field(description="Documents on which assessors differ, still undecided.")
+
+
+class AssessmentOut(AssessmentSettings):
+    name: str
+    state: AssessmentState
+    pool: str
+    url: str
+    invitation: str = Field(description="Anyone with this code can become an assessor.")
+    opened_at: datetime | None
+    closed_at: datetime | None
+    version: str | None = Field(description="The judgments that closing made.")
+    guideline: GuidelineOut
+    counts: AssessmentCounts | None = Field(None, description="Only when reading one.")
+
+
+class AssessmentList(Schema):
+    items: list[AssessmentOut]
+    next: str | None
+
+
+class CloseIn(Schema):
+    version: Version = Field(description="Name of the new judgments.")
+    early: bool = Field(False, description="Confirm that some documents have no grade.")
+
+
+class ProgressOut(Schema):
+    waiting: int
+    later: int
+    judged: int
+    cannot: int
+
+
+class AssignmentOut(Schema):
+    """A topic that an assessor judges."""
+
+    id: int
+    assessor: str = Field(description="Pseudonym.")
+    topic: str
+    turn: int = Field(description="1: the first opinion on the topic.")
+    progress: ProgressOut = Field(description="Documents by state.")
+    finished_at: datetime | None
+    last_seen_at: datetime | None = Field(description="When the assessor last judged.")
+
+
+class AssignmentList(Schema):
+    items: list[AssignmentOut]
+    next: str | None
+
+
+class AssignmentIn(Schema):
+    """Without fields: share out the free topics."""
+
+    assignment: int | None = Field(None, ge=1, description="ID of an assignment to reassign.")
+    to: Label = Field("", description="Pseudonym of the assessor who judges what is left of it.")
+
+
+class MarksFormIn(Schema):
+    format: Literal["", "jsonl", "trec", "doccano"] = Field(
+        "", description="File format. Default: detected."
+    )
+
+
+class ImportedMarksOut(Schema):
+    marks: int
+    assessors: list[str] = Field(description="Their pseudonyms, from the files.")
+    problems: list[ProblemOut] = Field(description="Warnings and notes.")
+
+
+class OwnAssignment(Schema):
+    """A topic to judge."""
+
+    id: int
+    topic: str
+    title: str
+    description: str
+    narrative: str
+    progress: ProgressOut = Field(description="Documents by state.")
+    finished_at: datetime | None
+
+
+class OwnAssessment(Schema):
+    """An assessment in which you are an assessor."""
+
+    track: str
+    name: str
+    state: AssessmentState
+    assessor: str = Field(description="Your pseudonym.")
+    due_on: date | None
+    guideline: GuidelineOut
+    assignments: list[OwnAssignment]
+
+
+class OwnAssessmentList(Schema):
+    items: list[OwnAssessment]
+    next: str | None
+
+
+class DocumentOut(Schema):
+    """A document to judge."""
+
+    document: int = Field(description="Its key for your marks.")
+    title: str | None
+    text: str | None = Field(description="null: the collection does not have it.")
+    state: AssignedDocument.State
+
+
+class NextDocuments(Schema):
+    guideline: int = Field(description="Number of the guideline that applies now.")
+    documents: list[DocumentOut]
+
+
+class MarkIn(Schema):
+    document: int = Field(ge=1, le=2**63 - 1, strict=True)
+    kind: Mark.Kind = Field(Mark.Kind.GRADE, description="`undo` takes back the mark it replaces.")
+    grade: int | None = Field(None, strict=True, description="Of the scale; only for a grade.")
+    reason: Literal["", *Mark.Reason.values] = Field(  # type: ignore[valid-type]
+        "", description="Why you cannot judge the document."
+    )
+    rationale: Annotated[Text, StringConstraints(max_length=2000)] = ""
+    spans: Annotated[list[tuple[int, int]], Field(max_length=20)] = Field(
+        [], description="Start and end of passages that gave evidence, in characters of the text."
+    )
+    seconds: float | None = Field(None, description="How long you looked at it.")
+    key: MarkKey = Field(description="A mark that is sent again with its key counts once.")
+    replaces: MarkKey | Literal[""] = Field(
+        "", description="Key of the mark that this one corrects or undoes."
+    )
+
+
+class MarksIn(Schema):
+    marks: Annotated[list[MarkIn], Field(max_length=500)]
+    tab: Tab = Field("api", description="Documents are held for one tab at a time.")
+
+
+class MarkResult(Schema):
+    key: str
+    document: int
+    code: str = Field(
+        "", description="Empty: stored. Else E_CLOSED, E_CONFLICT, E_FIELD or E_NOT_FOUND."
+    )
+    message: str = ""
+
+
+class MarksAnswer(NextDocuments):
+    results: list[MarkResult] = Field(description="One for each mark, in their order.")
+    progress: ProgressOut
+
+
+class OwnMark(Schema):
+    document: int
+    key: str
+    kind: Mark.Kind
+    grade: int | None
+    reason: str
+    rationale: str
+    spans: list[tuple[int, int]]
+    seconds: Number
+    guideline: int
+    replaces: str
+    at: datetime
+
+
+class OwnMarkList(Schema):
+    items: list[OwnMark]
+    next: str | None

@@ -54,7 +54,7 @@ LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
 def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     user = viewer(request)
     if not user.may_organise:
-        raise permission_error("Your account cannot open tracks. Ask staff for access.")
+        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
     collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is already in use; choose another", body.slug)
@@ -161,7 +161,7 @@ def check_measure(field: str, text: str) -> Measure:
     except ValueError as error:
         raise field_error(field, str(error), text) from None
     if len(str(measure.resolved(127))) > LONGEST_MEASURE:
-        raise field_error(field, "is too long a measure", text)
+        raise field_error(field, "is too long", text)
     return measure
 
 
@@ -189,7 +189,7 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
         raise field_error("exclusion_reason", "is needed if topics are excluded")
     for name in ("ladder_step", "public_topics"):
         if merged[name] and merged["disclosure"] != Track.Disclosure.LEADERBOARD:
-            raise field_error(name, "belongs to a track whose disclosure is leaderboard")
+            raise field_error(name, "is only available with leaderboard disclosure")
     opens, closes = merged["opens_at"], merged["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         raise field_error("closes_at", "the track closes before it opens", closes.isoformat())
@@ -257,9 +257,9 @@ def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
     "/{slug:slug}", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
 )
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
-    """Change the settings sent. The old board remains until new scores are complete.
+    """Change the given settings. The old board remains until new scores are complete.
 
-    Runs of a blind track appear at the release only, even if `disclosure` changes.
+    Runs of a blind track appear only on release, even if `disclosure` changes.
     """
     user = viewer(request)
     sight = organised_sight_or_403(user, slug)
@@ -315,7 +315,7 @@ def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
 
 @router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))
 def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
-    """Create a team with its own account and API token, for a team that does not sign up."""
+    """Create a team with an account and an API token, for teams that do not sign up."""
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
     try:
@@ -328,16 +328,16 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
 
 @router.post("/{slug:slug}/deadlines", auth=ORGANISE, response=response_schemas(TeamDeadline))
 def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[str, Any]:
-    """Give one team a later deadline, or with `closes_at` null the track's again.
+    """Give one team a later deadline; with `closes_at` null it has the track's deadline again.
 
-    Its runs are then in time until that deadline. Other teams do not see it; the activity log has
-    the reason.
+    Runs of the team are on time until then. Other teams do not see the deadline. The activity log
+    has the reason.
     """
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
     team = track.teams.filter(key=team_key(body.team)).first()
     if team is None:
-        raise field_error("team", "is no team of this track", body.team)
+        raise field_error("team", "is not a team of this track", body.team)
     try:
         deadline = people.extend_deadline(team, user, body.closes_at, body.reason)
     except ActionError as refusal:

@@ -148,7 +148,9 @@ def restore_backup(folder: Path) -> Backup:
     refuse_used_site()
     database = SQLITE if SQLITE in kept.sums else DUMP
     if (database == SQLITE) != (connection.vendor == "sqlite"):
-        raise BackupError(f"{database} is of the other kind of database than DATABASE_URL names.")
+        raise BackupError(
+            f"{database} is from a different kind of database than the one in DATABASE_URL."
+        )
     _restore_database(folder / database)
     for name in find_stored_names(kept):
         if not default_storage.exists(name):
@@ -170,9 +172,7 @@ def read_backup(folder: Path) -> Backup:
     try:
         kept = Backup(**json.loads((folder / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError):
-        raise BackupError(
-            f"{folder} is no backup: it holds no {MANIFEST} that can be read."
-        ) from None
+        raise BackupError(f"{folder} is not a backup: it has no readable {MANIFEST}.") from None
     for name, digest in kept.sums.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):

@@ -8,7 +8,16 @@ from typing import Any, Literal
 from django.db import models
 from pydantic import BaseModel, ConfigDict, Field
 
-from leaderboard.models import Edition, JudgmentSet, Pool, Run, Track
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Assignment,
+    Edition,
+    JudgmentSet,
+    Pool,
+    Run,
+    Track,
+)
 
 # Increased when an older version could misread a new archive.
 ARCHIVE_VERSION = 3
@@ -32,6 +41,10 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
         *("num_evaluated", "state"),
     },
     Pool: {"id", "reason"},
+    Assessment: {"id", "invitation"},
+    # The own notes of an assessor stay with the person.
+    Assignment: {"id", "notes"},
+    AssignedDocument: {"id", "tab", "leased_until"},
 }
 # A rejected run keeps all its other fields, because it is not checked again on import.
 LOCAL_FIELDS_OF_REJECTED = {"id", "idempotency_key", "fingerprint"}
@@ -120,6 +133,36 @@ class PoolEntry(Entry):
     fields: dict[str, Any]
 
 
+class TopicRowEntry(Entry):
+    """A row about a topic: a document of the practice, or a grade that an organiser settled."""
+
+    topic: str
+    fields: dict[str, Any]
+
+
+class AssignmentEntry(TopicRowEntry):
+    """A topic of an assessor, with the number of the guideline that the assessor has read."""
+
+    assessor: str
+    read_guideline: int | None
+
+
+class AssessmentEntry(Entry):
+    """An assessment with its assessors, whom only their pseudonyms name."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")
+    pool: str
+    # The judgments that closing made, and all that were made of its marks.
+    version: str | None
+    judgments: list[str]
+    fields: dict[str, Any]
+    guidelines: list[dict[str, Any]]
+    assessors: list[dict[str, Any]]
+    assignments: list[AssignmentEntry]
+    practice: list[TopicRowEntry]
+    settlements: list[TopicRowEntry]
+
+
 class SnapshotEntry(Entry):
     slug: str
     edition: str
@@ -142,6 +185,8 @@ class Manifest(Entry):
     task_page: dict[str, Any] | None = None
     editions: list[EditionEntry]
     pools: list[PoolEntry]
+    # Written only where there is one.
+    assessments: list[AssessmentEntry] = Field([], exclude_if=lambda entries: not entries)
     snapshots: list[SnapshotEntry]
 
 
@@ -150,6 +195,7 @@ def named_rows(track: Track) -> dict[str, models.QuerySet]:
     return {
         "judgmentset": track.collection.judgment_sets.values_list("pk", "version"),
         "pool": track.pools.values_list("pk", "name"),
+        "assessment": track.assessments.values_list("pk", "name"),
         "snapshot": track.snapshots.values_list("pk", "slug"),
     }
 

@@ -15,6 +15,8 @@ name who did them.
     board.csv  board.tex                 as an organiser sees it
     pages/<tag>-<id>.txt                 each scored run on a page
     snapshots/<name>.json  pools/<name>.tsv
+    assessments/<name>/documents.jsonl   in the order of judging, by assessor and topic
+    assessments/<name>/marks.jsonl       the log of the marks, under pseudonyms
     events.jsonl                         what happened
 """
 
@@ -39,6 +41,8 @@ from leaderboard.archives.appendices import TopicScores, name_folder, render_app
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LOCAL_FIELDS_OF_REJECTED,
+    AssessmentEntry,
+    AssignmentEntry,
     CollectionEntry,
     EditionEntry,
     JudgmentsEntry,
@@ -47,11 +51,13 @@ from leaderboard.archives.manifests import (
     RunEntry,
     SnapshotEntry,
     TeamEntry,
+    TopicRowEntry,
     TrackEntry,
     named_rows,
     plain_values,
 )
 from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, Member
+from leaderboard.assessments.mark_files import render_marks
 from leaderboard.boards import exports
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
@@ -60,12 +66,17 @@ from leaderboard.collections.documents import open_documents
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.collections.topics import render_json_topics
 from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Assignment,
     Collection,
     Edition,
     JudgmentSet,
     Pool,
+    PracticeDocument,
     Run,
     Score,
+    Settlement,
     TaskPage,
     Team,
     Track,
@@ -73,7 +84,10 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState
 
 # The kinds of events to export; the others are about people or contain their URLs.
-EXPORTED_KINDS = ("track", "run", "snapshot", "pool", "judgmentset", "grant", "announcement")
+EXPORTED_KINDS = (
+    *("track", "run", "snapshot", "pool", "assessment"),
+    *("judgmentset", "grant", "announcement"),
+)
 EXCLUDED_ACTS = ("add organiser", "remove organiser")
 
 
@@ -105,6 +119,7 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
         yield Member(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
     for pool in approved_pools(track):
         yield Member(f"pools/{pool.name}.tsv", read_chunks(pool.file))
+    yield from assessment_members(track)
     yield Member("events.jsonl", render_json_lines(event_rows(track)))
     yield Member(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
 
@@ -121,6 +136,27 @@ def ready_editions(track: Track) -> list[Edition]:
 
 def approved_pools(track: Track) -> list[Pool]:
     return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in"))
+
+
+def ordered_assessments(track: Track) -> list[Assessment]:
+    return list(track.assessments.select_related("pool", "version"))
+
+
+def assessment_members(track: Track) -> Iterator[Member]:
+    """Yield the documents that are to be judged, and the marks."""
+    every = AssignedDocument.objects.select_related("assignment__assessor", "assignment__topic")
+    for assessment in ordered_assessments(track):
+        folder = f"assessments/{assessment.name}"
+        rows = every.filter(assignment__assessor__assessment=assessment).order_by("pk")
+        yield Member(f"{folder}/documents.jsonl", render_json_lines(map(assigned_values, rows)))
+        yield Member(f"{folder}/marks.jsonl", render_marks(assessment, "jsonl"))
+
+
+def assigned_values(document: AssignedDocument) -> dict[str, Any]:
+    """Return the fields of a document to judge, with its assessor and topic."""
+    assignment = document.assignment
+    names = {"assessor": assignment.assessor.name, "topic": assignment.topic.number}
+    return names | plain_values(document)
 
 
 def event_rows(track: Track) -> Iterator[dict[str, Any]]:
@@ -236,6 +272,7 @@ def build_manifest(track: Track) -> Manifest:
         task_page=None if page is None else plain_values(page),
         editions=[edition_entry(edition) for edition in ready_editions(track)],
         pools=[pool_entry(pool) for pool in approved_pools(track)],
+        assessments=[assessment_entry(row) for row in ordered_assessments(track)],
         snapshots=[
             SnapshotEntry(slug=snapshot.slug, edition=str(snapshot.edition_id))
             for snapshot in track.snapshots.all()
@@ -317,3 +354,43 @@ def pool_entry(pool: Pool) -> PoolEntry:
         ],
         fields=plain_values(pool),
     )
+
+
+def assessment_entry(assessment: Assessment) -> AssessmentEntry:
+    """Describe an assessment; its assessors by pseudonyms alone."""
+    assignments = Assignment.objects.filter(assessor__assessment=assessment).order_by("pk")
+    made = assessment.judgment_sets.filter(state=ImportState.READY)
+    version = assessment.version
+    return AssessmentEntry(
+        name=assessment.name,
+        pool=assessment.pool.name,
+        version=version.version if version in made else None,
+        judgments=[judgment_set.version for judgment_set in made],
+        fields=plain_values(assessment),
+        guidelines=[plain_values(guideline) for guideline in assessment.guidelines.all()],
+        assessors=[plain_values(assessor) for assessor in assessment.assessors.all()],
+        assignments=[
+            assignment_entry(row)
+            for row in assignments.select_related("assessor", "topic", "read_guideline")
+        ],
+        practice=[
+            topic_row_entry(row) for row in assessment.practice_documents.select_related("topic")
+        ],
+        settlements=[
+            topic_row_entry(row) for row in assessment.settlements.select_related("topic")
+        ],
+    )
+
+
+def assignment_entry(assignment: Assignment) -> AssignmentEntry:
+    guideline = assignment.read_guideline
+    return AssignmentEntry(
+        assessor=assignment.assessor.name,
+        topic=assignment.topic.number,
+        read_guideline=None if guideline is None else guideline.number,
+        fields=plain_values(assignment),
+    )
+
+
+def topic_row_entry(row: PracticeDocument | Settlement) -> TopicRowEntry:
+    return TopicRowEntry(topic=row.topic.number, fields=plain_values(row))

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.pooling.pools import chance_of
-from leaderboard.assessments.pool_documents import PooledDocument, topics_to_judge
+from leaderboard.assessments.pool_documents import (
+    PooledDocument,
+    documents_to_judge,
+    topics_to_judge,
+)
 from leaderboard.models import Assessment, Assessor, Assignment, Membership, Topic
 
 # A sample has at least so many documents of each topic that has as many.
@@ -74,7 +78,7 @@ def select_documents(
     Never a document that only the own team found.  A sample is drawn by the seed alone, so it
     does not depend on what anybody judged.
     """
-    documents = topics_to_judge(assessment.pool).get(topic.number, ())
+    documents = documents_to_judge(assessment.pool, topic)
     own = [document for document in documents if not document.is_only_of(team)]
     if turn == 1 or assessment.overlap != Assessment.Overlap.SAMPLE:
         return own
@@ -103,8 +107,8 @@ def plan_assignments(assessment: Assessment) -> list[Assignment]:
 
 
 def find_workers(assessment: Assessment) -> list[Worker]:
-    """Return the assessors with their teams and what they have already."""
-    assessors = list(assessment.assessors.active())
+    """Return the assessors who can judge with their teams and what they have already."""
+    assessors = list(assessment.assessors.available())
     teams = find_teams(assessment, assessors)
     workers = {found.pk: Worker(found, teams.get(found.user_id)) for found in assessors}
     for assignment in Assignment.objects.filter(assessor__in=assessors):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
@@ -45,16 +45,23 @@ def group_lookalikes(texts: Mapping[str, str]) -> dict[str, int]:
 
 def _count_triples(texts: Sequence[str]) -> csr_matrix:
     """Return a matrix of texts and triples of words with 1 where the text has the triple."""
-    rows = [_hash_triples(text) for text in texts]
-    columns = [np.fromiter(row, np.int64, len(row)) for row in rows]
-    found = np.concatenate([np.empty(0, np.int64), *columns])
+    numbers: dict[str, int] = {}
+    rows = [_hash_triples(text, numbers) for text in texts]
+    found = np.concatenate([np.empty(0, np.uint64), *rows])
     known, places = np.unique(found, return_inverse=True)
     starts = np.cumsum([0, *map(len, rows)])
     ones = np.ones(len(places), np.int32)
     return csr_matrix((ones, places, starts), shape=(len(texts), len(known)))
 
 
-def _hash_triples(text: str) -> set[int]:
+def _hash_triples(text: str, numbers: dict[str, int]) -> NDArray[np.uint64]:
+    """Return a different number for each different triple, and one for a text of fewer words.
+
+    Of a collection of two million different words, 21 bits each, no two triples are confused.
+    """
     words = WORD.findall(text[:CHARACTERS_READ].casefold())
-    triples = zip(words, words[1:], words[2:], strict=False) if len(words) > 2 else [words]
-    return {crc32(" ".join(triple).encode()) for triple in triples if triple}
+    word = np.array([numbers.setdefault(word, len(numbers) + 1) for word in words], np.uint64)
+    if len(word) < 3:
+        word = np.pad(word, (0, 3 - len(word))) if len(word) else np.empty(0, np.uint64)
+    bits = np.uint64(21)
+    return np.unique((word[:-2] << bits << bits) | (word[1:-1] << bits) | word[2:])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from leaderboard.collections.pools import PoolLine, read_lines
-from leaderboard.models import Pool
+from leaderboard.collections.pools import PoolLine, read_lines, read_topic_lines
+from leaderboard.models import Pool, Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ def _read_topics(pool_id: int, file: str) -> dict[str, tuple[PooledDocument, ...
 
 
 def _find_teams_by_tag(pool: Pool) -> dict[str, set[int]]:
+    """Return the teams that use each tag, as the file of the pool names runs."""
     teams: dict[str, set[int]] = {}
     for pk, tag, team in pool.runs.values_list("pk", "tag", "team_id"):
         teams.setdefault(tag or pk, set()).add(team)
@@ -53,6 +54,12 @@ def topics_to_judge(pool: Pool) -> Mapping[str, tuple[PooledDocument, ...]]:
     An approved pool never changes, so it is read once per process.
     """
     return _read_topics(pool.pk, pool.file.name)
+
+
+def documents_to_judge(pool: Pool, topic: Topic) -> tuple[PooledDocument, ...]:
+    """Return the unjudged documents of one topic; the other topics are not read."""
+    teams = _find_teams_by_tag(pool)
+    return tuple(_read_document(line, teams) for line in read_topic_lines(pool, topic))
 
 
 @lru_cache(maxsize=4)

@@ -14,27 +14,35 @@ from leaderboard.models import AssignedDocument, Assignment
 
 # How long a tab holds the documents that it fetched.
 LEASE = timedelta(minutes=2)
-# How many documents an answer to a mark brings.
-FETCHED = 3
+# How many documents a tab has ahead: the one on the screen, and three that follow.
+FETCHED = 4
 
 State = AssignedDocument.State
 
 
-def lease_documents(
-    assignment: Assignment, tab: str, skipped: Collection[int] = (), most: int = FETCHED
-) -> list[AssignedDocument]:
-    """Return the next documents of a tab and hold them for it.
+@dataclass(frozen=True)
+class Handed:
+    """Documents for a tab; `is_all` if no others are left for it."""
 
-    Those kept for later come last.  `skipped` are the documents that the tab has already.
+    documents: list[AssignedDocument]
+    is_all: bool
+
+
+def lease_documents(
+    assignment: Assignment, tab: str, held: Collection[int] = (), most: int = FETCHED
+) -> Handed:
+    """Hand a tab so many documents that it has `most` with those that it holds already.
+
+    Documents kept for later come last.
     """
-    free = assignment.documents.unjudged().free_for(tab).exclude(pk__in=list(skipped))
+    wanted = most - _renew_leases(assignment, tab, held)
+    free = assignment.documents.unjudged().free_for(tab).exclude(pk__in=list(held))
     waiting_first = Case(When(state=State.WAITING, then=0), default=1)
-    leased = []
-    for document in free.order_by(waiting_first, "place")[: 2 * most]:
-        if len(leased) < most and _lease(document, tab):
+    leased: list[AssignedDocument] = []
+    for document in free.order_by(waiting_first, "place")[: 2 * max(wanted, 0)]:
+        if len(leased) < wanted and _lease(document, tab):
             leased.append(document)
-    renew_leases(assignment, tab, skipped)
-    return leased
+    return Handed(leased, is_all=len(leased) < wanted)
 
 
 def _lease(document: AssignedDocument, tab: str) -> bool:
@@ -43,11 +51,12 @@ def _lease(document: AssignedDocument, tab: str) -> bool:
     return bool(free.update(tab=tab, leased_until=Now() + LEASE))
 
 
-def renew_leases(assignment: Assignment, tab: str, documents: Collection[int]) -> None:
-    """Hold the documents that a tab has for some more time."""
-    if documents:
-        held = assignment.documents.unjudged().filter(pk__in=list(documents), tab=tab)
-        held.update(leased_until=Now() + LEASE)
+def _renew_leases(assignment: Assignment, tab: str, held: Collection[int]) -> int:
+    """Hold the documents that a tab has for some more time; return how many it still holds."""
+    if not held:
+        return 0
+    own = assignment.documents.unjudged().filter(pk__in=list(held), tab=tab)
+    return own.update(leased_until=Now() + LEASE)
 
 
 @dataclass(frozen=True)

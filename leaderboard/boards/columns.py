@@ -334,17 +334,17 @@ RANK = Column(
 )
 INTERVAL = Column(
     "interval",
-    "Rank can be",
+    "Possible ranks",
     _by_standing(_interval_cell),
     ("rank_low", "rank_high"),
     _interval,
     lambda line: MISSING if line.interval is None else span(*line.interval),
     needs_all_pairs=True,
-    head=lambda *_: "Rank<br>can be",
+    head=lambda *_: "Possible<br>ranks",
 )
 STRIP = Column(
     "strip",
-    "Rank, highest to lowest",
+    "Possible ranks (chart)",
     _strip_cells,
     needs_all_pairs=True,
     head=_strip_head,

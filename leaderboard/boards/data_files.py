@@ -94,7 +94,7 @@ def _docnos(collection: Collection) -> Iterator[str]:
 
 
 def _topic_files(collection: Collection) -> Iterator[DataFile]:
-    for kind, words in {"trec": "TREC form", "jsonl": "JSON lines"}.items():
+    for kind, words in {"trec": "TREC format", "jsonl": "JSON lines"}.items():
         size, sha256 = _measure_file(
             f"topics:{collection.pk}:{kind}", partial(TOPIC_FILES[kind], collection)
         )
@@ -144,7 +144,7 @@ def _sample_files(collection: Collection) -> Iterator[DataFile]:
         )
         yield DataFile(
             "Sample run",
-            f"{count(SAMPLE_DEPTH)} documents per topic: a valid file to begin with",
+            f"{count(SAMPLE_DEPTH)} documents per topic: a valid file to start from",
             address=reverse("sample_run", args=[collection.slug]),
             name="sample.run",
             size=size,

@@ -198,7 +198,7 @@ def render_latex_row(
 
 
 def render_misc(key: str, fields: Mapping[str, str]) -> str:
-    """Render a BibTeX entry of type misc; a month stands without braces."""
+    """Render a BibTeX entry of type misc; a month has no braces."""
     lines = "".join(
         f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"
         for name, value in fields.items()
@@ -238,13 +238,13 @@ def build_caption(board: Board) -> str:
     if board.baseline is not None:
         words.append(describe_test(board, board.baseline))
     elif board.pairs is not None:
-        words.append(f"all pairs by {ALL_PAIRS_TEST}, at {LEVEL}")
+        words.append(f"all pairs of runs by {ALL_PAIRS_TEST}, at {LEVEL}")
     return "; ".join(words) + "."
 
 
 def describe_test(board: Board, baseline: Run) -> str:
     if board.compares_all:
-        return f"against {baseline.tag} within all pairs by {ALL_PAIRS_TEST}, at {LEVEL}"
+        return f"against {baseline.tag} within all pairs of runs by {ALL_PAIRS_TEST}, at {LEVEL}"
     adjusted = ", Holm's adjustment" if board.correction == "Holm" else ""
     return f"against {baseline.tag} by {TESTS[board.sight.track.test]}{adjusted}, at {LEVEL}"
 

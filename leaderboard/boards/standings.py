@@ -483,7 +483,7 @@ def _compare(
 def _decide_all_pairs(
     edition: Edition, measure: str, family: Sequence[str], run_ids: Sequence[str]
 ) -> RunPairs | None:
-    """Decide about the pairs of these runs; None below six topics or until a job has been."""
+    """Decide about the pairs of these runs; None below six topics or until a job has done it."""
     if edition.num_evaluated < FEWEST_TOPICS:
         return None
     pairs = load_all_pairs(edition, measure, list(family))

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
@@ -259,11 +259,25 @@ def read_lines(pool: models.Pool, everything: bool = False) -> Iterator[PoolLine
         rows = iter(file)
         next(rows)
         for row in rows:
-            number, docno, places, _ = row.rstrip(b"\n").split(b"\t", 3)
+            number, docno, _ = row.split(b"\t", 2)
             if judged.get(number, {}).get(docno, -1) < 0:
-                yield PoolLine(
-                    *(cell.decode("utf-8", "replace") for cell in (number, docno, places))
-                )
+                yield _read_line(row)
+
+
+def read_topic_lines(pool: models.Pool, topic: models.Topic) -> Iterator[PoolLine]:
+    """Yield the unjudged documents of one topic of a pool, in docno order."""
+    before = models.Judgment.objects.filter(judgment_set=pool.judged_in_id, grade__gte=0)
+    judged = set(before.filter(topic=topic).values_list("docno", flat=True))
+    begins = f"{topic.number}\t".encode()
+    with default_storage.open(pool.file.name) as file:
+        rows = islice(file, 1, None)
+        lines = (_read_line(row) for row in rows if row.startswith(begins))
+        yield from (line for line in lines if line.docno not in judged)
+
+
+def _read_line(row: bytes) -> PoolLine:
+    cells = row.rstrip(b"\n").split(b"\t", 3)[:3]
+    return PoolLine(*(cell.decode("utf-8", "replace") for cell in cells))
 
 
 def trec_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:

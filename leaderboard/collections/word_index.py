@@ -203,7 +203,7 @@ def write_word_index(documents: Iterable[Document], file: IO[bytes]) -> None:
             pieces.add(document)
         pieces.flush()
         _write_merged(pieces, file)
-    # A worker needs the hashes of so many words no longer.
+    # The worker no longer needs the hashes of all these words.
     hash_word.cache_clear()
 
 

@@ -137,7 +137,7 @@ def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSente
 
 
 def _describe_scores(track: Track, now: datetime) -> DatedSentence:
-    """Say what everyone who sees the track sees of its scores."""
+    """Describe which scores are visible to everyone who sees the track."""
     if track.released_at is not None:
         return DatedSentence("All scores have been visible since {date}.", track.released_at)
     release = track.planned_release

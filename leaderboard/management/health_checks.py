@@ -88,7 +88,7 @@ def check_settings() -> Iterator[Finding]:
     if public and not settings.HTTPS:
         yield report_warning(
             f"{public[0]} is served without HTTPS: passwords are sent unencrypted.",
-            "End TLS in a proxy and set HTTPS=1 and BEHIND_PROXY=1.",
+            "Terminate TLS in a proxy and set HTTPS=1 and BEHIND_PROXY=1.",
         )
     if settings.HTTPS and not settings.BEHIND_PROXY:
         yield report_warning(
@@ -103,7 +103,7 @@ def check_settings() -> Iterator[Finding]:
         yield report_error(f"Others may read {key}.", f"chmod 600 {key}")
     if settings.S3_BUCKET and key.exists() and key.read_text().strip() == settings.SECRET_KEY:
         yield report_warning(
-            "Each host with a secret key of its own signs out users of the others.",
+            "Hosts with different secret keys sign out each other’s users.",
             "Give all hosts the same SECRET_KEY.",
         )
     yield report_good(f"Rankfield {settings.VERSION}, in {settings.RANKFIELD_HOME}")
@@ -177,7 +177,7 @@ def check_disk() -> Iterator[Finding]:
         what = f"{mebibytes(room.free)} ({share:.0%}) free on the disk of {folder}"
         if share < TOO_LOW_SHARE or room.free < min(LEAST_BYTES, room.total * LOW_SHARE):
             yield report_error(
-                f"Only {what}.", "Make room, or move RANKFIELD_HOME to a larger disk."
+                f"Only {what}.", "Free some space, or move RANKFIELD_HOME to a larger disk."
             )
         elif share < LOW_SHARE:
             yield report_warning(
@@ -208,7 +208,7 @@ def check_storage() -> Iterator[Finding]:
 
 def check_broker() -> Iterator[Finding]:
     if not settings.REDIS_URL:
-        yield report_good("none: the worker is its own")
+        yield report_good("none: the worker has its own broker")
         return
     from redis import Redis
 
@@ -239,7 +239,7 @@ def check_email() -> Iterator[Finding]:
     if number := given_up.count():
         yield report_warning(
             f"{counted(number, 'email was,emails were')} given up; the last: {given_up[0].answer}",
-            "The notices are on the site. Find out why the mail server rejected them.",
+            "The notices are on the site. Find out why the email server rejected them.",
         )
 
 
@@ -249,7 +249,7 @@ def check_workers() -> Iterator[Finding]:
     if not alive and waiting:
         yield report_error(
             f"No worker is alive, and {counted(waiting, 'job waits,jobs wait')}.",
-            "Start `manage.py work`, or find in the log why it ended.",
+            "Start `manage.py work`, or check the log for why it ended.",
         )
     elif not alive:
         yield report_warning("No worker is alive.", "Start `manage.py serve` or `manage.py work`.")
@@ -266,7 +266,7 @@ def check_jobs() -> Iterator[Finding]:
     if late:
         yield report_warning(
             f"{counted(late, 'job has,jobs have')} waited for more than 5 minutes.",
-            "Start more workers, or check what the present ones do.",
+            "Start more workers, or check what the current ones are doing.",
         )
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=now - timedelta(days=1))
     number = failed.count()
@@ -290,7 +290,7 @@ def check_files() -> Iterator[Finding]:
     if missing:
         yield report_error(
             f"Missing: {counted(len(missing), 'file')} of the database, the first {missing[0]}.",
-            "Put them back from the last backup.",
+            "Restore them from the last backup.",
         )
     stray = len(list(cleanup.orphaned_files(cleanup.find_cutoff())))
     if stray:

@@ -23,17 +23,17 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='track',
             name='disclosure',
-            field=models.CharField(choices=[('open', 'Open: everyone sees all scores at once'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12),
+            field=models.CharField(choices=[('open', 'Open: everyone sees all scores immediately'), ('leaderboard', 'Leaderboard: rounded means, everything else after the deadline'), ('blind', 'Blind: no scores before release')], default='blind', max_length=12),
         ),
         migrations.AlterField(
             model_name='track',
             name='joining',
-            field=models.CharField(choices=[('everyone', 'Any user: your first run creates a team'), ('invitation', 'Anyone with the invitation link'), ('approval', 'Teams approved by the organisers')], default='everyone', max_length=12),
+            field=models.CharField(choices=[('everyone', 'Any user; a first run creates the team'), ('invitation', 'Anyone with the invitation link'), ('approval', 'Teams approved by the organisers')], default='everyone', max_length=12),
         ),
         migrations.AlterField(
             model_name='track',
             name='late_runs',
-            field=models.CharField(choices=[('refuse', 'are rejected'), ('mark', 'are accepted and marked late')], db_default='refuse', default='refuse', max_length=10),
+            field=models.CharField(choices=[('refuse', 'rejected'), ('mark', 'accepted and marked late')], db_default='refuse', default='refuse', max_length=10),
         ),
         migrations.AlterField(
             model_name='track',

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='webhook',
             name='format',
-            field=models.CharField(choices=[('json', 'JSON with event, track and run'), ('slack', 'Text for Slack and programs like it')], db_default='json', default='json', max_length=10),
+            field=models.CharField(choices=[('json', 'JSON with event, track and run'), ('slack', 'Text for Slack and similar programs')], db_default='json', default='json', max_length=10),
         ),
         migrations.AddConstraint(
             model_name='track',

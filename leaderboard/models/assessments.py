@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from leaderboard.models.collections import JudgmentSet, Topic
 from leaderboard.models.people import User
@@ -115,9 +116,9 @@ class Assessment(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    @property
+    @cached_property
     def guideline(self) -> Guideline:
-        """The guideline that assessors see now."""
+        """The guideline that assessors see when they ask."""
         return self.guidelines.latest("number")
 
     @property
@@ -193,6 +194,10 @@ class AssessorQuerySet(models.QuerySet["Assessor"]):
     def active(self) -> AssessorQuerySet:
         """Return the assessors whom the organisers have not removed."""
         return self.filter(removed_at=None)
+
+    def available(self) -> AssessorQuerySet:
+        """Return the active assessors with an account; those of imported marks have none."""
+        return self.active().exclude(user=None)
 
 
 class Assessor(models.Model):

@@ -30,7 +30,7 @@ class WebhookFormat(models.TextChoices):
     """What a webhook is sent."""
 
     JSON = "json", "JSON with event, track and run"
-    SLACK = "slack", "Text for Slack and programs like it"
+    SLACK = "slack", "Text for Slack and similar programs"
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):

@@ -25,7 +25,7 @@ class Setting:
     choices: Mapping[str, str] = field(default_factory=dict)
     least: float = 0
     most: float = 2**31 - 1
-    # Whether an empty form field stands for the default.
+    # Whether an empty form field means the default.
     may_be_empty: bool = False
     # The Django setting with the value of new tracks.
     site_setting: str = ""
@@ -35,7 +35,7 @@ def setting(model_field: models.Field, label: str | None = None, **words: Any) -
     """Declare a field of the track as a setting.
 
     The form and the schema of the API derive from this declaration. The template of the form says
-    where the setting stands on the page.
+    where the setting appears on the page.
     """
     model_field.setting = Setting(label, **words)
     return model_field

@@ -60,7 +60,7 @@ def trec_alone() -> list[str]:
     return ["trec"]
 
 
-# For so long organisers can undo a change that everybody sees; members are told afterwards.
+# How long organisers can undo a change that everyone sees. Members are notified afterwards.
 UNDO_TIME = timedelta(minutes=10)
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
@@ -73,7 +73,7 @@ def new_invitation() -> str:
 
 class Track(models.Model):
     class Disclosure(models.TextChoices):
-        OPEN = "open", "Open: everyone sees all scores at once"
+        OPEN = "open", "Open: everyone sees all scores immediately"
         LEADERBOARD = (
             "leaderboard",
             "Leaderboard: rounded means, everything else after the deadline",
@@ -85,7 +85,7 @@ class Track(models.Model):
         MEMBERS = "members", "Participants and people who can join"
 
     class Joining(models.TextChoices):
-        EVERYONE = "everyone", "Any user: your first run creates a team"
+        EVERYONE = "everyone", "Any user; a first run creates the team"
         INVITATION = "invitation", "Anyone with the invitation link"
         APPROVAL = "approval", "Teams approved by the organisers"
 
@@ -99,8 +99,8 @@ class Track(models.Model):
         REFUSE = "refuse"
 
     class LateRuns(models.TextChoices):
-        REFUSE = "refuse", "are rejected"
-        MARK = "mark", "are accepted and marked late"
+        REFUSE = "refuse", "rejected"
+        MARK = "mark", "accepted and marked late"
 
     class UnknownDocuments(models.TextChoices):
         REFUSE = "refuse"
@@ -141,7 +141,7 @@ class Track(models.Model):
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
     baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
-    # The judgments that members were last told of; a change is announced some minutes later.
+    # The judgments last announced to members. A change is announced some minutes later.
     announced_judgments = models.ForeignKey(
         JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
     )
@@ -203,7 +203,7 @@ class Track(models.Model):
     )
     grace_minutes = setting(
         models.PositiveIntegerField(default=0, db_default=0),
-        "Grace (minutes)",
+        "Grace period (minutes)",
         hint="Runs within this time after the deadline count as on time.",
         may_be_empty=True,
     )
@@ -237,8 +237,8 @@ class Track(models.Model):
     # Once all scores are shown, the judgments can be downloaded too.
     shares_judgments = setting(
         models.BooleanField(default=False, db_default=False),
-        "Judgments download for all who see every score",
-        hint="The board’s judgments, once topics and grades show, without excluded topics.",
+        "Let everyone who sees all scores download the judgments",
+        hint="Excluded topics are not part of the file.",
         description="Let everyone who sees all scores download the judgments.",
     )
     # On a leaderboard, how much better a run must be than the one its team shows; 0 shows all.
@@ -308,34 +308,36 @@ class Track(models.Model):
     main_branch = setting(
         models.CharField(max_length=80, blank=True, default="", db_default=""),
         "Main branch",
-        hint="If set, runs carry commit, branch and configuration, and each is compared with its "
+        hint="If set, runs state their commit, branch and configuration. Each is compared with its "
         "team’s last run of this branch.",
     )
     commit_url = setting(
         models.CharField(max_length=300, blank=True, default="", db_default=""),
-        "Link of a commit",
+        "Commit link",
         hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
     )
     missing_topics = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
-        "A run with missing topics",
-        hint="Until all scores are visible, any topic can count as missing; then judged ones.",
-        choices={"warn": "gets a warning; judged topics score 0", "refuse": "is rejected"},
+        "Missing topics",
+        hint="Until all scores are visible, all topics are checked; after that, only judged ones.",
+        choices={"warn": "warning; judged topics score 0", "refuse": "run rejected"},
     )
     unknown_documents = setting(
         models.CharField(max_length=10, choices=UnknownDocuments, default=UnknownDocuments.REFUSE),
-        "A document not in the collection",
-        choices={"refuse": "rejects the run", "drop": "is ignored"},
+        "Unknown documents",
+        hint="Documents that are not in the collection.",
+        choices={"refuse": "run rejected", "drop": "ignored"},
     )
     duplicates = setting(
         models.CharField(max_length=10, choices=Duplicates, default=Duplicates.REFUSE),
-        "A duplicate document",
-        choices={"refuse": "rejects the run", "keep_best": "keeps its best score"},
+        "Duplicate documents",
+        choices={"refuse": "run rejected", "keep_best": "best score kept"},
     )
     repeated_tags = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
-        "A tag the team has used before",
-        choices={"warn": "gets a warning", "refuse": "is rejected"},
+        "Repeated tags",
+        hint="Tags that the team has used before.",
+        choices={"warn": "warning", "refuse": "run rejected"},
     )
 
     objects = TrackQuerySet.as_manager()

@@ -206,10 +206,10 @@ def notify_granted(grant: Grant) -> None:
 
 
 def notify_extended(team: Team) -> None:
-    """Notify a team of its own later deadline, or that it has none any more."""
+    """Notify a team of its later deadline, or that this deadline has been removed."""
     track = team.track
     told = str(phase_of(track, team=team).lead)
-    text = f"The deadline of {track} is that of all teams again for {team}. {told}"
+    text = f"{team} has the deadline of all teams on {track} again. {told}"
     if team.closes_at is not None:
         reason = team.extension_reason
         text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"

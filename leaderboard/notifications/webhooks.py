@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class WebhookError(Exception):
-    """A URL cannot be called, or did not response."""
+    """A URL cannot be called, or did not respond."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class AccountAdapter(DefaultAccountAdapter):
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:
-            log.error("the mail server rejected an email: %s", type(error).__name__)
+            log.error("the email server rejected an email: %s", type(error).__name__)
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

@@ -53,7 +53,7 @@ def run_limits() -> list[Limit]:
         Limit("Files in a .zip", "1, not a nested archive", "rejected: E_MEMBERS, E_CONTAINER"),
         Limit("Line length", counted(runs.line, "byte"), "rejected: E_LINE_LONG"),
         Limit("Lines, including blank ones", f"{runs.lines:,}", "rejected: E_SIZE"),
-        Limit("Documents per topic", "set by track, usually 1,000", "rejected: E_DEPTH"),
+        Limit("Documents per topic", "set by the track, usually 1,000", "rejected: E_DEPTH"),
         Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "checking stops"),
         Limit("Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "marked as failed"),
     ]
@@ -71,18 +71,22 @@ def team_limits() -> list[Limit]:
     attempts, writes = settings.ATTEMPTS_PER_DAY, settings.API_WRITES_PER_MINUTE
     kept = counted(settings.REFUSED_KEPT_DAYS, "day")
     return [
-        Limit("Runs per team", "set by track", "E_QUOTA"),
+        Limit("Runs per team", "set by the track", "E_QUOTA"),
         Limit("Files per team", format_byte_limit(settings.TEAM_BYTES), "E_QUOTA"),
-        Limit("Files of the whole site", format_byte_limit(settings.SITE_BYTES), "E_FULL"),
+        Limit("Files on the whole site", format_byte_limit(settings.SITE_BYTES), "E_FULL"),
         Limit(
             "Rejected files",
             f"{attempts} per team per day, unless set by the track",
             "E_QUOTA",
         ),
-        Limit("Rejected file kept", kept, "then only its record and first problems"),
+        Limit(
+            "Storage of rejected files",
+            kept,
+            "after that, only the record and first problems are kept",
+        ),
         Limit(
             "Write requests",
-            f"{writes} per user per minute, without organisers’ runs on their own tracks",
+            f"{writes} per user per minute, not counting organisers’ runs on their own tracks",
             "429, with Retry-After",
         ),
         Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),

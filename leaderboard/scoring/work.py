@@ -255,7 +255,7 @@ def show_edition(edition: Edition, track: Track, now: datetime) -> None:
 
 
 def schedule_announcement(track: Track, before: Edition) -> None:
-    """Tell the members about other judgments once the organisers can no longer undo the switch."""
+    """Notify members of other judgments once organisers can no longer undo the switch."""
     unknown = Track.objects.filter(pk=track.pk, announced_judgments=None)
     unknown.update(announced_judgments=before.judgment_set_id)
     job = Job.objects.enqueue("announce_judgments", track)
@@ -263,7 +263,7 @@ def schedule_announcement(track: Track, before: Edition) -> None:
 
 
 def announce_judgments(track_id: str, progress: Progress) -> Publish:
-    """Tell the members which judgments the board uses, unless they were told of the same."""
+    """Notify members of the judgments of the board, unless these were already announced."""
     return lambda: publish_announcement(track_id)
 
 

@@ -135,7 +135,7 @@ def test_an_organiser_gives_it_on_a_page_and_ends_it_there(closed, as_ada, ben):
     assert Team.objects.get(name="ben").closes_at.isoformat() == "2029-11-30T23:59:00+00:00"
     as_ada.post(PAGE, {"end": team.pk})
     assert Team.objects.get(name="ben").closes_at is None
-    assert "is that of all teams again" in ben.notices.first().text
+    assert "has the deadline of all teams on" in ben.notices.first().text
 
 
 def test_a_form_with_a_time_before_the_deadline_says_so(closed, as_ada):

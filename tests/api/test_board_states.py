@@ -10,10 +10,19 @@ import pytest
 
 from leaderboard.api import api
 from leaderboard.boards import deferred_tests
-from leaderboard.models import Comparison, Run, Track
+from leaderboard.models import Assignment, Comparison, Run, Track
 from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
-from tests.builders import work
+from tests.builders import (
+    OTHER_RUN,
+    make_assessment,
+    make_collection,
+    make_pool,
+    make_run,
+    make_track,
+    make_user,
+    work,
+)
 
 pytestmark = pytest.mark.long
 
@@ -23,7 +32,10 @@ VALUES = {
     "measure": ("AP", "nDCG@10"),
     "judgments": ("v1",),
     "region": ("0.01",),
+    "tab": ("1",),
+    "most": ("2",),
 }
+MARK_FORMATS = ("jsonl", "trec")
 
 
 @pytest.fixture
@@ -32,7 +44,17 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
+    ids |= {"name": "judging-1", "assignment_id": str(judge_pools(bens_run, adas_run).pk)}
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
+
+
+def judge_pools(bens_run: Run, adas_run: Run) -> Assignment:
+    """Dan judges a pool of the track; Ada, who reads its board, one of another track."""
+    ada = adas_run.submitted_by
+    make_assessment(make_pool(bens_run.track, ada, [adas_run]), ada, make_user("dan"))
+    other = make_track(make_collection(ada, slug="rolls"), slug="rolls")
+    make_assessment(make_pool(other, ada, [make_run(other, ada, OTHER_RUN)]), ada, ada)
+    return Assignment.objects.filter(assessor__user=ada).first()
 
 
 def be_tested(program: Program) -> None:
@@ -59,7 +81,7 @@ def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
     """Every address that is read, with every choice of its parameters."""
     for path, calls in api.get_openapi_schema()["paths"].items():
         asked = calls.get("get", {}).get("parameters", [])
-        values = VALUES | {"format": formats}
+        values = VALUES | {"format": MARK_FORMATS if path.endswith("/marks") else formats}
         choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
         for chosen in product(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"

@@ -58,4 +58,4 @@ def test_the_schema_of_facts_is_described(anybody_api):
     schema = anybody_api.get("/api/v1/openapi.json").json()["components"]["schemas"]
     facts = schema["RunPatch"]["properties"]["facts"]["properties"]
     assert facts["stage"]["enum"] == ["first-stage", "rerank", "fusion"]
-    assert facts["topic_fields"]["description"].startswith("Topic fields used")
+    assert facts["topic_fields"]["description"].startswith("Topic fields")

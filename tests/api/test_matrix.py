@@ -13,16 +13,21 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
-from leaderboard.actions import runs
+from leaderboard.actions import assessments, runs
 from leaderboard.api import api
-from leaderboard.models import Collection, JudgmentSet, Run, Track, User
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.models import Assessment, Assignment, Collection, JudgmentSet, Run, Track, User
 from tests.api.conftest import Program
 from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
+    SCALE,
     TOPICS,
+    make_assessment,
     make_collection,
+    make_pool,
     make_run,
     make_track,
     make_user,
@@ -37,6 +42,8 @@ ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 EVERYBODY = [200] * 8
 WITH_TOKEN = [401] + [200] * 7
 OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
+# Cat judges a pool of another track.
+OWN_TOPIC = [401, 200, 404, 404, 404, 404, 404, 404]
 ORGANISERS_SEE = [404, 404, 404, 404, 404, 200, 200, 200]
 SCOPES = ("read", "submit", "organise")
 
@@ -64,6 +71,11 @@ TRACK = {
     "measures": ["AP"],
     "primary_measure": "AP",
 }
+ASSESSMENT = {
+    "pool": "pool-4",
+    "scale": [{"grade": 0, "name": "Not relevant"}, {"grade": 1, "name": "Relevant"}],
+}
+JUDGING = "/tracks/rolls/assessments/judging"
 # In a form, what has several lines goes as a file.
 CALLS = {
     "get /me": Call("/me", WITH_TOKEN),
@@ -151,6 +163,48 @@ CALLS = {
     "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
     "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
+    "get /tracks/{slug}/assessments": Call("/tracks/rolls/assessments", ORGANISERS_SEE),
+    "post /tracks/{slug}/assessments": Call(
+        "/tracks/rolls/assessments", by_organisers(201), "organise", body=ASSESSMENT
+    ),
+    "get /tracks/{slug}/assessments/{name}": Call(f"{JUDGING}-1", ORGANISERS_SEE),
+    "post /tracks/{slug}/assessments/{name}/open": Call(
+        f"{JUDGING}-3/open", by_organisers(200), "organise", body={}
+    ),
+    "post /tracks/{slug}/assessments/{name}/pause": Call(
+        f"{JUDGING}-1/pause", by_organisers(200), "organise", body={}
+    ),
+    "post /tracks/{slug}/assessments/{name}/resume": Call(
+        f"{JUDGING}-2/resume", by_organisers(200), "organise", body={}
+    ),
+    "post /tracks/{slug}/assessments/{name}/close": Call(
+        f"{JUDGING}-1/close",
+        by_organisers(202),
+        "organise",
+        body={"version": "v4", "early": True},
+    ),
+    "get /tracks/{slug}/assessments/{name}/assignments": Call(
+        f"{JUDGING}-1/assignments", ORGANISERS_SEE
+    ),
+    "post /tracks/{slug}/assessments/{name}/assignments": Call(
+        f"{JUDGING}-1/assignments", by_organisers(200), "organise", body={}
+    ),
+    "get /tracks/{slug}/assessments/{name}/marks": Call(f"{JUDGING}-1/marks", ORGANISERS_SEE),
+    "post /tracks/{slug}/assessments/{name}/marks": Call(
+        f"{JUDGING}-3/marks",
+        by_organisers(200),
+        "organise",
+        form={"file": "1 ann d9 1\n", "format": "trec"},
+    ),
+    "get /assessments": Call("/assessments", WITH_TOKEN),
+    "get /assignments/{assignment_id}/next": Call("/assignments/{assignment}/next", OWN_TOPIC),
+    "get /assignments/{assignment_id}/marks": Call("/assignments/{assignment}/marks", OWN_TOPIC),
+    "post /assignments/{assignment_id}/marks": Call(
+        "/assignments/{assignment}/marks", OWN_TOPIC, "submit", body={"marks": []}
+    ),
+    "post /assignments/{assignment_id}/finish": Call(
+        "/assignments/{judged_assignment}/finish", OWN_TOPIC, "submit", body={}
+    ),
 }
 INSIDE = [403, 403, 200, 403, 403, 200, 200, 200]
 # On an open track every reader has the scores; files and problems stay with their team.
@@ -250,7 +304,29 @@ def make_scene() -> dict[str, str]:
         "open_gone": withdrawn(open_track, people["ben"]).pk,
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
+        **make_assessments(people),
     }
+
+
+def make_assessments(people: dict[str, User]) -> dict[str, str]:
+    """A track with an open assessment, a paused one, a planned one and a pool without any."""
+    collection = make_collection(people["ada"], slug="rolls")
+    track = make_track(collection, slug="rolls")
+    track.co_organisers.add(people["kim"])
+    collection.co_organisers.add(people["kim"])
+    run = make_run(track, people["ben"], OTHER_RUN)
+    make_run(track, people["dan"])
+    pools = [make_pool(track, people["ada"], [run]) for _ in range(4)]
+    opened, paused = (make_assessment(pool, people["ada"], people["cat"]) for pool in pools[:2])
+    assessments.pause_assessment(paused, people["ada"])
+    draft = Assessment(pool=pools[2])
+    assessments.plan_assessment(draft, people["ada"], "", SCALE)
+    assessments.add_assessor(draft, people["cat"])
+    judged, waiting = Assignment.objects.filter(assessor__assessment=opened)
+    draw_documents(judged)
+    for document in judged.documents.all():
+        record_mark(judged, Answer(document.pk, grade=1))
+    return {"assignment": str(waiting.pk), "judged_assignment": str(judged.pk)}
 
 
 def withdrawn(track: Track, user: User) -> Run:
@@ -301,7 +377,10 @@ OUTSIDE = {
 }
 # Ben and Dan are in already; organisers hold the link and have to use it like everybody.
 JOINED_BY_LINK = [401, 404, 200, 200, 404, 403, 403, 403]
-ABOUT_TRACKS = ("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/", "/collections/bread")
+ABOUT_TRACKS = (
+    *("/tracks/blind", "/tracks/open", "/tracks/lead", "/tracks/rolls"),
+    *("/runs/", "/collections/bread"),
+)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,18 @@ CALLS = {
     "/api/v1/runs/{run_id}/topics": {"get"},
     "/api/v1/runs/{run_id}/file": {"get"},
     "/api/v1/runs/{run_id}/problems": {"get"},
+    "/api/v1/tracks/{slug}/assessments": {"get", "post"},
+    "/api/v1/tracks/{slug}/assessments/{name}": {"get"},
+    "/api/v1/tracks/{slug}/assessments/{name}/open": {"post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/pause": {"post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/resume": {"post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/close": {"post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/assignments": {"get", "post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/marks": {"get", "post"},
+    "/api/v1/assessments": {"get"},
+    "/api/v1/assignments/{assignment_id}/next": {"get"},
+    "/api/v1/assignments/{assignment_id}/marks": {"get", "post"},
+    "/api/v1/assignments/{assignment_id}/finish": {"post"},
 }
 
 

@@ -18,12 +18,24 @@ from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.archives import zip_files
 from leaderboard.archives.track_import import ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError, open_archive
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.judgments import settle_marks
+from leaderboard.assessments.marking import Answer, record_mark
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
-from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
+from leaderboard.models import (
+    Assessment,
+    Assignment,
+    Collection,
+    JudgmentSet,
+    Run,
+    Score,
+    Team,
+    Track,
+)
 from leaderboard.notifications import notices
 from tests.builders import (
     INTENTS,
@@ -32,9 +44,12 @@ from tests.builders import (
     RUN,
     STRATA,
     SUBTOPICS,
+    make_assessment,
     make_collection,
+    make_pool,
     make_run,
     make_track,
+    make_user,
     upload,
     work,
 )
@@ -423,3 +438,47 @@ def test_a_manifest_of_ordinary_judgments_is_as_it_was(file):
     with zipfile.ZipFile(file) as archive:
         (entry,) = json.loads(archive.read("manifest.json"))["judgments"]
     assert "format" not in entry and "intents_filename" not in entry["fields"]
+
+
+@pytest.fixture
+def judged_file(ada, ben, tmp_path):
+    """The archive of a track whose pool Fay has begun to judge."""
+    track = make_track(make_collection(ada))
+    pool = make_pool(track, ada, [make_run(track, ben, OTHER_RUN)])
+    make_assessment(pool, ada, make_user("fay-of-the-bakery"))
+    assignment = Assignment.objects.first()
+    draw_documents(assignment)
+    record_mark(assignment, Answer(assignment.documents.first().pk, grade=2))
+    command("export_track", "bread", tmp_path / "judged.zip")
+    return tmp_path / "judged.zip"
+
+
+def test_an_archive_names_no_assessor(judged_file):
+    with zipfile.ZipFile(judged_file) as archive:
+        texts = [archive.read(name) for name in archive.namelist()]
+    assert b"A1" in b"".join(texts) and b"fay-of-the-bakery" not in b"".join(texts)
+
+
+def test_marks_of_an_archive_are_a_log_that_settles_to_the_same(judged_file):
+    command("import_track", judged_file, *AWAY)
+    here, there = Assessment.objects.order_by("pk")
+    assert settle_marks(here) == settle_marks(there) != []
+
+
+LOG = "assessments/judging-1/marks.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b'"grade": 2', b'"grade": -2', "the grade is not an integer"),
+        (b'"docno": "d9"', b'"docno": "d1"', "an assessment names"),
+    ],
+)
+def test_a_log_of_marks_that_was_changed_breaks_the_import_off(judged_file, old, new, why):
+    with zipfile.ZipFile(judged_file) as archive:
+        log = archive.read(LOG)
+    assert old in log
+    with pytest.raises(CommandError, match=why):
+        command("import_track", repacked(judged_file, {LOG: log.replace(old, new)}), *AWAY)
+    assert Assessment.objects.count() == 1

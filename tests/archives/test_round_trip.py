@@ -18,33 +18,54 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import people, pools, runs, snapshots, tasks, tracks, uploads
+from leaderboard.actions import (
+    assessments,
+    people,
+    pools,
+    runs,
+    snapshots,
+    tasks,
+    tracks,
+    uploads,
+)
 from leaderboard.archives.track_export import EXPORTED_KINDS
+from leaderboard.assessments import judgments
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.queues import lease_documents
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (
     Announcement,
     ApiToken,
+    Assessment,
+    Assessor,
+    AssignedDocument,
+    Assignment,
     AuditEvent,
     Collection,
     Comparison,
     Delivery,
     Edition,
     Grant,
+    Guideline,
     Intent,
     Job,
     JoinRequest,
     Judgment,
     JudgmentSet,
     Mail,
+    Mark,
     Membership,
     Milestone,
     Notice,
     Pool,
+    PracticeDocument,
     Run,
     Score,
     ScoreSet,
     SentForm,
+    Settlement,
     Snapshot,
     Stratum,
     SubtopicGrade,
@@ -64,8 +85,10 @@ from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
+    SCALE,
     STRATA,
     SUBTOPICS,
+    make_assessment,
     make_run,
     make_track,
     make_user,
@@ -97,6 +120,14 @@ TABLES: dict[type[models.Model], str] = {
     Announcement: "track",
     Milestone: "track",
     TaskPage: "track",
+    Assessment: "track",
+    Guideline: "assessment__track",
+    PracticeDocument: "assessment__track",
+    Assessor: "assessment__track",
+    Assignment: "assessor__assessment__track",
+    AssignedDocument: "assignment__assessor__assessment__track",
+    Mark: "assessor__assessment__track",
+    Settlement: "assessment__track",
     AuditEvent: "track",
 }
 STAYS: dict[type[models.Model], str] = {
@@ -113,8 +144,8 @@ STAYS: dict[type[models.Model], str] = {
     Worker: "a process of this installation",
 }
 # What an event is about is found by its key; grants and announcements are told and not looked up.
-FOUND_AGAIN = ("track", "run", "snapshot", "pool", "judgmentset")
-PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "actor")
+FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")
+PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "settled_by", "actor")
 TAKEN_OFF_BY = ("withdrawn_by", "disqualified_by", "hidden_by")
 MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
     Collection: {
@@ -152,6 +183,10 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "scored_at": "when it was scored here",
         **dict.fromkeys(TAKEN_OFF_BY, "people stay"),
     },
+    Assessment: {"invitation": "a secret of this installation"},
+    Assessor: {"user": "people stay, pseudonyms go"},
+    Assignment: {"notes": "those of a person stay with the person"},
+    AssignedDocument: dict.fromkeys(("tab", "leased_until"), "of a browser that is open here"),
     ScoreSet: {"created_at": "when it was scored here"},
     Comparison: {"created_at": "when it was made here"},
 }
@@ -178,6 +213,7 @@ def lived(request, collection, ada, ben, cat) -> Track:
     send_runs(track, ada, ben, cat)
     send_what_leaves_the_board(track, ada, make_user("dan"))
     judge_a_pool(track, ada)
+    judge_here(track, ada, make_user("fay"), make_user("gus"))
     change = {"excluded_topics": ["2"], "exclusion_reason": "Its judge fell ill."}
     tracks.change_track(Track.objects.get(), ada, change)
     work()
@@ -238,6 +274,40 @@ def judge_a_pool(track: Track, ada: User) -> None:
     second = {"judgment_set": JudgmentSet.objects.get(version="v2"), "relevance_threshold": 2}
     tracks.change_track(track, ada, second)
     work()
+
+
+def judge_here(track: Track, ada: User, fay: User, gus: User) -> None:
+    """The pool is judged on the site to the end, and then a second time, not to the end."""
+    pool = track.pools.get()
+    first = make_assessment(pool, ada, fay, gus, overlap="all", overlap_size=2)
+    assessments.write_guideline(first, ada, "Judge what is **meant**.", SCALE)
+    topic = track.collection.topics.get(number="1")
+    first.practice_documents.create(topic=topic, docno="d1", grade=2, why="It says how.")
+    for assignment in Assignment.objects.all():
+        judge(assignment, grade=2 - assignment.turn)
+    disputed = judgments.find_outcome(first).open_disagreements[0]
+    topic = track.collection.topics.get(number=disputed.topic)
+    assessments.settle_document(first, ada, topic, disputed.docno, 2, "Both are wrong.")
+    assessments.close_assessment(first, ada, "judged-here", is_early=True)
+    work()
+    second = make_assessment(pool, ada, fay, gus)
+    begun = Assignment.objects.filter(assessor__assessment=second).order_by("-num_documents")[0]
+    lease_documents(begun, "tab", most=9)
+    judge(begun, grade=1, most=1)
+    to = second.assessors.exclude(pk=begun.assessor_id).get()
+    assessments.reassign(begun, ada, to)
+
+
+def judge(assignment: Assignment, grade: int, most: int = 9) -> None:
+    """Give a grade, after a slip that is undone."""
+    draw_documents(assignment)
+    texts = {"notes": "Ask Ada.", "read_guideline": assignment.assessor.assessment.guideline}
+    Assignment.objects.filter(pk=assignment.pk).update(**texts)
+    for document in assignment.documents.all()[:most]:
+        slip = record_mark(assignment, Answer(document.pk, grade=0, seconds=2.5, by="key"))
+        record_mark(assignment, Answer(document.pk, kind="undo", replaces=slip.key))
+        answer = Answer(document.pk, grade=grade, rationale="“So.”", spans=[[0, 4]])
+        record_mark(assignment, answer)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def documents(assignment: Assignment) -> list[AssignedDocument]:
 def test_a_grade_moves_the_queue_on(assignment, documents):
     first, second, *_ = documents
     record_mark(assignment, Answer(first.pk, grade=2))
-    assert lease_documents(assignment, "tab", most=1) == [second]
+    assert lease_documents(assignment, "tab", most=1).documents == [second]
     assert measure_progress(assignment).done == 1
 
 
@@ -45,7 +45,7 @@ def test_an_undo_is_a_mark_and_brings_the_document_back(assignment, documents):
     first = documents[0]
     mark = record_mark(assignment, Answer(first.pk, grade=2))
     record_mark(assignment, Answer(first.pk, kind="undo", replaces=mark.key))
-    assert lease_documents(assignment, "tab", most=1) == [first]
+    assert lease_documents(assignment, "tab", most=1).documents == [first]
     assert Mark.objects.count() == 2
     assert settle_marks(assignment.assessor.assessment) == []
 
@@ -61,7 +61,7 @@ def test_a_document_is_graded_again_after_an_undo(assignment, documents):
 def test_a_document_kept_for_later_comes_at_the_end(assignment, documents):
     first, *others = documents
     record_mark(assignment, Answer(first.pk, kind="later"))
-    assert lease_documents(assignment, "tab", most=9) == [*others, first]
+    assert lease_documents(assignment, "tab", most=9).documents == [*others, first]
     record_mark(assignment, Answer(first.pk, grade=1))
     assert first.marks.last().replaces.kind == "later"
 
@@ -94,8 +94,8 @@ def test_a_paused_assessment_takes_no_marks(assignment, documents, ada):
 
 
 def test_two_tabs_never_show_the_same_document(assignment, documents):
-    one = lease_documents(assignment, "one", most=2)
-    other = lease_documents(assignment, "other", most=2)
+    one = lease_documents(assignment, "one", most=2).documents
+    other = lease_documents(assignment, "other", most=2).documents
     assert [*one, *other] == documents
 
 
@@ -104,3 +104,10 @@ def test_the_database_lets_one_mark_follow_another(assignment, documents):
     mark.pk, mark.key = None, "second"
     with pytest.raises(IntegrityError), transaction.atomic():
         mark.save(force_insert=True)
+
+
+def test_a_tab_is_handed_only_what_it_lacks(assignment, documents):
+    first = lease_documents(assignment, "tab", most=2).documents
+    held = [document.pk for document in first]
+    assert lease_documents(assignment, "tab", held, most=3).documents == documents[2:3]
+    assert lease_documents(assignment, "tab", held, most=9).is_all

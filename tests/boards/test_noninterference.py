@@ -27,14 +27,16 @@ from django.test import Client
 
 from leaderboard.actions import people as membership
 from leaderboard.actions import tracks, uploads
-from leaderboard.models import ApiToken, Edition, Run, Track, User
+from leaderboard.models import ApiToken, Assignment, Edition, Guideline, Run, Track, User
 from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
     STRATA,
     SUBTOPICS,
+    make_assessment,
     make_collection,
+    make_pool,
     make_run,
     make_track,
     make_user,
@@ -88,6 +90,16 @@ CALLS = [
     "/api/v1/runs/{twice}",
     "/api/v1/runs/{twice}/problems",
 ]
+# What an assessor reads besides.
+JUDGING = [
+    "/judging/",
+    "/judging/{assignment}/before/",
+    "/judging/{assignment}/?tab=a",
+    "/judging/{assignment}/end/",
+    "/api/v1/assessments",
+    "/api/v1/assignments/{assignment}/next",
+    "/api/v1/assignments/{assignment}/marks",
+]
 
 CHANGING = re.compile(
     r"""csrfmiddlewaretoken"\ value="\w+
@@ -95,7 +107,7 @@ CHANGING = re.compile(
     | \d{1,2}\ \w{3}\ \d{4},\ \d\d:\d\d(:\d\d)?  # the same for people
     | data-in="-?\d+">[^<]*                  # how far off it is
     | \b\d[\d.,]*\ (ms|s|seconds?)\b          # how long it took
-    | idempotency_key"\ value="[\w-]+
+    | (idempotency_)?key"\ value="[\w-]+
     | \brf_\w+                               # the start of a token
     | \?team=[\w-]+                        # the link that lets others in
     """,
@@ -186,14 +198,19 @@ def unzipped(body: bytes) -> bytes:
 
 
 def participants(ben: User, dan: User) -> dict[str, tuple[Client, dict[str, str]]]:
-    """Ben and Dan in the browser, Ben by token, and somebody who never signed in."""
-    _, secret = ApiToken.objects.issue(ben, ["read", "submit"])
+    """Ben and Dan in the browser and by token, and somebody who never signed in."""
     return {
         "ben": (signed_in(ben), {}),
         "dan": (signed_in(dan), {}),
-        "ben's program": (Client(), {"Authorization": f"Bearer {secret}"}),
+        "ben's program": (Client(), token_of(ben)),
+        "dan's program": (Client(), token_of(dan)),
         "anybody": (Client(), {}),
     }
+
+
+def token_of(user: User) -> dict[str, str]:
+    _, secret = ApiToken.objects.issue(user, ["read", "submit"])
+    return {"Authorization": f"Bearer {secret}"}
 
 
 def send_faulty_runs(track: Track, ben: User) -> dict[str, str]:
@@ -208,6 +225,14 @@ def judge(track: Track, ada: User, qrels: str) -> None:
         work()
 
 
+def judge_here(track: Track, ada: User, dan: User) -> Assignment:
+    """Let Dan judge a pool of the runs on the board; return the first of his topics."""
+    pool = make_pool(track, ada, list(track.runs.on_the_board()))
+    make_assessment(pool, ada, dan, allows_participants=True, order="docno")
+    Assignment.objects.update(read_guideline=Guideline.objects.get())
+    return Assignment.objects.first()
+
+
 @dataclass(frozen=True)
 class World:
     qrels: str = QRELS
@@ -216,6 +241,8 @@ class World:
     public_topics: tuple[str, ...] = ()
     listeners: tuple[str, ...] = ("ben", "dan", "ben's program", "anybody")
     acts: bool = False
+    # Whether Dan judges what is unjudged of all runs.
+    dan_judges: bool = False
     # What Ben tells of himself with his first run.
     team: str = "ben"
     tag: str = "ben-bm25"
@@ -239,7 +266,9 @@ def walk(ada: User, world: World) -> list[Heard]:
     }
     judge(track, ada, world.qrels)
     names |= send_faulty_runs(track, ben)
-    names |= {"token": "1"}
+    names |= {"token": "1", "assignment": "0"}
+    if world.dan_judges:
+        names["assignment"] = str(judge_here(track, ada, dan).pk)
     people = participants(ben, dan)
     listeners = {who: people[who] for who in world.listeners}
     acted = list(answers_to_acts(listeners, names)) if world.acts else []
@@ -283,7 +312,7 @@ def date_everything() -> None:
 def answers(
     people: dict[str, tuple[Client, dict[str, str]]], names: dict[str, str]
 ) -> Iterator[Heard]:
-    addresses = [address for address, _ in PAGES.values()] + CALLS
+    addresses = [address for address, _ in PAGES.values()] + CALLS + JUDGING
     addresses += [f"/runs/{{{name}}}/" for name in FAULTY_RUNS]
     addresses += [f"/api/v1/runs/{{{name}}}" for name in FAULTY_RUNS]
     for who, (client, headers) in people.items():
@@ -349,6 +378,37 @@ def test_a_split_leaderboard_tells_nothing_of_the_topics_that_it_keeps_back(walk
     other = walked(of_two + elsewhere, "leaderboard", public_topics=("2",))
     assert any('"AP": 0.5' in each.body for each in one)
     assert [each for each in one if each not in other] == []
+
+
+# The same documents are judged, and all else is other.
+OPPOSITE = re.sub(r" (\d)$", lambda grade: f" {3 - int(grade[1])}", QRELS, flags=re.MULTILINE)
+
+
+OF_EVERYBODY = ("/badge.svg", "/feed.xml")
+
+
+def is_of_an_assessor(each: Heard) -> bool:
+    """Whether the answer is for Dan himself: a token is for the API, and practice shows grades."""
+    is_call = each.address.startswith("/api/")
+    is_public = each.address.endswith((*OF_EVERYBODY, "/before/"))
+    return not is_public and is_call == (each.who == "dan's program")
+
+
+def test_nothing_that_an_assessor_reads_depends_on_the_judgments(walked):
+    """Dan takes part in an open track and judges it: he sees no score, nor a trace of one."""
+    told = {"listeners": ("dan", "dan's program"), "dan_judges": True}
+    one, other = (
+        [each for each in walked(qrels, "open", **told) if is_of_an_assessor(each)]
+        for qrels in (QRELS, OPPOSITE)
+    )
+    assert any("baked slowly" in each.body and each.address.endswith("/next") for each in one)
+    assert [each for each in one if each not in other] == []
+
+
+@pytest.mark.night
+def test_a_team_that_does_not_judge_reads_the_scores_of_that_track(walked):
+    told = {"listeners": ("ben",), "dan_judges": True}
+    assert walked(QRELS, "open", **told) != walked(OPPOSITE, "open", **told)
 
 
 @pytest.fixture

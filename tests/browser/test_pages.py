@@ -25,6 +25,7 @@ BEYOND_LINKS = [
     "/search/?q=bread",
     "/tracks/blind/manage/",
     "/tracks/blind/manage/release/",
+    "/tracks/open/judging/judging-1/close/",
     "/nowhere/",
 ]
 
@@ -78,6 +79,9 @@ def ada(browser, scene: Site) -> dict:
     gather_a_pool(tab)
     keep_the_pool(tab)
     gather_a_pool(tab)
+    gather_a_pool(tab)
+    keep_the_pool(tab)
+    plan_to_judge_the_pool(tab)
     freeze_the_board(tab)
     cookies = context.storage_state()
     context.close()
@@ -100,6 +104,12 @@ def keep_the_pool(tab) -> None:
     until(lambda: tab.reload() and keep.count(), "the pool is gathered")
     with tab.expect_navigation():
         keep.click()
+
+
+def plan_to_judge_the_pool(tab) -> None:
+    tab.get_by_role("link", name="Judge it here").click()
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Make the draft").click()
 
 
 def freeze_the_board(tab) -> None:
@@ -177,9 +187,14 @@ def test_no_kind_of_page_scrolls_sideways_or_fails_axe(page, ada):
     assert not wrong, "\n".join(wrong)
 
 
+# A browser of their own judges there, in `tests/services/test_judging.py`.
+OF_ASSESSORS = {"my_judging", "join_judging", "before_topic", "judge", "topic_end"}
+
+
 @pytest.mark.night
 def test_links_lead_to_every_page(organiser, participant, stranger):
-    found = {*organiser.pages, *participant.pages, *stranger.pages, "search", "release"}
+    linked = {*organiser.pages, *participant.pages, *stranger.pages}
+    found = linked | {"search", "release", "close_assessment"} | OF_ASSESSORS
     assert names_of_pages() - found == set()
 
 

@@ -87,6 +87,6 @@ def test_from_the_front_page_to_an_open_task_in_fifteen_clicks(page, tmp_path):
     walk.press("Save task page")
     walk.press("Make a BM25 baseline")
     page.get_by_text("bm25 is the baseline").wait_for()
-    walk.press("Open the task")
-    page.get_by_text("Task opened.").wait_for()
+    walk.press("Open the track")
+    page.get_by_text("Track opened.").wait_for()
     assert walk.clicks <= 15

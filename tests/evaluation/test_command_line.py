@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_used_exits_2(arguments, message, capfd):
         (["-m", "nosuch"], "no such measure; there are P, R"),
         (["-m", "nDCG@0"], "k is an integer of at least 1"),
         (["-m", "P.5,5"], "given twice"),
-        (["-m", "runid"], "not built"),
+        (["-m", "runid"], "not implemented"),
         (["-l", "-1"], "expected an integer of at least 0"),
         (["-M", "0"], "expected an integer of at least 1"),
         (["--digits", "x"], "expected an integer"),

@@ -38,7 +38,7 @@ def read_file(path: Path) -> dict[bytes, dict[bytes, int]]:
 
 
 def grades_in(*paths: Path) -> FloatArray:
-    """float64[files, documents] of the documents that all have graded."""
+    """float64[files, documents] for the documents that all assessors graded."""
     files = [
         {(t, d): grade for t, graded in read_file(path).items() for d, grade in graded.items()}
         for path in paths

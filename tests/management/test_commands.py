@@ -279,7 +279,7 @@ def test_load_collection_asks_who_sits_there(ada, folder, monkeypatch):
     ("words", "why"),
     [
         (["--owner", "nobody"], "There is no user nobody"),
-        (["--version", "v 1"], "takes letters, digits"),
+        (["--version", "v 1"], "may contain letters, digits"),
         (["--topics", "/nowhere/topics"], "No such file"),
     ],
 )

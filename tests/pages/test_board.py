@@ -151,7 +151,7 @@ def test_the_power_of_the_board_is_told(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", [1] * 9 + [2])
     said = words(page_of(client, ten))
-    assert "With 10 topics one comparison alone can detect an effect of d = 1.00" in said
+    assert "With 10 topics a single comparison can detect an effect of d = 1.00" in said
 
 
 def test_a_board_of_few_topics_says_the_error_that_was_measured(ten, ada, ben, client):
@@ -175,9 +175,9 @@ def test_a_board_with_a_baseline_compares_with_it_alone(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     page = page_of(client, ten)
-    assert "Two-sided maximum-t test (sign flips of all runs together)" in words(page)
-    assert "p and intervals hold for 1 run at once" in words(page)
-    assert "Rank can be" not in words(page) and 'class="strip' not in page
+    assert "two-sided maximum-t test (sign flips of all runs together)" in words(page)
+    assert "p and intervals hold jointly for 1 run" in words(page)
+    assert "Possible ranks" not in words(page) and 'class="strip' not in page
 
 
 def test_the_same_board_compares_all_runs_on_request(ten, ada, ben, client):
@@ -185,8 +185,8 @@ def test_the_same_board_compares_all_runs_on_request(ten, ada, ben, client):
     run = send(ten, ben, "first", 1)
     page = page_of(client, ten, "?family=all")
     assert "first leads with AP 1.000 and is significantly better than every other" in words(page)
-    assert "All pairs of 2 runs at once, on 10 topics" in words(page)
-    assert page.count('class="strip') >= 2 and "Rank, highest to lowest" in page
+    assert "All pairs of 2 runs tested together, on 10 topics" in words(page)
+    assert page.count('class="strip') >= 2 and "Possible ranks (chart)" in page
     assert f"/runs/{run.pk}/?family=all" in page
 
 
@@ -195,7 +195,7 @@ def test_a_test_with_holm_is_named_and_shows_no_interval(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     said = words(page_of(client, ten, "?column=p&column=confidence"))
-    assert "Two-sided paired randomisation test (sign flips), all sign patterns, on AP" in said
+    assert "By AP: two-sided paired randomisation test (sign flips), all sign patterns" in said
     assert "Holm's adjustment over 1 run" in said and " to +" not in said
 
 
@@ -498,7 +498,7 @@ def test_without_judgments_runs_wait(ada, ben, as_ben, as_ada):
 
 def test_an_empty_board_says_what_makes_it_appear(ten, client):
     said = words(page_of(client, ten))
-    assert "No runs yet" in said and "judgments v1, 20 of them" in said
+    assert "No runs yet" in said and "20 judgments (v1)" in said
 
 
 def test_a_track_to_come_says_when(collection, client):

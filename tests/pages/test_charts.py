@@ -116,7 +116,7 @@ def test_a_strip_goes_from_the_highest_to_the_lowest_rank():
     assert number(dot, "cx") == pytest.approx(column.axis.at(3), abs=0.01)
     assert number(strip, "x1") == pytest.approx(column.axis.at(1), abs=0.01)
     assert number(strip, "x2") == pytest.approx(column.axis.at(8), abs=0.01)
-    assert "rank 3, can be 1 to 8" in cell
+    assert "rank 3, possible ranks 1 to 8" in cell
 
 
 def test_ranks_have_whole_ticks_from_one():

@@ -97,7 +97,7 @@ def test_judgments_on_their_way_are_the_organisers_alone(track, as_ben):
 def test_a_version_that_is_there_already_is_an_error_of_its_field(collection, as_ada):
     form = {"version": "v1", "file": upload("second.txt", QRELS)}
     page = as_ada.post("/collections/bread/judgments/", form)
-    assertContains(page, "There are judgments v1 already.", status_code=422)
+    assertContains(page, "Judgments v1 already exist.", status_code=422)
     assertContains(page, 'aria-describedby="id_version_error"', status_code=422)
 
 

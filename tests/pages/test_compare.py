@@ -43,8 +43,8 @@ def between(track: Track, a: str, b: str, more: str = "") -> str:
 def test_the_difference_is_said_in_a_sentence(ten, client):
     said = words(page_at(client, between(ten, "base", "first")))
     assert "first is significantly better than base: +.500 AP, 95 % interval +.500 to" in said
-    assert "p = .002. It wins 10 topics, loses 0 and ties 0." in said
-    assert "p and intervals hold for" in said
+    assert "p = .002. It wins on 10 topics, loses on 0 and ties on 0." in said
+    assert "p and intervals hold jointly for" in said
 
 
 def test_the_other_way_round_is_worse(ten, client):
@@ -56,7 +56,7 @@ def test_the_other_way_round_is_worse(ten, client):
 def test_runs_that_cannot_be_told_apart_may_differ_on_topics(ten, client):
     said = words(page_at(client, between(ten, "base", "mixed")))
     assert "mixed cannot be told apart from base: +.100 AP" in said
-    assert "It wins 4 topics, loses 4 and ties 2." in said
+    assert "It wins on 4 topics, loses on 4 and ties on 2." in said
     assert "On 8 topics the two differ by more than .2." in said
 
 

@@ -55,9 +55,9 @@ def test_the_cheapest_run_that_is_good_enough_is_named(ten, client):
     said = words(page_at(client, ADDRESS))
     assert (
         "The cheapest run that is not significantly worse than the best is near: "
-        ".950 for 1 s, best has 1.000 for 10 s." in said
+        ".950 for 1 s. The best, best, has 1.000 for 10 s." in said
     )
-    assert "4 runs report it; 1 run does not." in said
+    assert "4 runs report this cost; 1 run does not." in said
 
 
 def test_the_runs_stand_from_cheap_to_dear_with_their_origin(ten, client):

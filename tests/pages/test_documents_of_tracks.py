@@ -20,7 +20,7 @@ def test_it_has_its_rank_in_every_run(track, ben, cat, client):
     make_run(track, cat, OTHER_RUN)
     page = page_at(client, "/tracks/bread/document/?docno=d4&number=2")
     assert sorted(rows(page, 1)) == ["ben-bm25 2", "other 1"]
-    assert "retrieved by 2 of 2 runs, at best at rank 1" in words(page)
+    assert "retrieved by 2 of 2 runs, best rank 1" in words(page)
 
 
 def test_a_run_that_misses_it_says_so(track, ben, client):

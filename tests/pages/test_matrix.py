@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from leaderboard.actions import pools, snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import ApiToken, Assignment, JudgmentSet, Track, User
+from leaderboard.models import ApiToken, Assessment, Assignment, JudgmentSet, Track, User
 from tests.assessments.marks import judge_everything
 from tests.builders import (
     OTHER_RUN,
@@ -55,6 +55,9 @@ OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
 NOBODY = [404] * len(ROLES)
 ACT = [401, 403, 403, 403, 403, 302, 302, 302]
 ACT_404 = [401, 404, 404, 404, 404, 302, 302, 302]
+# Cat judges documents.
+ASSESSOR = [401, 200, 404, 404, 404, 404, 404, 404]
+ASSESSOR_ACT = [401, 302, 404, 404, 404, 404, 404, 404]
 OWN_ACT = [401, 404, 302, 404, 404, 302, 302, 302]
 SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
@@ -107,8 +110,16 @@ PAGES = {
     "guideline": ("/tracks/blind/judging/judging-1/guideline/", ORGANISERS),
     "disagreements": ("/tracks/blind/judging/judging-1/disagreements/", ORGANISERS),
     "assessment_marks": ("/tracks/blind/judging/judging-1/marks/", ORGANISERS),
+    "import_mark_files": ("/tracks/blind/judging/judging-1/marks/import/", ORGANISERS),
+    "marks_file": ("/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
     "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),
     "close_assessment": ("/tracks/blind/judging/judging-1/close/", ORGANISERS),
+    "my_judging": ("/judging/", SIGNED_IN),
+    "judging_progress": ("/judging/progress.csv", SIGNED_IN),
+    "join_judging": ("/judging/join/code-of-judging/", SIGNED_IN),
+    "before_topic": ("/judging/{assignment}/before/", ASSESSOR),
+    "judge": ("/judging/{assignment}/?tab=a", ASSESSOR_ACT),
+    "topic_end": ("/judging/{assignment}/end/", ASSESSOR),
     "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
     "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
     "setup": ("/tracks/blind/setup/", ORGANISERS),
@@ -254,6 +265,11 @@ ACTS = {
     "discard_pool": Act("/tracks/blind/pools/pool-1/discard/", ACT),
     "judge_pool": Act("/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
     "plan_assessment": Act("/tracks/blind/pools/pool-2/judging/", ACT, {**ASSESSMENT, **GUIDELINE}),
+    "join_judging": Act("/judging/join/code-of-judging/", [401, 302, 200, 200, 302, 302, 302, 302]),
+    "before_topic": Act("/judging/{assignment}/before/", ASSESSOR_ACT, {"start": "yes"}),
+    "marks": Act("/judging/{assignment}/marks/", ASSESSOR_ACT, {"tab": "a", "grade": 1}),
+    "topic_notes": Act("/judging/{assignment}/notes/", ASSESSOR_ACT, {"notes": "Ovens."}),
+    "topic_end": Act("/judging/{assignment}/end/", ASSESSOR_ACT),
     "open_assessment": Act("/tracks/blind/judging/judging-1/open/", ACT),
     "pause_assessment": Act("/tracks/blind/judging/judging-1/pause/", ACT),
     "resume_assessment": Act("/tracks/blind/judging/judging-1/resume/", ACT),
@@ -444,17 +460,17 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         pools.create_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
     pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
-    names |= judge_a_pool(blind_track, ada)
+    names |= judge_a_pool(blind_track, ada, people["cat"])
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 
 
-def judge_a_pool(track: Track, ada: User) -> dict[str, Any]:
-    """Two assessors who differ on all documents of a third pool; the keys of what they have."""
+def judge_a_pool(track: Track, ada: User, cat: User) -> dict[str, Any]:
+    """Cat and Gus differ on all documents of a third pool; the keys of what Cat has."""
     pool = make_pool(track, ada, list(track.runs.all()), size=10)
-    people = [make_user(name) for name in ("fay", "gus")]
-    assessment = make_assessment(pool, ada, *people, overlap="all", overlap_size=3)
+    assessment = make_assessment(pool, ada, cat, make_user("gus"), overlap="all", overlap_size=3)
+    Assessment.objects.update(invitation="code-of-judging")
     for name, grade in (("A1", 0), ("A2", 2)):
         judge_everything(assessment, lambda document, grade=grade: grade, only=name)
     practice = assessment.practice_documents.create(
@@ -462,7 +478,7 @@ def judge_a_pool(track: Track, ada: User) -> dict[str, Any]:
     )
     return {
         "assessor": assessment.assessors.first().pk,
-        "assignment": Assignment.objects.first().pk,
+        "assignment": Assignment.objects.filter(assessor__user=cat).first().pk,
         "practice": practice.pk,
     }
 

@@ -55,8 +55,8 @@ def test_without_one_the_variance_is_that_of_the_measure_on_the_board(ten, clien
     found = variances_of(score_matrix(ten.edition, "RR", runs))
     page = page_at(client, f"{ADDRESS}?measure=RR&difference=.2")
     assert rows(page, 1)[0].split()[-1] == str(topics_needed(0.2 / found.paired**0.5))
-    assert "Variances of RR on this board, of 3 runs:" in words(page)
-    assert "To find a difference of 0.2 between two runs with power 0.8" in words(page)
+    assert "Variances of RR on this board (3 runs):" in words(page)
+    assert "Detecting a difference of 0.2 between two runs with power 0.8" in words(page)
 
 
 def test_a_pool_is_shown_with_its_documents_hours_and_order(ten, client):
@@ -132,7 +132,7 @@ def test_the_significance_page_leads_here(ten, client):
 
 def variance_at(page: str) -> str:
     """The variance of differences that the page has learnt."""
-    return re.search(r"([\d.]+) of the differences of two", words(page))[1]
+    return re.search(r"([\d.]+) for the difference between two", words(page))[1]
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_the_variance_of_any_other_board_can_be_taken(other, client):
     found = variances_of(score_matrix(other.edition, "RR", sorted(runs)))
     page = page_at(client, f"{ADDRESS}?board=other&measure=RR&difference=.1")
     assert variance_at(page) == f"{found.paired:.4f}".removeprefix("0")
-    assert "Variances of RR on Other track, of 3 runs" in words(page)
+    assert "Variances of RR on Other track (3 runs)" in words(page)
     assert variance_at(page_at(client, ADDRESS)) != variance_at(page)
 
 
@@ -177,7 +177,7 @@ def test_a_board_that_the_reader_may_not_see_teaches_nothing(other, blind_track,
 
 def test_a_draft_without_a_board_learns_from_another(other, collection, as_ada):
     make_track(collection, slug="draft", judgment_set=None)
-    assert "of 3 runs" in words(page_at(as_ada, "/tracks/draft/plan/?board=other"))
+    assert "(3 runs)" in words(page_at(as_ada, "/tracks/draft/plan/?board=other"))
 
 
 def test_the_chart_has_the_values_of_its_table(ten, client):
@@ -191,7 +191,7 @@ def test_the_chart_has_the_values_of_its_table(ten, client):
     assert first == ["10", *(f"{value:.3f}".removeprefix("0") for value in expected)]
     assert int(last[0].replace(",", "")) >= 200
     needed = rows(page, 1)[0].split()[-1]
-    assert f"{needed} topics find .200" in page
+    assert f"{needed} topics detect .200" in page
     assert client.get(f"{ADDRESS}?format=csv&table=curve").text.startswith("topics,difference,")
 
 
@@ -208,9 +208,9 @@ def test_hours_over_those_at_hand_are_struck_out(ten, client):
 
 def test_a_plan_within_the_hours_names_its_depth(ten, client):
     said = words(page_at(client, f"{ADDRESS}?hours=100000&difference=.2"))
-    assert "At pool depth 100 they take" in said and "of your 100000 hours" in said
+    assert "At pool depth 100 judging them takes" in said and "of your 100000 hours" in said
     said = words(page_at(client, f"{ADDRESS}?hours=.01&difference=.2"))
-    assert "Even at pool depth 5 they take more than your 0.01 hours." in said
+    assert "Even at pool depth 5 judging them takes more than your 0.01 hours." in said
 
 
 @pytest.mark.parametrize("page", ["plan", "reusability"])

@@ -111,7 +111,7 @@ def test_a_version_that_exists_is_said_beside_the_form(as_ada, pool):
     as_ada.post("/tracks/bread/pools/pool-1/keep/")
     body = {"version": "v1", "file": upload("v1.txt", "1 0 d9 1\n")}
     answer = as_ada.post("/tracks/bread/pools/pool-1/judgments/", body)
-    assert "There are judgments v1 already." in answer.content.decode()
+    assert "Judgments v1 already exist." in answer.content.decode()
 
 
 @pytest.fixture

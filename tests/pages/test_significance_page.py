@@ -1,4 +1,4 @@
-"""All runs against each other: the numbers are those of the test itself."""
+"""All pairs of runs: the numbers are those of the test itself."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_an_adjusted_p_stands_below_the_diagonal(ten, client):
 
 def test_the_page_says_how_many_pairs_differ_and_by_which_test(ten, client):
     said = words(page_at(client, ADDRESS))
-    assert "All pairs of 3 runs at once, each with its own standard error" in said
-    assert "3 pairs of 3 runs 2 differ significantly" in said
+    assert "All pairs of 3 runs tested together, each with its own standard error" in said
+    assert "2 of the 3 pairs of 3 runs differ significantly" in said
 
 
 def test_a_verdict_has_a_sign_beside_its_wash(ten, client):
@@ -109,7 +109,7 @@ def test_letters_and_ranks_are_a_table_for_other_programs(ten, client):
 
 def test_another_measure_has_its_own_matrix(ten, client):
     page = page_at(client, f"{ADDRESS}?measure=P@5")
-    assert 'aria-current="true">P@5' in page and "0 differ" in words(page)
+    assert 'aria-current="true">P@5' in page and "0 of the 3 pairs" in words(page)
 
 
 def test_a_long_board_is_cut_and_says_so(ten, client, monkeypatch):
@@ -184,15 +184,15 @@ def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, 
         ["last", "b", "3"],
     ]
     assert cells(page, 2)[3] == p_value(by_hand().p[2, 0])
-    assert "All pairs of 3 runs at once" in words(page)
-    assert "none has no AP on any topic: no rank, and no test counts it." in words(page)
+    assert "All pairs of 3 runs tested together" in words(page)
+    assert "none has no AP on any topic, so it has no rank and is not tested." in words(page)
 
 
 def test_the_board_names_the_run_that_no_test_counts(ten, ada, client):
     make_undefined(send(ten, ada, "none", 2))
     Comparison.objects.all().delete()
     said = words(page_at(client, "/tracks/ten/"))
-    assert "none has no AP on any topic: no rank, and no test counts it." in said
+    assert "none has no AP on any topic, so it has no rank and is not tested." in said
     assert "2 of 3 pairs differ" in said
     board = client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]
     assert [(each["rank_low"], each["rank_high"]) for each in board][-1] == (None, None)

@@ -76,7 +76,7 @@ def test_a_baseline_that_goes_leaves_no_baseline(as_ada, run, track):
 def test_organisers_find_what_is_off_the_board(run, as_ada):
     take_off(as_ada, run, "hidden")
     page = as_ada.get("/tracks/bread/manage/").content.decode()
-    assert "Off the board" in page and f'href="/runs/{run.pk}/"' in page
+    assert "Removed runs" in page and f'href="/runs/{run.pk}/"' in page
 
 
 @pytest.mark.parametrize("state", ["queued", "checking", "valid", "scoring", "scored"])
@@ -89,4 +89,4 @@ def test_they_find_it_in_whatever_state_it_waits(run, as_ada, state):
 def test_what_was_refused_was_never_on_the_board(run, as_ada):
     take_off(as_ada, run, "hidden")
     Run.objects.filter(pk=run.pk).update(state="refused")
-    assert "Off the board" not in as_ada.get("/tracks/bread/manage/").text
+    assert "Removed runs" not in as_ada.get("/tracks/bread/manage/").text

@@ -173,7 +173,7 @@ def test_a_document_is_found_by_its_docno(track, client):
     found = client.get("/collections/bread/documents/?docno=d1")
     assert found["Location"] == "/collections/bread/document/?docno=d1"
     assertContains(
-        client.get("/collections/bread/documents/?docno=x"), "No document", status_code=404
+        client.get("/collections/bread/documents/?docno=x"), "There is no document", status_code=404
     )
 
 

@@ -297,8 +297,8 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
     page = client.get("/tracks/bread/task/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
-    assertContains(page, "up to 100 documents per topic")
-    assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
+    assertContains(page, "<dt>Documents per topic</dt><dd>up to 100</dd>")
+    assertContains(page, "<dt>Unknown documents</dt><dd>ignored</dd>")
 
 
 def test_a_description_is_markdown_without_html(collection, client):
@@ -339,8 +339,8 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
     page = as_cat.get("/tracks/bread/task/")
-    assertContains(page, "<dt>Runs per day</dt><dd>no limit</dd>")
-    assertContains(page, "<dt>Runs in total</dt><dd>0</dd>")
+    assertContains(page, "<dt>Runs per team per day</dt><dd>no limit</dd>")
+    assertContains(page, "<dt>Runs per team in total</dt><dd>0</dd>")
 
 
 LAST_SECOND = datetime(2030, 12, 1, 11, 59, 59, tzinfo=UTC)

@@ -147,4 +147,4 @@ def test_a_release_says_who_is_notified_and_that_it_stays(blind_track, ben, as_a
     make_run(blind_track, ben)
     page = as_ada.get("/tracks/blind/manage/release/")
     assertContains(page, "You cannot undo this")
-    assertContains(page, "1 member, at once")
+    assertContains(page, "1 member, immediately")

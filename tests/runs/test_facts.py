@@ -58,7 +58,7 @@ def with_header(*lines: str) -> str:
         ("topic_fields", 5, "`topic_fields` must be a list of title, description"),
         ("topic_fields", [["title"]], "`topic_fields` must be a list of title, description"),
         ("priority", 10**400, "`priority` must be an integer from 1 to 999"),
-        ("k1", 10**400, "`k1` holds texts of at most 1,000 characters, numbers"),
+        ("k1", 10**400, "`k1` may only contain text of up to 1,000 characters, numbers"),
         ("efficiency", [{"what": ["memory"]}], "`what` is one of seconds_per_topic"),
         ("efficiency", [{"what": "memory", "value": 10**400}], "the value must be a number"),
         (

@@ -42,7 +42,7 @@ def upload(name: str, text: str) -> SimpleUploadedFile:
 
 
 def text_of(number: int) -> str:
-    return ODD.get(number, f"Ferry {number} sails to the island. It takes {number} minutes.")
+    return ODD.get(number, f"🚢 Ferry {number} sails to the island. It takes {number} minutes.")
 
 
 def make(*names: str, opinions: int = 1) -> None:

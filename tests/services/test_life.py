@@ -120,7 +120,7 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
     assert ben.open("/tracks/life/").text.count(">late</span>") == 1
 
     bring_judgments(ada, "v2", judged(pool, RELEVANT_AGAIN))
-    assert "runs of 3 change rank" in impact_of(ada, "v2").text
+    assert "of 3 runs change rank" in impact_of(ada, "v2").text
     assert ranks(ben) == {"ben-bm25": 1, "dan-late": 1, "other": 3}
     assert switched(ada, "v2") == {"other": 1, "dan-late": 2, "ben-bm25": 3}
 

@@ -28,7 +28,7 @@ from leaderboard.display.numbers import MISSING, score, scores
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
 MARGIN = 0.03
-# So many per cent of the narrowest cell lie between two named values that do not touch.
+# The least distance of two labelled values, in per cent of the narrowest cell.
 APART = 35
 
 
@@ -57,7 +57,7 @@ def rank_strip(column: Column, rank: int, low: int, high: int, kind: Kind) -> Sa
     at = column.axis.at
     ends = f'x1="{coord(at(low))}%" x2="{coord(at(high))}%"'
     line = f'<line class="strip {kind}" {ends} y1="50%" y2="50%"/>'
-    words = f"rank {rank}, can be {low} to {high}" if low != high else f"rank {rank}"
+    words = f"rank {rank}, possible ranks {low} to {high}" if low != high else f"rank {rank}"
     return _cell(column, words, line + _dot_at(coord(at(rank)), kind, 4))
 
 

@@ -20,7 +20,7 @@ from leaderboard.display.charts.drawing import (
 from leaderboard.display.numbers import score
 
 HEIGHT = 200
-# So many ranks have a tick of their own.
+# Up to this many ranks, each has a tick.
 TICKS = 10
 
 Curve = NDArray[np.float64]

@@ -16,15 +16,15 @@ from leaderboard.display.charts.drawing import (
     text_width,
 )
 
-# How wide a drawing is on a desk and on a phone, and how high a line of words, in pixels.
+# The width of a drawing on a desktop and on a phone, and the height of a line of text, in pixels.
 WIDE, PHONE, LINE = 1150, 312, 14
-# Half the room of a dot, and of a stroke.
+# Half the width of a dot, and of a stroke.
 DOT, STROKE = 5, 1
 # Pixels between two names on one line.
 APART = 6
-# So many lines off its dot may a name stand, where there are few enough that one finds it again.
+# How many lines a name may be off its dot: usually, and where there are few names.
 NEAR, FAR, FEW = 1, 12, 16
-# What a stroke through a name weighs, in lines off the dot.
+# The cost of a stroke through a name, in lines off the dot.
 CROSSED = 3
 
 

@@ -1,4 +1,4 @@
-"""Cells of square tables: runs or measures against each other, coloured by verdict."""
+"""Cells of square tables: pairs of runs or of measures, coloured by verdict."""
 
 from __future__ import annotations
 

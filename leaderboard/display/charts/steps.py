@@ -27,7 +27,7 @@ from leaderboard.display.numbers import counted, date, score
 
 HEIGHT = 260
 HALF_A_DAY = 43_200.0
-# From so many per cent on a place is near the right edge.
+# From this position on, in per cent, a point is near the right edge.
 NEAR = 75
 
 

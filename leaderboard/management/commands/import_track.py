@@ -18,6 +18,7 @@ from leaderboard.actions import tracks
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.archives.assessment_import import restore_assessment
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.track_import import (
     ImportHeartbeat,
@@ -121,7 +122,7 @@ class Command(BaseCommand):
     def restore_history(
         self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
     ) -> dict[str, Edition]:
-        """Restore earlier editions, pools, snapshots and events; return the editions by name."""
+        """Restore editions, pools, assessments, snapshots and events; return the editions."""
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }
@@ -130,6 +131,8 @@ class Command(BaseCommand):
             restore_original_file(archive, judged, track.collection)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
+        for assessment in manifest.assessments:
+            restore_assessment(archive, assessment, track)
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)

@@ -194,7 +194,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"{code}: {count(total)} in total")
 
     def agreed(self, questions: list[dict[str, Any]], answers: Answers, yes: bool) -> bool:
-        """Whether nothing is left to answer and somebody says so."""
+        """Whether no question is open and the import is confirmed."""
         left = [each for each in questions if answers.is_open(each)]
         for question in left:
             self.stderr.write(f"{ANSWERS[question['name']]} answers this.")

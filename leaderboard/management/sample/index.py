@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """How often each word stands in each document: D documents by W words, words sorted."""
+    """How often each word occurs in each document: D documents by W words, words sorted."""
 
     docnos: list[str]
     columns: dict[str, int]
@@ -32,7 +32,7 @@ class Index:
 
     @cached_property
     def spread(self) -> FloatArray:
-        """In how many documents each word stands, W numbers."""
+        """How many documents contain each word, W numbers."""
         return (self.counts > 0).sum(axis=0).astype(np.float64)
 
     @cached_property
@@ -61,7 +61,7 @@ class Index:
         return self.counts.sum(axis=0) / self.counts.sum()
 
     def count(self, text: str) -> FloatArray:
-        """How often each word of the collection stands in `text`, W numbers."""
+        """How often each word of the collection occurs in `text`, W numbers."""
         return _counted(words(text, self.stemming), self.columns)
 
 
@@ -78,7 +78,7 @@ def build_index(documents: Iterable[Document], stemming: bool) -> Index:
 
 
 def damped(counts: FloatArray) -> FloatArray:
-    """1 + ln f where a word stands, 0 where it does not.
+    """1 + ln f where a word occurs, 0 elsewhere.
 
     >>> damped(np.array([0.0, 1.0, 2.0])).round(3).tolist()
     [0.0, 1.0, 1.693]
@@ -87,7 +87,7 @@ def damped(counts: FloatArray) -> FloatArray:
 
 
 def unit(vectors: FloatArray) -> FloatArray:
-    """Every row scaled to length one; a row of zeros stays as it is."""
+    """Every row scaled to length one; a row of zeros does not change."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
 

@@ -1,9 +1,9 @@
 """Models of retrieval, each in a few lines of numpy.
 
 A model takes the index and the word counts of a topic and gives one score for each document; -inf
-means that the document is not retrieved. In the formulas f(w,d) is how often word w stands in
+means that the document is not retrieved. In the formulas f(w,d) is how often word w occurs in
 document d, |d| the number of words of d, D the number of documents, n(w) the number of documents
-with w, f(w,t) how often w stands in the topic, |t| the number of words of the topic, and p(w|C)
+with w, f(w,t) how often w occurs in the topic, |t| the number of words of the topic, and p(w|C)
 the share of w in the whole collection.
 """
 
@@ -42,7 +42,7 @@ def tf_idf(index: Index, topic: FloatArray) -> FloatArray:
 
 
 def coordination(index: Index, topic: FloatArray) -> FloatArray:
-    """How many different words of the topic stand in the document: whole numbers, so many ties."""
+    """How many different words of the topic occur in the document: whole numbers, so many ties."""
     asked = np.flatnonzero(topic)
     return _where_positive((index.counts[:, asked] > 0).sum(axis=1).astype(np.float64))
 
@@ -66,7 +66,7 @@ def latent(index: Index, topic: FloatArray, dimensions: int = 60) -> FloatArray:
     """Cosine of document and topic in the space of the largest singular values.
 
     The matrix is (1 + ln f(w,d)) ln(D / n(w)), rows of length one: documents that share no word
-    with the topic can be found through words that keep the same company.
+    with the topic can be found through words that occur in the same contexts.
     """
     directions = index.directions[:dimensions].T
     documents = unit(index.weighted @ directions)

@@ -14,7 +14,7 @@ from leaderboard.assessments.distribution import find_topics
 from leaderboard.collections.documents import open_documents
 from leaderboard.models import Assessment, PracticeDocument, Topic
 from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
-from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
+from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
 
 USUAL_SCALE = [
     GradeText(3, "Answers in full", "A person who asked needs nothing else"),
@@ -30,6 +30,7 @@ separately: it does not matter that an earlier one had the same content.
 - A single sentence can be enough.
 - If you hesitate between two grades, choose the lower one and write down why.
 """
+LABELS = {"name": "Name", "line": "Meaning", "example": "Example"}
 # The largest number of opinions per document; an odd number always has a middle.
 MOST_OPINIONS = 9
 
@@ -96,7 +97,13 @@ class GuidelineForm(forms.Form):
         }
         for part, (initial, most) in texts.items():
             self.fields[f"{part}_{grade}"] = forms.CharField(
-                label=f"{part.capitalize()} of grade {grade}",
+                label=f"{LABELS[part]} of grade {grade}",
+                widget=forms.TextInput(
+                    attrs={
+                        "aria-label": f"{LABELS[part]} of grade {grade}",
+                        "placeholder": LABELS[part],
+                    }
+                ),
                 max_length=most,
                 initial=initial,
                 required=part == "name",
@@ -236,3 +243,19 @@ class CloseForm(forms.Form):
 
     version = forms.SlugField(label="Version", max_length=40)
     is_early = forms.BooleanField(label="Close early", required=False)
+
+
+class MarksForm(forms.Form):
+    """Files of marks that were made elsewhere."""
+
+    files = NewFilesField(label="Files")
+    format = forms.ChoiceField(
+        label="Format",
+        required=False,
+        choices=[
+            ("", "Recognise it"),
+            ("jsonl", "JSON Lines, one mark per line"),
+            ("trec", "Qrels: topic, assessor, docno, grade"),
+            ("doccano", "Export of Doccano"),
+        ],
+    )

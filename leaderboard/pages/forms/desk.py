@@ -60,7 +60,7 @@ class SnapshotForm(forms.Form):
         label="Authors",
         max_length=2000,
         required=False,
-        help_text="One per line, in the order of the citation. Empty: those of the track.",
+        help_text="One per line, in the order of the citation. Default: those of the track.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
 

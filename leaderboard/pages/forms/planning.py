@@ -26,7 +26,7 @@ class PlanForm(forms.Form):
     board = forms.ChoiceField(label="Take the variance from", required=False)
     variance = forms.FloatField(
         label="Variance",
-        help_text="Within runs. Empty: the variance of the board above.",
+        help_text="Within runs. Leave empty to use the variance of the board above.",
         min_value=1e-9,
         max_value=1e9,
         required=False,

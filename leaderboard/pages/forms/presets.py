@@ -33,8 +33,8 @@ PRESETS = {
         Preset(
             "shared-task",
             "Shared task with a blind phase",
-            "Teams submit runs, then judging follows. All scores appear on one day.",
-            ("scores hidden until release", "20 runs per team", "judgments to download"),
+            "Teams submit runs, then judging follows. All scores appear on the same day.",
+            ("scores hidden until release", "20 runs per team", "judgments can be downloaded"),
             {
                 "disclosure": Track.Disclosure.BLIND,
                 "quota_total": 20,

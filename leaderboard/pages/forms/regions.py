@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 
 class RegionForm(forms.Form):
-    region = forms.FloatField(label="Equal within", min_value=0, max_value=1e6, required=False)
+    region = forms.FloatField(label="Equivalent within", min_value=0, max_value=1e6, required=False)
 
     def __init__(self, asked: QueryDict) -> None:
         super().__init__({"region": asked.get("region", "")})

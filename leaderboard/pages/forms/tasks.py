@@ -84,7 +84,7 @@ class TaskForm(forms.Form):
         "Opening, deadline and release are added automatically.",
     )
     authors = forms.CharField(
-        label="Organisers, as papers name them",
+        label="Organisers, as cited in papers",
         required=False,
         max_length=2000,
         help_text="One per line: Inês Moura, University of Porto.",
@@ -99,7 +99,7 @@ class TaskForm(forms.Form):
         label="How to cite",
         required=False,
         max_length=2000,
-        help_text="The overview paper in words. BibTeX of this page is offered beside it.",
+        help_text="The overview paper in words. This page also offers BibTeX.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
     questions = forms.CharField(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -20,7 +21,13 @@ from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.flags import find_flags
 from leaderboard.assessments.judges import count_judges
 from leaderboard.assessments.judgments import next_version_name
-from leaderboard.assessments.progress import Progress, TopicLine, measure_assessment, measure_share
+from leaderboard.assessments.progress import (
+    Cell,
+    Progress,
+    TopicLine,
+    measure_assessment,
+    measure_share,
+)
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.models import Assessment, Assessor, Assignment, Pool
 from leaderboard.models.collections import ImportState
@@ -152,6 +159,15 @@ def move_assessment(request: HttpRequest, slug: str, name: str, act: str) -> Htt
     return redirect("assessment", slug=slug, name=name)
 
 
+@dataclass(frozen=True)
+class AssignmentLine:
+    """A topic of an assessor, how far it is, and who could take it over."""
+
+    assignment: Assignment
+    cell: Cell | None
+    free: list[Assessor]
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
@@ -166,13 +182,24 @@ def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     listed = own.select_related("topic", "assessor").order_by("topic__position", "turn", "pk")
     done = {cell.assignment: cell for line in progress.topics for cell in line.cells if cell}
     shown = shorten(request, "assignments", "assignment", listed)
+    active = list(seen.assessment.assessors.active())
+    busy = set(own.values_list("topic", "assessor"))
     invitation = reverse("join_judging", args=[seen.assessment.invitation])
     context = {
         **seen.context,
         "progress": progress,
         "columns": shorten(request, "people", "assessor", progress.assessors),
-        "assignments": shown.with_rows([(each, done.get(each.pk)) for each in shown.rows]),
-        "active": list(seen.assessment.assessors.active()),
+        "assignments": shown.with_rows(
+            [
+                AssignmentLine(
+                    each,
+                    done.get(each.pk),
+                    [free for free in active if (each.topic_id, free.pk) not in busy],
+                )
+                for each in shown.rows
+            ]
+        ),
+        "active": active,
         "missing": missing_opinions(seen.assessment),
         "link": request.build_absolute_uri(invitation),
     }

@@ -43,5 +43,5 @@ def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
     is_key = ended.isdecimal() and len(ended) < 10
     team = get_object_or_404(track.teams, pk=ended if is_key else None)
     extend_deadline(team, request.user, None)
-    messages.success(request, "The team has the deadline of all teams again.")
+    messages.success(request, "Extension ended. The team has the deadline of the track again.")
     return redirect("deadlines", slug=slug)

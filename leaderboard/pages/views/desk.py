@@ -141,7 +141,7 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     try:
         tracks.rescore_track(track, request.user)
-        messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
+        messages.success(request, "Rescoring all runs. The board stays visible meanwhile.")
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("desk", slug=slug)

@@ -19,9 +19,11 @@ from leaderboard.actions.assessments import add_assessor, finish_topic
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.own_progress import own_progress
 from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
 from leaderboard.assessments.practice import Practised, list_practice
 from leaderboard.assessments.queues import (
+    Handed,
     TopicProgress,
     lease_documents,
     measure_all_progress,
@@ -30,6 +32,7 @@ from leaderboard.assessments.queues import (
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+from leaderboard.pages.views.tables import csv_file
 
 # How many of the last grades the page shows.
 LAST_SHOWN = 5
@@ -58,6 +61,13 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     lines = [Line(assignment, progress[assignment.pk]) for assignment in assignments]
     waiting = Assessment.objects.judged_by(request.user).filter(state=Assessment.State.DRAFT)
     return render(request, "judging.html", {"lines": lines, "waiting": waiting})
+
+
+@login_required
+@require_GET
+def judging_progress(request: HttpRequest) -> HttpResponse:
+    """Return the assessor's own documents and hours as a CSV file."""
+    return csv_file("judging", *own_progress(request.user))
 
 
 @login_required
@@ -156,7 +166,7 @@ def _requested_document(
         return get_object_or_404(assignment.documents, pk=asked if is_key else None)
     if not assignment.assessor.assessment.accepts_marks or assignment.finished_at is not None:
         return None
-    return next(iter(lease_documents(assignment, tab, most=1)), None)
+    return next(iter(lease_documents(assignment, tab, most=1).documents), None)
 
 
 def _judging_context(assignment: Assignment, document: AssignedDocument) -> dict[str, Any]:
@@ -236,12 +246,13 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
     results = [_take(assignment, answer) for answer in sent.marks]
     draw_documents(assignment)
     accepts = assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
-    following = lease_documents(assignment, sent.tab, skipped=sent.have) if accepts else []
+    handed = lease_documents(assignment, sent.tab, sent.have) if accepts else Handed([], True)
     progress, pace = measure_progress(assignment), measure_pace(assignment.assessor)
     return JsonResponse(
         {
             "results": results,
-            "next": _render_documents(assignment, following),
+            "next": _render_documents(assignment, handed.documents),
+            "is_all": handed.is_all,
             "progress": {"done": progress.done, "all": progress.all, "later": progress.later},
             "pace": {"minutes": pace.minutes, "seconds": pace.seconds},
         }

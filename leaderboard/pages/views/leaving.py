@@ -1,4 +1,4 @@
-"""Leaving: delete an account or a draft, and download what the site has about oneself."""
+"""Leaving: delete an account or a draft, and download what the site has about a user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,12 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         logout(request)
         messages.success(request, "Account deleted.")
         return redirect("home")
-    context = {"form": form, "duties": duties, "num_runs": accounts.count_runs(request.user)}
+    context = {
+        "form": form,
+        "duties": duties,
+        "num_runs": accounts.count_runs(request.user),
+        "num_marks": accounts.count_marks(request.user),
+    }
     return render(request, "delete_account.html", context, status=422 if form.is_bound else 200)
 
 

@@ -76,7 +76,7 @@ class TrackLine:
         if leader.verdict == "better":
             return "significantly better than the baseline"
         if leader.interval is None:
-            return "not told apart from the baseline" if leader.verdict else ""
+            return "cannot be told apart from the baseline" if leader.verdict else ""
         best = [each for each in self.places if each.interval and each.interval[0] == 1]
         return f"{count(len(best))} runs may be the best" if len(best) > 1 else ""
 
@@ -184,4 +184,4 @@ def _describe_result(run: Run, line: TrackLine) -> str:
     if place is None or place.rank is None:
         return ""
     rank = f"rank {place.rank} of {len(line.places)}"
-    return rank if place.interval is None else f"{rank}, interval {span(*place.interval)}"
+    return rank if place.interval is None else f"{rank}, possible ranks {span(*place.interval)}"

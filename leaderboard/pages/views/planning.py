@@ -149,7 +149,7 @@ class Plan:
         assert self.asked is not None
         dots = []
         if self.needed is not None:
-            words = f"{counted(self.needed, 'topic')} find {score(self.asked.difference, 3)}"
+            words = f"{counted(self.needed, 'topic')} detect {score(self.asked.difference, 3)}"
             dots.append(PlannedDot(self.needed, self.asked.difference, words, is_plan=True))
         if self.source is not None and self.detectable is not None:
             track = self.source.sight.track

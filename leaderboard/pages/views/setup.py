@@ -1,4 +1,4 @@
-"""The checklist of a draft: from an empty page to an open task."""
+"""The checklist of a draft: from an empty page to an open track."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def open_task(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, "Describe the task, add the data and set the dates first.")
         return redirect("setup", slug=slug)
     tracks.open_draft(sight.track, request.user)
-    messages.success(request, "Task opened.")
+    messages.success(request, "Track opened.")
     return redirect("task", slug=slug)

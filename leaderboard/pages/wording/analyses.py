@@ -61,9 +61,9 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
         run_phrase(cheapest.run),
         ": ",
         *_score_and_cost(cheapest),
-        ", ",
+        ". The best, ",
         run_phrase(best.run),
-        " has ",
+        ", has ",
         *_score_and_cost(best),
         ".",
     )
@@ -77,7 +77,7 @@ def count_runs_with_cost(found: CostBreakdown) -> str:
     """Say how many runs state this cost and how many do not."""
     said = counted(len(found.lines), "run reports,runs report")
     silent = counted(found.num_without_cost, "run does,runs do")
-    return f"{said} it; {silent} not." if found.num_without_cost else f"{said} it."
+    return f"{said} this cost; {silent} not." if found.num_without_cost else f"{said} this cost."
 
 
 def reusability_verdict(found: LeftOutTeams) -> Sentence:
@@ -85,17 +85,20 @@ def reusability_verdict(found: LeftOutTeams) -> Sentence:
     most = found.most_changed
     if most is None or not any(line.change for line in found.lines):
         return join_phrases(
-            "Without the documents that only one team found, the best run of every team keeps"
-            f" its {found.measure}."
+            f"No team’s best run changes its {found.measure} when the judgments of the documents"
+            " that only that team found are excluded."
         )
+    moved = most.rank != most.rank_without
     return join_phrases(
-        "Without the documents that only its team found, the best run of a team changes by at"
-        " most ",
+        "When the judgments of the documents that only one team found are excluded, the score of"
+        " that team’s best run changes by at most ",
         strong(f"{score(abs(most.change), 3)} {found.measure}"),
         ": ",
         run_phrase(most.run),
-        f" {signed(most.change, 3)}, rank {count(most.rank)}",
-        f" to {count(most.rank_without)}." if most.rank != most.rank_without else " as before.",
+        f" {signed(most.change, 3)}, ",
+        f"rank {count(most.rank)} to {count(most.rank_without)}."
+        if moved
+        else f"still rank {count(most.rank)}.",
     )
 
 
@@ -104,7 +107,7 @@ def sentence_for_a_paper(found: LeftOutTeams) -> str:
     most = max((abs(line.change) for line in found.lines), default=0.0)
     tau = f"; mean τ {score(found.mean_tau, 2)}" if found.mean_tau is not None else ""
     return (
-        "Leaving out the documents that any one team alone contributed changes the score of its"
+        "Leaving out the documents that only one team contributed changes the score of that team’s"
         f" best run by at most {score(most, 3)} {found.measure}"
         f" ({counted(len(found.lines), 'team')}{tau})."
     )
@@ -131,7 +134,7 @@ def describe_adjustment(board: Board) -> str:
     runs = counted(board.num_compared, "run")
     if board.correction == "Holm":
         return f"Holm's adjustment over {runs}; its intervals could contradict p, so none is shown"
-    return f"p and intervals hold for {runs} at once"
+    return f"p and intervals hold jointly for {runs}"
 
 
 # A run has few judged documents below this share of the median run.
@@ -155,8 +158,8 @@ def warn_of_few_judged(scored: ScoreSet, board: Board) -> str:
     if scored.judged_at_10 >= FEW_JUDGED * median:
         return ""
     return (
-        f"{scored.judged_at_10:.0%} of its top ten documents are judged, against a median of "
-        f"{median:.0%}. Unjudged documents count as not relevant, so its scores may be "
+        f"{100 * scored.judged_at_10:.0f} % of its top ten documents are judged; the median is "
+        f"{100 * median:.0f} %. Unjudged documents count as not relevant, so its scores may be "
         "too low."
     )
 
@@ -203,8 +206,8 @@ def _describe_score_bounds(table: HoleTable) -> Sentence:
     most = max(table.lines, key=_possible_rise)
     if _possible_rise(most) < INVISIBLE:
         return join_phrases(
-            f"Every document that decides {table.measure} was judged: no new judgment "
-            "could move a score by .001."
+            f"Every document that counts for {table.measure} is judged: no new judgment "
+            "could change a score by .001."
         )
     return join_phrases(
         "Unjudged documents could raise ",
@@ -217,7 +220,7 @@ def _describe_score_bounds(table: HoleTable) -> Sentence:
 
 def _compare_other_runs(table: HoleTable, most: HoleLine) -> str:
     rest = max((_possible_rise(each) for each in table.lines if each is not most), default=0.0)
-    return ", and no other run." if rest < INVISIBLE else ", and no other run by more."
+    return "; no other run could change." if rest < INVISIBLE else ", and no other run by more."
 
 
 def _possible_rise(line: HoleLine) -> float:
@@ -229,10 +232,7 @@ def _describe_doubtful_verdicts(table: HoleTable, baseline: Run) -> Sentence:
     against = join_phrases(f" by {table.measure} against the baseline ", run_phrase(baseline))
     if not doubtful:
         which = "The verdict" if doubts == 1 else f"All {spell_number(doubts)} verdicts"
-        stand = "is safe" if doubts == 1 else "are safe"
-        return join_phrases(
-            which, against, f" {stand}, regardless of the grades of the missing judgments."
-        )
+        return join_phrases(which, against, " cannot change, whichever grades are still missing.")
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
     names = join_phrases(": ", list_runs(doubtful)) if len(doubtful) <= MOST_NAMED_RUNS else []
     return join_phrases(strong(number), against, " could change", names, ".")
@@ -262,7 +262,7 @@ def impact_verdict(impact: MeasureImpact, has_baseline: bool) -> Sentence:
     change = "changes" if impact.num_moved == 1 else "change"
     return join_phrases(
         run_phrase(impact.leader.run),
-        f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} rank",
+        f"{leads}; {impact.num_moved} of {counted(len(impact.moves), 'run')} {change} rank",
         _describe_changed_verdicts(impact) if has_baseline else [],
         ". Kendall's τ between the boards is ",
         strong(score(impact.agreement.tau, 3)),
@@ -379,8 +379,8 @@ def pair_verdict(pair: Pair) -> Sentence:
         ": ",
         Phrase(difference=against.difference, verdict=pair.verdict or "none", unit=against.unit),
         f" {pair.measure}{_describe_uncertainty(pair)}."
-        f" It wins {counted(against.wins, 'topic')},"
-        f" loses {count(against.losses)} and ties {count(against.ties)}.",
+        f" It wins on {counted(against.wins, 'topic')},"
+        f" loses on {count(against.losses)} and ties on {count(against.ties)}.",
         _count_distant_topics(pair),
     )
 
@@ -394,7 +394,7 @@ def describe_decision(pair: Pair) -> str:
     }
     if pair.verdict not in decided:
         return ""
-    return f"{decided[pair.verdict]} by all pairs{_describe_uncertainty(pair)}."
+    return f"{decided[pair.verdict]} by all pairs of runs{_describe_uncertainty(pair)}."
 
 
 def _describe_uncertainty(pair: Pair) -> str:
@@ -421,7 +421,7 @@ def describe_pair_test(board: Board, pair: Pair) -> Sentence:
     return join_phrases(
         f"{_describe_family(board, pair)} Effect size ",
         strong(f"d = {score(pair.against.effect_size, 2)}"),
-        f". With {counted(topics, 'topic')} one comparison alone detects an effect of ",
+        f". With {counted(topics, 'topic')} a single comparison detects an effect of ",
         effect,
         " with 80 % power.",
     )
@@ -466,7 +466,7 @@ def _describe_family(board: Board, pair: Pair) -> str:
         return f"{test[0].upper()}{test[1:]}; {describe_adjustment(board)}."
     why = "The board compares with the baseline only, so this pair is decided by the test of "
     start = why if pair.is_outside else "The test of "
-    said = f"{start}all pairs of {counted(board.num_in_family, 'run')} at once."
+    said = f"{start}all pairs of {counted(board.num_in_family, 'run')}."
     if pair.against.p_adjusted is None:
         return f"{said} It is still running."
     return said

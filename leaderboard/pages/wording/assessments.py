@@ -76,7 +76,7 @@ def _compare_with_due(ends_on: date, due_on: date | None) -> str:
 
 @dataclass(frozen=True)
 class FlagLine:
-    """A flag in words: what was counted, what may explain it, and what the list of marks is asked for."""
+    """A flag in words: what was counted, what may explain it, and which marks it is about."""
 
     strong: str
     words: str

@@ -192,7 +192,7 @@ def describe_power(board: Board) -> Sentence:
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
     return join_phrases(
-        f"With {counted(topics, 'topic')} one comparison alone can detect an effect of ",
+        f"With {counted(topics, 'topic')} a single comparison can detect an effect of ",
         strong(f"d = {score(effect, 2)}"),
         f" (power 80 %, α = {score(LEVEL, 2)}).",
     )
@@ -203,8 +203,8 @@ def describe_strips(board: Board) -> str:
     if board.pairs is None:
         return ""
     return (
-        "Each strip shows the ranks that a run can have, from the highest to the lowest; all strips"
-        " together are right with 95 % confidence."
+        "Each strip shows the possible ranks of a run, from the highest to the lowest. All strips"
+        " hold jointly with 95 % confidence."
     )
 
 
@@ -213,10 +213,13 @@ def describe_left_out(board: Board) -> Sentence:
     runs = [standing.run for standing in board.unranked]
     if not runs:
         return []
-    has = "has" if len(runs) == 1 else "have"
-    said = f" {has} no {board.measure} on any topic: no rank, and no test counts "
-    them = "it." if len(runs) == 1 else "them."
-    return join_phrases(capitalise(name_or_count_runs(runs)), said, them)
+    has, so = (
+        ("has", "it has no rank and is")
+        if len(runs) == 1
+        else ("have", "they have no ranks and are")
+    )
+    said = f" {has} no {board.measure} on any topic, so {so} not tested."
+    return join_phrases(capitalise(name_or_count_runs(runs)), said)
 
 
 def describe_trust(board: Board) -> str:

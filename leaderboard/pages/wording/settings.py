@@ -48,7 +48,7 @@ def describe_readers(form: forms.Form) -> str:
     parts = [
         READERS.get(_value(form, "visibility"), ""),
         "pseudonyms until release" if form["pseudonyms"].value() else "",
-        "judgments to download" if form["shares_judgments"].value() else "",
+        "judgments can be downloaded" if form["shares_judgments"].value() else "",
         "terms to accept" if form["terms"].value() else "",
     ]
     return "; ".join(filter(None, parts))

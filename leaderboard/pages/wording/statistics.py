@@ -38,7 +38,7 @@ STATISTICS = {
         "Westfall and Young 1993; Holm, Scandinavian Journal of Statistics 1979",
     ),
     "pair": Statistic(
-        "Difference of two runs",
+        "Difference between two runs",
         (
             "The mean over topics of one run’s score minus the other’s, with its effect size d"
             " (the mean divided by the standard deviation of the differences).",
@@ -67,15 +67,15 @@ STATISTICS = {
         command_adds="The other run is compared with the first.",
     ),
     "all-pairs": Statistic(
-        "All runs against each other",
+        "All pairs of runs",
         (
             "Each pair has its own t: its mean difference divided by its own standard error."
             " The topics of all runs are flipped together around their means, 10,000 times, and"
             " the largest t of any pair is recorded. p is the share of flips whose largest t"
-            " reaches the t of the pair. So it holds for all pairs at once, even if some runs"
+            " reaches the t of the pair. So it holds jointly for all pairs, even if some runs"
             " are much more alike than others.",
             "A run’s highest rank is 1 plus the number of runs significantly better, its lowest"
-            " the number of runs minus those significantly worse. All ranks hold at once with 95"
+            " the number of runs minus those significantly worse. All ranks hold jointly with 95"
             " % confidence. Runs that share a letter cannot be told apart. With fewer than six"
             " topics there is no verdict.",
         ),
@@ -114,11 +114,11 @@ STATISTICS = {
     "gains": Statistic(
         "Discounted cumulated gain",
         (
-            "A document gains by its grade, discounted by its rank as in nDCG on this track."
+            "A document has a gain by its grade, discounted by its rank as in nDCG on this track."
             " The curve adds up the gains. Re-ordered is the best order of all documents that"
             " the run retrieves for the topic; ideal is the best order of all judged documents.",
-            "Lost in ranking is re-ordered minus run. Lost in retrieval is ideal minus "
-            " ordered. Both are shares of the ideal.",
+            "Lost in ranking is re-ordered minus run. Lost in retrieval is ideal minus"
+            " re-ordered. Both are shares of the ideal.",
         ),
         "evaluation.measures.gains.GainScale",
         "Järvelin and Kekäläinen, TOIS 2002",
@@ -174,7 +174,7 @@ STATISTICS = {
             " these are the lowest and the highest scores that further judgments could give.",
             "For a verdict the same is done with the documents that favour the baseline and"
             " with those that favour the run, and the board’s test is computed in both cases. To"
-            " close a gap, the documents with the most weight come first.",
+            " close a gap, the documents with the most weight are counted first.",
         ),
         "evaluation.pooling.holes",
         "Moffat and Zobel, TOIS 2008",
@@ -216,8 +216,8 @@ STATISTICS = {
     "reusability": Statistic(
         "Without one team",
         (
-            "The pool has the first documents of every run on the board, to the depth of the"
-            " pool. Documents that only one team has in it lose their judgments. The team’s runs"
+            "The pool contains the first documents of every run on the board, to the depth of the"
+            " pool. Documents that only one team contributed lose their judgments. The team’s runs"
             " are scored again, as if it had submitted after the judging. All other runs keep"
             " their scores.",
             "τ is Kendall’s τ_b between the board before and after. A team without documents of"
@@ -230,8 +230,8 @@ STATISTICS = {
     "planning": Statistic(
         "Topics and pools to plan",
         (
-            "Paired t: the fewest topics on which a two-sided paired t-test finds the difference"
-            " of two runs with this power. ANOVA: the same for the one-way F-test of several"
+            "Paired t: the fewest topics on which a two-sided paired t-test detects the difference"
+            " between two runs with this power. ANOVA: the same for the one-way F-test of several"
             " runs, if only the best and the worst differ from the middle. Interval: the fewest"
             " topics whose 1 − α interval of a mean difference is expected to be this narrow.",
             "The variance within runs is the mean over runs of the variance of their topics; the"
@@ -243,6 +243,6 @@ STATISTICS = {
         "evaluation.significance.topics_needed, evaluation.significance.anova_topics,"
         " evaluation.significance.interval_topics, evaluation.pooling.compare_depths",
         "Sakai, Information Retrieval Journal 2016",
-        command_adds="With a typed variance it prints no pools.",
+        command_adds="With an entered variance it prints no pools.",
     ),
 }

@@ -19,8 +19,7 @@ PUBLICATION = "research goal.publication"
 FACTS: tuple[Fact, ...] = (
     ChoiceFact(
         "kind",
-        "How the run was made",
-        "Kind",
+        "Type",
         choices={
             "automatic": "no human input after topics were read",
             "feedback": "used human relevance feedback",
@@ -30,19 +29,16 @@ FACTS: tuple[Fact, ...] = (
     ),
     MarkFact(
         "primary",
-        "The team’s primary run",
         "Primary run",
         "One per team. A later primary run replaces it once accepted.",
     ),
     ChoicesFact(
         "topic_fields",
-        "Topic fields used",
         "Topic fields",
         choices=dict.fromkeys(("title", "description", "narrative", "other"), ""),
     ),
     ChoiceFact(
         "stage",
-        "What it ranks",
         "Stage",
         choices={
             "first-stage": "the whole collection",
@@ -52,13 +48,11 @@ FACTS: tuple[Fact, ...] = (
     ),
     IntegerFact(
         "priority",
-        "Priority for judging",
-        "Priority",
+        "Judging priority",
         "Among your team’s runs. 1 is judged first.",
     ),
     TextFact(
         "commit",
-        "Commit",
         "Commit",
         "The revision of the code that made the run.",
         paths=("implementation.source.commit",),
@@ -67,7 +61,6 @@ FACTS: tuple[Fact, ...] = (
     TextFact(
         "branch",
         "Branch",
-        "Branch",
         "Such as main, or the name of a change.",
         paths=("implementation.source.branch",),
         rows=1,
@@ -75,40 +68,40 @@ FACTS: tuple[Fact, ...] = (
     TextFact(
         "configuration",
         "Configuration",
-        "Configuration",
         "Settings of the system, such as k1=0.9 b=0.4.",
     ),
-    LinkFact("code", "Code", "Code", paths=("implementation.source.repository",)),
+    LinkFact("code", "Code", paths=("implementation.source.repository",)),
     LinkFact(
         "paper",
-        "Paper",
         "Paper",
         paths=tuple(
             f"research goal.publication.{name}" for name in ("url", "doi", "arxiv", "dblp")
         ),
     ),
-    YesNoFact("llm", "It uses a large language model", "Language model"),
+    YesNoFact("llm", "Large language model", "Whether the run uses one."),
     YesNoFact(
         "judgments_used",
-        "Judgments of these topics were used to train or tune it",
         "Tuned on these judgments",
+        "Whether judgments of these topics were used for training or tuning.",
     ),
-    YesNoFact("closed", "It needs data or models not open to others", "Needs closed parts"),
-    TextFact("models", "Models", "Models", "Names and versions.", rows=1),
+    YesNoFact(
+        "closed",
+        "Closed data or models",
+        "Whether the run needs data or models that are not open to others.",
+    ),
+    TextFact("models", "Models", "Names and versions.", rows=1),
     TextFact(
         "training_data",
         "Training data",
-        "Training data",
-        "Include what its models were trained on, if known.",
+        "Include the training data of its models, if known.",
     ),
     TextFact(
         "hardware",
         "Hardware",
-        "Hardware",
-        "Used for the figures: processor, accelerators, memory.",
+        "Processor, accelerators and memory used for the efficiency figures.",
         rows=1,
     ),
-    FiguresFact("efficiency", "Efficiency", "Efficiency"),
+    FiguresFact("efficiency", "Efficiency"),
 )
 BY_NAME = {fact.name: fact for fact in FACTS}
 # The form always asks for the kind, with a default, and no team must have a primary run.

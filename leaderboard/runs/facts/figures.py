@@ -199,8 +199,8 @@ class FiguresFact(Fact):
             fields[f"{cost.name}-value"] = forms.FloatField(
                 label=cost.label, widget=forms.NumberInput(attrs={"step": "any", "min": "0"})
             )
-            fields[f"{cost.name}-unit"] = _select(f"Unit of: {cost.label}", cost.units)
-            fields[f"{cost.name}-origin"] = _select(f"Origin of: {cost.label}", ORIGINS)
+            fields[f"{cost.name}-unit"] = _select(f"{cost.label}: unit", cost.units)
+            fields[f"{cost.name}-origin"] = _select(f"{cost.label}: origin", ORIGINS)
             fields[f"{cost.name}-origin"].initial = SELF_REPORTED
         return fields
 

@@ -24,14 +24,13 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a run: `label` is for forms, `short_label` for tables.
+    """One fact of a run; `paths` are its paths in ir_metadata, and it is written to the first.
 
-    `paths` are its paths in ir_metadata; it is written to the first.
+    Forms, tables and the API show the same label and hint.
     """
 
     name: str
     label: str
-    short_label: str
     hint: str = ""
     paths: tuple[str, ...] = ()
 

@@ -44,7 +44,9 @@ def _clean_undeclared(value: Any) -> str | int | float | bool:
         return value
     if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
-    raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
+    raise ValueError(
+        "may only contain text of up to 1,000 characters, numbers, true, false and null"
+    )
 
 
 def all_facts(run: Run) -> dict[str, Any]:
@@ -78,8 +80,8 @@ class FactRow:
 
 
 def find_label(name: str) -> str:
-    """Return the label of a fact in tables."""
-    return BY_NAME[name].short_label if name in BY_NAME else name
+    """Return the label of a fact, or its name if it is not declared."""
+    return BY_NAME[name].label if name in BY_NAME else name
 
 
 def format_fact(name: str, value: Any) -> str:

@@ -226,7 +226,7 @@ def test_a_list_of_documents_in_json_is_no_docno():
     with pytest.raises(Refused) as refusal:
         recognise_documents(BytesIO(b'[{"_id":"d1","text":"a"}]'))
     [problem] = refusal.value.problems
-    assert (problem.code, problem.hint[:24]) == ("E_FORMAT", "Write each JSON document")
+    assert (problem.code, problem.hint[:23]) == ("E_FORMAT", "Write one JSON document")
 
 
 def test_a_name_that_comes_twice_in_an_object_is_refused():

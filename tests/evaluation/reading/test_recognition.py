@@ -34,16 +34,16 @@ def test_the_columns_of_known_topics_and_documents_are_the_evidence():
 @pytest.mark.parametrize(
     ("text", "format", "because"),
     [
-        (b"301 D1 2\n302 D2 0\n", "cranfield", "has known documents. Column 3 holds grades."),
+        (b"301 D1 2\n302 D2 0\n", "cranfield", "has known documents. Column 3 contains grades."),
         (
             b"query-id\tcorpus-id\tscore\n301\tD1\t1\n",
             "beir",
             "The first line is a header: query-id corpus-id score.",
         ),
-        (b"301 D1 L3\n301 D2 L0\n", "ntcir", "Column 3 holds grades as of NTCIR."),
+        (b"301 D1 L3\n301 D2 L0\n", "ntcir", "Column 3 contains grades as in NTCIR files."),
         (b"  301  D1\t0\t0.000000\n  302  D2\t0\t0.000000\n", "smart", "of relevant documents."),
         (b"301 D1  0 0\n302 D2  0 0\n", "smart", "as in SMART files of relevant documents."),
-        (b"301 C D1 0\n301 A D2 1\n", "ntcir", "The grades are letters, as of NTCIR."),
+        (b"301 C D1 0\n301 A D2 1\n", "ntcir", "The grades are letters, as in NTCIR files."),
     ],
 )
 def test_judgments_that_are_read_are_recognised(text, format, because):

@@ -1,0 +1,329 @@
+"""Endpoints for organisers: judge a pool on the site, from the plan to the judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.urls import reverse
+from ninja import File, Form, Query, Router, Status, UploadedFile
+
+from evaluation.problems import Refused
+from leaderboard.actions import assessments as verbs
+from leaderboard.actions.mark_import import import_marks as import_mark_files
+from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
+from leaderboard.api.collections import serialise_judgments_receipt
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.files import refuse_truncated_body
+from leaderboard.api.listing import page_by_number
+from leaderboard.api.schemas import (
+    AssessmentIn,
+    AssessmentList,
+    AssessmentOut,
+    AssessmentSettings,
+    AssignmentIn,
+    AssignmentList,
+    CloseIn,
+    ImportedMarksOut,
+    JudgmentsReceipt,
+    MarksFormIn,
+    Paging,
+    response_schemas,
+)
+from leaderboard.api.tracks import organised_sight_or_403
+from leaderboard.assessments.judgments import find_outcome
+from leaderboard.assessments.mark_files import ExportFormat, render_marks
+from leaderboard.assessments.queues import TopicProgress, measure_all_progress
+from leaderboard.boards.disclosure import Viewer, track_or_404
+from leaderboard.boards.exports import streamed_bytes
+from leaderboard.models import Assessment, Assignment, Guideline, Track
+from leaderboard.models.assessments import GradeText
+
+router = Router(tags=["assessments"])
+
+SETTINGS = list(AssessmentSettings.model_fields)
+MEDIA_TYPES: dict[ExportFormat, str] = {"jsonl": "application/jsonl", "trec": "text/plain"}
+# How many problems of files an answer has.
+MOST_PROBLEMS = 50
+
+
+@router.get(
+    "/tracks/{slug:slug}/assessments",
+    auth=PUBLIC,
+    response=response_schemas(AssessmentList),
+    exclude_unset=True,
+)
+def list_assessments(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
+    """List the assessments of a track (organisers only)."""
+    track = organised_track_or_404(viewer(request), slug)
+    rows = track.assessments.select_related("pool", "version").prefetch_related("guidelines")
+    page = page_by_number(rows, paging)
+    return {"items": [serialise_assessment(row) for row in page.rows], "next": page.next}
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments",
+    auth=ORGANISE,
+    response=response_schemas(AssessmentOut, 201),
+    exclude_unset=True,
+)
+def create_assessment(
+    request: HttpRequest, slug: str, body: AssessmentIn
+) -> Status[dict[str, Any]]:
+    """Plan the judging of an approved pool. It begins when you open it."""
+    user = viewer(request)
+    track = organised_sight_or_403(user, slug).track
+    pool = track.pools.filter(name=body.pool).first()
+    if pool is None:
+        raise field_error("pool", "is not a pool of this track", body.pool)
+    assessment = Assessment(pool=pool, **{name: getattr(body, name) for name in SETTINGS})
+    scale = [GradeText(**grade.dict()) for grade in body.scale]
+    verbs.plan_assessment(assessment, user, body.guideline, scale)
+    return Status(201, serialise_with_counts(assessment))
+
+
+@router.get(
+    "/tracks/{slug:slug}/assessments/{slug:name}",
+    auth=PUBLIC,
+    response=response_schemas(AssessmentOut),
+    exclude_unset=True,
+)
+def get_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Get the settings, guideline and counts of an assessment (organisers only)."""
+    return serialise_with_counts(assessment_or_404(viewer(request), slug, name))
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/open",
+    auth=ORGANISE,
+    response=response_schemas(AssessmentOut),
+    exclude_unset=True,
+)
+def open_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Share out the topics among the assessors and let the judging begin."""
+    assessment = organised_assessment_or_403(viewer(request), slug, name)
+    verbs.open_assessment(assessment, viewer(request))
+    return get_assessment(request, slug, name)
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/pause",
+    auth=ORGANISE,
+    response=response_schemas(AssessmentOut),
+    exclude_unset=True,
+)
+def pause_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Stop the judging until you resume it."""
+    assessment = organised_assessment_or_403(viewer(request), slug, name)
+    verbs.pause_assessment(assessment, viewer(request))
+    return get_assessment(request, slug, name)
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/resume",
+    auth=ORGANISE,
+    response=response_schemas(AssessmentOut),
+    exclude_unset=True,
+)
+def resume_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Continue the judging after a pause."""
+    assessment = organised_assessment_or_403(viewer(request), slug, name)
+    verbs.resume_assessment(assessment, viewer(request))
+    return get_assessment(request, slug, name)
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/close",
+    auth=ORGANISE,
+    response=response_schemas(JudgmentsReceipt, 202),
+)
+def close_assessment(
+    request: HttpRequest, slug: str, name: str, body: CloseIn
+) -> Status[dict[str, Any]]:
+    """Close the judging and make its judgments. You cannot undo this.
+
+    A worker imports the judgments; the board does not change until you choose them.
+    """
+    user = viewer(request)
+    assessment = organised_assessment_or_403(user, slug, name)
+    if assessment.track.collection.judgment_sets.filter(version=body.version).exists():
+        raise field_error("version", "already exists; judgments are never replaced", body.version)
+    made = verbs.close_assessment(assessment, user, body.version, is_early=body.early)
+    return Status(202, serialise_judgments_receipt(made))
+
+
+@router.get(
+    "/tracks/{slug:slug}/assessments/{slug:name}/assignments",
+    auth=PUBLIC,
+    response=response_schemas(AssignmentList),
+)
+def list_assignments(
+    request: HttpRequest, slug: str, name: str, paging: Query[Paging]
+) -> dict[str, Any]:
+    """List who judges which topic, under pseudonyms, with progress (organisers only)."""
+    assessment = assessment_or_404(viewer(request), slug, name)
+    return serialise_assignments(assessment, paging)
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/assignments",
+    auth=ORGANISE,
+    response=response_schemas(AssignmentList),
+)
+def change_assignments(
+    request: HttpRequest, slug: str, name: str, body: AssignmentIn = None
+) -> dict[str, Any]:
+    """Share out the free topics, or reassign what is left of one.
+
+    Marks stay with the assessor who made them. The answer is the first page of assignments.
+    """
+    user, body = viewer(request), body or AssignmentIn()
+    assessment = organised_assessment_or_403(user, slug, name)
+    if body.assignment is None:
+        if body.to:
+            raise field_error("assignment", "is missing")
+        verbs.share_out(assessment, user)
+    else:
+        reassign(assessment, user, body.assignment, body.to)
+    return serialise_assignments(assessment, Paging())
+
+
+def reassign(assessment: Assessment, user: Viewer, assignment_id: int, name: str) -> None:
+    every = Assignment.objects.filter(assessor__assessment=assessment)
+    assignment = every.select_related("assessor", "topic").filter(pk=assignment_id).first()
+    if assignment is None:
+        raise field_error("assignment", "is not one of this assessment", str(assignment_id))
+    to = assessment.assessors.available().filter(name=name).first()
+    if to is None:
+        raise field_error("to", "is not an assessor who can judge", name)
+    verbs.reassign(assignment, user, to)
+
+
+@router.get("/tracks/{slug:slug}/assessments/{slug:name}/marks", auth=PUBLIC)
+def export_marks(
+    request: HttpRequest, slug: str, name: str, format: ExportFormat = "jsonl"
+) -> StreamingHttpResponse:
+    """Download the marks under pseudonyms (organisers only).
+
+    `jsonl` is the whole log, one mark on a line. `trec` has topic, assessor, docno and grade of
+    the marks that stand. You cannot read them while you judge in this assessment yourself.
+    """
+    user = viewer(request)
+    assessment = assessment_or_404(user, slug, name)
+    if Assessment.objects.judged_by(user).filter(pk=assessment.pk).exists():
+        raise permission_error("You judge here yourself. Marks are open to you after closing.")
+    filename = f"{slug}-{name}-marks.{'jsonl' if format == 'jsonl' else 'qrels'}"
+    return streamed_bytes(filename, render_marks(assessment, format), MEDIA_TYPES[format])
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/marks",
+    auth=ORGANISE,
+    response=response_schemas(ImportedMarksOut),
+)
+def import_marks(
+    request: HttpRequest,
+    slug: str,
+    name: str,
+    form: Form[MarksFormIn],
+    file: File[list[UploadedFile]],
+) -> dict[str, Any]:
+    """Import marks that were made elsewhere: all of them, or none if there is an error.
+
+    `file` may be sent several times. Formats: `jsonl` as exported here, `trec` (topic, assessor,
+    docno, grade) and exports of `doccano`. A file whose lines name no assessor is named after one,
+    such as `ada.qrels`.
+    """
+    user = viewer(request)
+    assessment = organised_assessment_or_403(user, slug, name)
+    refuse_truncated_body(request)
+    try:
+        imported = import_mark_files(assessment, user, file, form.format)
+    except Refused as refusal:
+        raise marks_error(refusal) from None
+    return {
+        "marks": imported.num_marks,
+        "assessors": imported.assessors,
+        "problems": [asdict(note) for note in imported.notes[:MOST_PROBLEMS]],
+    }
+
+
+def marks_error(refusal: Refused) -> ApiError:
+    """Build the error of files that were refused, with the first of their problems."""
+    problems = list(refusal.problems)[:MOST_PROBLEMS]
+    first = next(refusal.problems.of("error"))
+    return ApiError(422, first.code, f"No mark was imported. {refusal}", problems)
+
+
+def organised_track_or_404(user: Viewer, slug: str) -> Track:
+    sight = track_or_404(user, slug)
+    if not sight.is_organiser:
+        raise Http404("no assessments to see")
+    return sight.track
+
+
+def assessment_or_404(user: Viewer, slug: str, name: str) -> Assessment:
+    """Return an assessment for its organisers; for others it does not exist."""
+    return find_assessment(organised_track_or_404(user, slug), name)
+
+
+def organised_assessment_or_403(user: Viewer, slug: str, name: str) -> Assessment:
+    return find_assessment(organised_sight_or_403(user, slug).track, name)
+
+
+def find_assessment(track: Track, name: str) -> Assessment:
+    rows = track.assessments.select_related("pool", "version", "track__collection")
+    assessment = rows.filter(name=name).first()
+    if assessment is None:
+        raise Http404("no such assessment")
+    return assessment
+
+
+def serialise_with_counts(assessment: Assessment) -> dict[str, Any]:
+    outcome = find_outcome(assessment)
+    counts = {
+        "documents": outcome.num_pooled,
+        "judged": outcome.num_graded,
+        "cannot": outcome.num_cannot,
+        "to_settle": len(outcome.open_disagreements),
+    }
+    return serialise_assessment(assessment) | {"counts": counts}
+
+
+def serialise_assessment(assessment: Assessment) -> dict[str, Any]:
+    address = [assessment.track.slug, assessment.name]
+    plain = (*SETTINGS, "name", "state", "invitation", "opened_at", "closed_at")
+    return {name: getattr(assessment, name) for name in plain} | {
+        "pool": assessment.pool.name,
+        "url": reverse("api-1:get_assessment", args=address),
+        "version": None if assessment.version is None else assessment.version.version,
+        "guideline": serialise_guideline(assessment.guidelines.all()),
+    }
+
+
+def serialise_guideline(guidelines: Iterable[Guideline]) -> dict[str, Any]:
+    """Serialise the newest guideline."""
+    newest = max(guidelines, key=lambda guideline: guideline.number)
+    return {"number": newest.number, "text": newest.text, "scale": newest.grades}
+
+
+def serialise_assignments(assessment: Assessment, paging: Paging) -> dict[str, Any]:
+    every = Assignment.objects.filter(assessor__assessment=assessment)
+    page = page_by_number(every.select_related("assessor", "topic"), paging)
+    progress = measure_all_progress(page.rows)
+    items = [serialise_assignment(row, progress[row.pk]) for row in page.rows]
+    return {"items": items, "next": page.next}
+
+
+def serialise_assignment(assignment: Assignment, progress: TopicProgress) -> dict[str, Any]:
+    return {
+        "id": assignment.pk,
+        "assessor": assignment.assessor.name,
+        "topic": assignment.topic.number,
+        "turn": assignment.turn,
+        "progress": asdict(progress),
+        "finished_at": assignment.finished_at,
+        "last_seen_at": assignment.assessor.last_seen_at,
+    }

@@ -1,0 +1,217 @@
+"""Endpoints for assessors: what there is to judge, the next documents, and marks.
+
+No answer has a docno, a run, a rank, a score or anything of another assessor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Prefetch
+from django.http import Http404, HttpRequest
+from ninja import Query, Router
+
+from leaderboard.actions.assessments import finish_topic
+from leaderboard.api.assessments import serialise_guideline
+from leaderboard.api.auth import READ, SUBMIT, viewer
+from leaderboard.api.errors import ApiError
+from leaderboard.api.fields import Tab
+from leaderboard.api.listing import page_by_number
+from leaderboard.api.schemas import (
+    MarkIn,
+    MarksAnswer,
+    MarksIn,
+    NextDocuments,
+    OwnAssessmentList,
+    OwnAssignment,
+    OwnMarkList,
+    Paging,
+    response_schemas,
+)
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.queues import (
+    FETCHED,
+    TopicProgress,
+    lease_documents,
+    measure_all_progress,
+    measure_progress,
+)
+from leaderboard.collections.documents import open_documents
+from leaderboard.models import Assessor, AssignedDocument, Assignment, Mark
+
+router = Router(tags=["judging"])
+
+MOST_FETCHED = 20
+
+
+@router.get("/assessments", auth=READ, response=response_schemas(OwnAssessmentList))
+def list_own_assessments(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    """List the assessments in which you judge, with your topics and progress."""
+    user = viewer(request)
+    assignments = Assignment.objects.of_user(user).select_related("topic")
+    mine = Assessor.objects.active().filter(user=user)
+    mine = mine.select_related("assessment__track").prefetch_related(
+        Prefetch("assignments", assignments), "assessment__guidelines"
+    )
+    page = page_by_number(mine, paging)
+    rows = [row for assessor in page.rows for row in assessor.assignments.all()]
+    progress = measure_all_progress(rows)
+    return {"items": [serialise_own(row, progress) for row in page.rows], "next": page.next}
+
+
+def serialise_own(assessor: Assessor, progress: dict[int, TopicProgress]) -> dict[str, Any]:
+    assessment = assessor.assessment
+    return {
+        "track": assessment.track.slug,
+        "name": assessment.name,
+        "state": assessment.state,
+        "assessor": assessor.name,
+        "due_on": assessment.due_on,
+        "guideline": serialise_guideline(assessment.guidelines.all()),
+        "assignments": [
+            serialise_own_assignment(row, progress[row.pk]) for row in assessor.assignments.all()
+        ],
+    }
+
+
+def serialise_own_assignment(assignment: Assignment, progress: TopicProgress) -> dict[str, Any]:
+    topic = assignment.topic
+    return {
+        "id": assignment.pk,
+        "topic": topic.number,
+        "title": topic.title,
+        "description": topic.description,
+        "narrative": topic.narrative,
+        "progress": asdict(progress),
+        "finished_at": assignment.finished_at,
+    }
+
+
+@router.get(
+    "/assignments/{int:assignment_id}/next", auth=READ, response=response_schemas(NextDocuments)
+)
+def get_next_documents(
+    request: HttpRequest,
+    assignment_id: int,
+    tab: Tab = "api",
+    most: int = Query(FETCHED, ge=1, le=MOST_FETCHED),
+) -> dict[str, Any]:
+    """Get the next documents of a topic. They are held for this `tab` for two minutes.
+
+    Documents that you put off come last. Other tabs get others meanwhile.
+    """
+    assignment = own_assignment_or_404(request, assignment_id)
+    if not can_judge(assignment):
+        state = assignment.assessor.assessment.state
+        reason = "You have finished this topic." if state == "open" else f"The judging is {state}."
+        raise ApiError(409, "E_CLOSED", reason)
+    return serialise_next(assignment, tab, most)
+
+
+@router.post(
+    "/assignments/{int:assignment_id}/marks", auth=SUBMIT, response=response_schemas(MarksAnswer)
+)
+def create_marks(request: HttpRequest, assignment_id: int, body: MarksIn) -> dict[str, Any]:
+    """Store marks in their order. The answer has a result for each, and the next documents.
+
+    A mark that is not stored does not stop those after it.
+    """
+    assignment = own_assignment_or_404(request, assignment_id)
+    results = [take_mark(assignment, mark) for mark in body.marks]
+    progress = measure_progress(assignment)
+    return serialise_next(assignment, body.tab, FETCHED) | {
+        "results": results,
+        "progress": asdict(progress),
+    }
+
+
+@router.get(
+    "/assignments/{int:assignment_id}/marks", auth=READ, response=response_schemas(OwnMarkList)
+)
+def list_own_marks(
+    request: HttpRequest, assignment_id: int, paging: Query[Paging]
+) -> dict[str, Any]:
+    """List your marks on a topic in the order in which you made them, also those replaced."""
+    assignment = own_assignment_or_404(request, assignment_id)
+    marks = Mark.objects.filter(document__assignment=assignment)
+    page = page_by_number(marks.select_related("guideline", "replaces"), paging)
+    return {"items": [serialise_mark(mark) for mark in page.rows], "next": page.next}
+
+
+@router.post(
+    "/assignments/{int:assignment_id}/finish", auth=SUBMIT, response=response_schemas(OwnAssignment)
+)
+def finish_assignment(request: HttpRequest, assignment_id: int) -> dict[str, Any]:
+    """Finish a topic once every document has an answer."""
+    finish_topic(own_assignment_or_404(request, assignment_id))
+    assignment = own_assignment_or_404(request, assignment_id)
+    return serialise_own_assignment(assignment, measure_progress(assignment))
+
+
+def own_assignment_or_404(request: HttpRequest, assignment_id: int) -> Assignment:
+    """Return an assignment of the caller; for anyone else it does not exist."""
+    own = Assignment.objects.of_user(viewer(request)).select_related(
+        "topic__collection", "assessor__assessment__track", "assessor__assessment__pool"
+    )
+    assignment = own.filter(pk=assignment_id).first()
+    if assignment is None:
+        raise Http404("no such assignment")
+    return assignment
+
+
+def can_judge(assignment: Assignment) -> bool:
+    return assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
+
+
+def take_mark(assignment: Assignment, sent: MarkIn) -> dict[str, Any]:
+    """Store a mark; return its result."""
+    told = {"key": sent.key, "document": sent.document}
+    values = sent.dict() | {"spans": [list(span) for span in sent.spans]}
+    try:
+        record_mark(assignment, Answer(**values))
+    except MarkError as reason:
+        return told | {"code": reason.code, "message": str(reason)}
+    return told
+
+
+def serialise_next(assignment: Assignment, tab: str, most: int) -> dict[str, Any]:
+    """Hold the next documents for a tab, none if the judging is not open."""
+    documents = []
+    if can_judge(assignment):
+        draw_documents(assignment)
+        documents = lease_documents(assignment, tab, most=most).documents
+    return {
+        "guideline": assignment.assessor.assessment.guideline.number,
+        "documents": serialise_documents(assignment, documents),
+    }
+
+
+def serialise_documents(
+    assignment: Assignment, documents: Sequence[AssignedDocument]
+) -> list[dict[str, Any]]:
+    """Serialise documents with their texts, under keys that say nothing about them."""
+    stored = assignment.topic.collection.documents.name
+    docnos = {document.docno for document in documents}
+    found = open_documents(stored).find_many(docnos) if stored else {}
+    texts = [found.get(document.docno) for document in documents]
+    return [
+        {
+            "document": document.pk,
+            "title": None if text is None else text.title,
+            "text": None if text is None else text.text,
+            "state": document.state,
+        }
+        for document, text in zip(documents, texts, strict=True)
+    ]
+
+
+def serialise_mark(mark: Mark) -> dict[str, Any]:
+    plain = ("key", "kind", "grade", "reason", "rationale", "spans", "seconds", "at")
+    return {name: getattr(mark, name) for name in plain} | {
+        "document": mark.document_id,
+        "guideline": mark.guideline.number,
+        "replaces": "" if mark.replaces is None else mark.replaces.key,
+    }
