@@ -115,7 +115,6 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     use.first.click()
     walk.clicks += 1
     until(lambda: page.goto("/tracks/creek/") and page.get_by_text("ben-bm25").count(), "a board")
-    print(walk.clicks)
-    assert walk.clicks <= 16
+    assert walk.clicks <= 14
     for context in contexts:
         context.close()

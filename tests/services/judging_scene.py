@@ -80,6 +80,8 @@ def make(*names: str, opinions: int = 1) -> None:
     assessment.overlap_size = opinions
     assessments.plan_assessment(assessment, ada, "Judge what is *written*.", SCALE)
     for name in names:
-        user = User.objects.create_user(name, password=f"{name}-s-word")
+        user, _ = User.objects.get_or_create(username=name)
+        user.set_password(f"{name}-s-word")
+        user.save()
         assessments.add_assessor(assessment, user)
     assessments.open_assessment(assessment, ada)
