@@ -290,6 +290,9 @@ ACTS = {
         ACT,
         {"topic": "1", "docno": "d9", "grade": 1},
     ),
+    "import_mark_files": Act(
+        "/tracks/blind/judging/judging-1/marks/import/", ACT, {"files": "1 mia d9 1\n"}
+    ),
     "assessment_settings": Act("/tracks/blind/judging/judging-1/settings/", ACT, ASSESSMENT),
     "try_assessment": Act("/tracks/blind/judging/judging-1/try/", ACT),
     "close_assessment": Act(

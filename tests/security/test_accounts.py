@@ -118,7 +118,7 @@ def test_t11_a_guessed_token_opens_nothing_and_the_table_holds_none(ben):
 def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada, act):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
-    address = act.address.format(run="a", webhook=1, asked=1, token=1, kim=1)
+    address = re.sub(r"\{\w+\}", "1", act.address)
     for headers in ({}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}):
         assert client.post(address, headers=headers).status_code == 403
 
