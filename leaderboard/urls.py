@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
+    agreement,
     analysis,
     assessments,
     boards,
@@ -64,6 +65,7 @@ assessment_urls = [
     ),
     path("disagreements/", disagreements.disagreements, name="disagreements"),
     path("marks/", disagreements.assessment_marks, name="assessment_marks"),
+    path("agreement/", agreement.assessment_agreement, name="assessment_agreement"),
     path("settings/", assessments.assessment_settings, name="assessment_settings"),
     path("try/", assessments.try_assessment, name="try_assessment"),
     path("close/", assessments.close_assessment, name="close_assessment"),
@@ -185,6 +187,7 @@ collection_urls = [
     path("sample.run", collections.sample_run, name="sample_run"),
     path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
+    path("agreement/", agreement.versions_agreement, name="versions_agreement"),
     path(
         "judgments/<slug:version>/confirm/",
         collections.confirm_judgments,
