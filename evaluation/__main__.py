@@ -26,6 +26,7 @@ COMMANDS = {
     "bounds": "show how far further judgments could change scores",
     "check": "report all problems of a run or of judgments",
     "pool": "list documents to judge, from the top of each run",
+    "simulate": "simulate judging: what each order of judging finds, and when to stop",
     "plan": "plan the number of topics and the depth of a pool",
     "reuse": "test judgments for new runs: exclude one team at a time",
     "measures": "list all measures with formulas and names",

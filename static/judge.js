@@ -269,10 +269,13 @@
     to.scrollIntoView({ block: "center" });
   }
 
+  // Places in a text count characters; JavaScript counts some of them as two.
+  const countCharacters = (text) => [...text].length;
+  const unitOf = (text, character) => [...text].slice(0, character).join("").length;
   function offsetIn(paragraph, node, offset) {
     const range = document.createRange();
     range.setStart(paragraph, 0); range.setEnd(node, offset);
-    return Number(paragraph.dataset.start) + range.toString().length;
+    return Number(paragraph.dataset.start) + countCharacters(range.toString());
   }
   function markPassage() {
     const selection = getSelection();
@@ -294,11 +297,12 @@
       const from = Number(paragraph.dataset.start);
       let at = from;
       textNodes().filter((node) => paragraph.contains(node)).forEach((node) => {
-        const low = Math.max(start - at, 0), high = Math.min(end - at, node.length);
-        at += node.length;
+        const length = countCharacters(node.data);
+        const low = Math.max(start - at, 0), high = Math.min(end - at, length);
+        at += length;
         if (low >= high) return;
         const range = document.createRange();
-        range.setStart(node, low); range.setEnd(node, high);
+        range.setStart(node, unitOf(node.data, low)); range.setEnd(node, unitOf(node.data, high));
         const sign = document.createElement("mark");
         sign.className = "span"; range.surroundContents(sign);
       });

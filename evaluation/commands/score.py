@@ -57,7 +57,10 @@ def topic_numbers(text: str) -> frozenset[bytes]:
 
 
 def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
-    """The options that decide what is computed, `default` where no measure is asked for."""
+    """The options that decide what is computed, `default` where no measure is asked for.
+
+    Several default measures are separated by spaces.
+    """
     parser.set_defaults(default_measures=default, ties="docno")
     parser.add_argument(
         "-m",
@@ -270,7 +273,7 @@ def build_record(run: Run, judgments: Judgments, options: argparse.Namespace) ->
 
 def requested_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
     """What -m asks for, each measure with the threshold of -l, none twice under one name."""
-    lists = options.measures or [parse_measures(options.default_measures)]
+    lists = options.measures or map(parse_measures, options.default_measures.split())
     named = {asked.name: asked for each in lists for asked in each}
     return tuple(Asked(a.name, a.measure.resolved(options.rel)) for a in named.values())
 

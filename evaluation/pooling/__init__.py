@@ -2,6 +2,17 @@
 
 from evaluation.pooling.budgets import Stratum, rbp_pool, rrf_pool, stratified_pool, take_pool
 from evaluation.pooling.depths import PoolDepth, compare_depths
+from evaluation.pooling.guards import (
+    Event,
+    GuardedOrder,
+    Guards,
+    HandedOut,
+    Marked,
+    OrderSettings,
+    ReplayError,
+    replay,
+    resume,
+)
 from evaluation.pooling.holes import (
     ADDITIVE,
     Holes,
@@ -11,6 +22,7 @@ from evaluation.pooling.holes import (
     holes,
     worth,
 )
+from evaluation.pooling.orders import ORDERS, Candidates, Draw, Order, start_order
 from evaluation.pooling.pools import (
     Place,
     Pool,
@@ -27,17 +39,42 @@ from evaluation.pooling.reusability import (
     leave_one_team_out,
     without_judgments,
 )
+from evaluation.pooling.simulation import (
+    BoardLikeness,
+    Budget,
+    Ending,
+    MissesInARow,
+    Outcome,
+    Simulation,
+)
 
 __all__ = [
     "ADDITIVE",
+    "ORDERS",
+    "BoardLikeness",
+    "Budget",
+    "Candidates",
+    "Draw",
+    "Ending",
+    "Event",
+    "GuardedOrder",
+    "Guards",
+    "HandedOut",
     "Holes",
+    "Marked",
+    "MissesInARow",
+    "Order",
+    "OrderSettings",
+    "Outcome",
     "PairBounds",
     "Place",
     "Pool",
     "PoolDepth",
     "PoolSummary",
     "Pooled",
+    "ReplayError",
     "Reusability",
+    "Simulation",
     "Stratum",
     "Swing",
     "TeamLeftOut",
@@ -50,7 +87,10 @@ __all__ = [
     "leave_one_team_out",
     "order_for_judging",
     "rbp_pool",
+    "replay",
+    "resume",
     "rrf_pool",
+    "start_order",
     "stratified_pool",
     "take_pool",
     "without_judgments",

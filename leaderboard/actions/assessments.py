@@ -21,7 +21,10 @@ from leaderboard.assessments.distribution import (
     plan_assignments,
     take,
 )
+from leaderboard.assessments.drawing import find_docnos
 from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
+from leaderboard.assessments.marking import lock_assessors
+from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.models import (
     Assessment,
     Assessor,
@@ -230,7 +233,9 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
         raise ActionError("Choose an assessor of this assessment.")
     if Assignment.objects.filter(assessor=to, topic=assignment.topic).exists():
         raise ActionError(f"{to} judges this topic already.")
+    lock_assessors(pk=assignment.assessor_id)
     worker = Worker(to, find_team(to))
+    _refuse_own_documents(assignment, worker)
     opinion = Opinion(assignment.topic, assignment.turn)
     if assignment.drawn_at is None:
         moved = take(worker, opinion, list(assignment.docnos), all_of_rule=not assignment.docnos)
@@ -252,6 +257,19 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
     after = {"topic": assignment.topic.number, "from": str(assignment.assessor), "to": str(to)}
     AuditEvent.objects.record(user, "reassign", to.assessment, after=after)
     return moved
+
+
+def _refuse_own_documents(assignment: Assignment, worker: Worker) -> None:
+    """Refuse an assessor whose team alone found a document that is left."""
+    pool = assignment.assessor.assessment.pool
+    pooled = documents_to_judge(pool, assignment.topic)
+    own = {found.docno for found in pooled if found.is_only_of(worker.team)}
+    left = set(find_docnos(assignment))
+    if assignment.drawn_at is not None:
+        left &= set(assignment.documents.unjudged().values_list("docno", flat=True))
+    if own & left:
+        name = worker.assessor
+        raise ActionError(f"Only the team of {name} found some of these documents.")
 
 
 @transaction.atomic
@@ -299,6 +317,7 @@ def settle_document(
     return settlement
 
 
+@transaction.atomic
 def close_assessment(
     assessment: Assessment, user: User, version: str, is_early: bool = False
 ) -> JudgmentSet:
@@ -306,14 +325,14 @@ def close_assessment(
 
     `is_early` says that the organiser knows that documents are without a grade.
     """
+    lock_assessors(assessment=assessment)
     outcome = find_outcome(assessment)
     if outcome.num_ungraded and not is_early:
         raise ActionError("Some documents have no grade. Confirm that you close the judging early.")
-    with transaction.atomic():
-        states = (Assessment.State.OPEN, Assessment.State.PAUSED)
-        _move(assessment, user, "close", states, Assessment.State.CLOSED)
-        made = _make_version(assessment, user, version, outcome, describe_outcome(outcome))
-        Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), version=made)
+    states = (Assessment.State.OPEN, Assessment.State.PAUSED)
+    _move(assessment, user, "close", states, Assessment.State.CLOSED)
+    made = _make_version(assessment, user, version, outcome, describe_outcome(outcome))
+    Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), version=made)
     return made
 
 

@@ -81,6 +81,7 @@ UPLOADS = {
     "new_judgments": JUDGMENTS,
     "check_judgments_again": JUDGMENTS,
     "judge_pool": Upload(size_of_file, can_judge_pool),
+    "import_mark_files": Upload(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,

@@ -55,12 +55,7 @@ def draw_documents(assignment: Assignment) -> None:
 def order_documents(assignment: Assignment) -> list[Drawn]:
     """Return the documents in the order of judging, with those that come back."""
     assessment, topic = assignment.assessor.assessment, assignment.topic
-    docnos = assignment.docnos or [
-        found.docno
-        for found in select_documents(
-            assessment, topic, assignment.turn, find_team(assignment.assessor)
-        )
-    ]
+    docnos = find_docnos(assignment)
     alike = group_lookalikes(load_texts(assessment, docnos))
     drawn = [Drawn(docno, alike.get(docno)) for docno in docnos]
     if assessment.order == Assessment.Order.DOCNO:
@@ -68,6 +63,15 @@ def order_documents(assignment: Assignment) -> list[Drawn]:
     else:
         ordered = shuffle(drawn, assessment.seed + assignment.pk, topic.number.encode())
     return with_repeats(ordered, assessment.seed, topic.number.encode())
+
+
+def find_docnos(assignment: Assignment) -> list[str]:
+    """Return the documents of an assignment: those listed, or those that the rule gives it."""
+    if assignment.docnos:
+        return list(assignment.docnos)
+    assessor, turn = assignment.assessor, assignment.turn
+    found = select_documents(assessor.assessment, assignment.topic, turn, find_team(assessor))
+    return [document.docno for document in found]
 
 
 def load_texts(assessment: Assessment, docnos: Iterable[str]) -> Mapping[str, str]:

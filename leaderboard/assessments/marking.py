@@ -71,6 +71,7 @@ def record_mark(assignment: Assignment, answer: Answer) -> Mark:
     _refuse_unfit(assignment, answer)
     try:
         with transaction.atomic():
+            _refuse_closed(lock_assessors(pk=assignment.assessor_id))
             mark = _append(assignment, answer)
             AssignedDocument.objects.filter(pk=answer.document).update(
                 state=STATE_AFTER[Kind(mark.kind)],
@@ -85,6 +86,23 @@ def record_mark(assignment: Assignment, answer: Answer) -> Mark:
         if known is not None:
             return known
         raise MarkError("E_CONFLICT", "You judged this document in another tab.") from None
+
+
+def lock_assessors(**which: object) -> list[Assessor]:
+    """Lock assessors until the transaction ends, and return them with their assessment as it is.
+
+    Whoever writes a mark locks its assessor, and whoever closes an assessment locks all of them.
+    So each mark is either part of what closing makes or refused.
+    """
+    locked = Assessor.objects.select_for_update().filter(**which).order_by("pk")
+    keys = [assessor.pk for assessor in locked]
+    return list(Assessor.objects.filter(pk__in=keys).select_related("assessment"))
+
+
+def _refuse_closed(assessors: list[Assessor]) -> None:
+    for assessor in assessors:
+        if not assessor.assessment.accepts_marks:
+            raise MarkError("E_CLOSED", f"The judging is {assessor.assessment.state}.")
 
 
 def _find_sent(assessor: Assessor, answer: Answer) -> Mark | None:

@@ -58,6 +58,9 @@ def test_answers_to_marks_name_no_document_either(judged, ben):
     "address",
     [
         "/tracks/bread/",
+        "/tracks/bread/?as=everybody",
+        "/tracks/bread/feed.xml",
+        "/tracks/bread/badge.svg",
         "/tracks/bread/topics/",
         "/tracks/bread/topic/?number=1",
         "/tracks/bread/significance/",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions.assessments import reassign
+from leaderboard.actions.assessments import add_assessor, reassign
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import Drawn, draw_documents, order_documents, with_repeats
 from leaderboard.assessments.lookalikes import group_lookalikes
@@ -60,6 +61,14 @@ def test_what_is_left_of_a_topic_goes_to_another_assessor(pool, ada, dan, eve):
     moved = reassign(first, ada, assessment.assessors.get(user=eve))
     first.refresh_from_db()
     assert (first.num_documents, moved.num_documents, len(order_documents(moved))) == (1, 3, 3)
+
+
+def test_what_is_left_does_not_go_to_the_only_team_that_found_it(pool, ada, ben, dan):
+    assessment = make_assessment(pool, ada, dan, allows_participants=True)
+    ben = add_assessor(assessment, ben)
+    second = Assignment.objects.get(topic__number="2")
+    with pytest.raises(ActionError, match="Only the team of A2"):
+        reassign(second, ada, ben)
 
 
 def test_the_order_is_random_and_the_same_each_time(assignment):

@@ -161,3 +161,12 @@ def test_an_invitation_makes_an_assessor(as_cat, cat, pool, ada, dan):
 def test_teams_cannot_judge_unless_the_organisers_allow_it(as_ben, assessment):
     page = as_ben.post(f"/judging/join/{assessment.invitation}/").content.decode()
     assert "Teams of this track cannot judge it" in page
+
+
+def test_an_assessor_downloads_the_own_hours(started, assignment):
+    page_of(started, assignment)
+    document = assignment.documents.first()
+    send(started, assignment, [{"key": "k", "document": document.pk, "grade": 1, "seconds": 36}])
+    table = started.get("/judging/progress.csv").content.decode().splitlines()
+    assert len(table) == 4
+    assert table[1].split(",")[3:7] == ["4", "1", "0", "36.0"]

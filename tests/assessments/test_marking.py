@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from django.db import IntegrityError, transaction
 
-from leaderboard.actions.assessments import pause_assessment
+from leaderboard.actions.assessments import close_assessment, pause_assessment
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import settle_marks
 from leaderboard.assessments.marking import Answer, MarkError, record_mark
 from leaderboard.assessments.queues import lease_documents, measure_progress
-from leaderboard.models import AssignedDocument, Assignment, Mark
+from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
 
 
 @pytest.fixture
@@ -91,6 +91,17 @@ def test_a_paused_assessment_takes_no_marks(assignment, documents, ada):
     pause_assessment(assignment.assessor.assessment, ada)
     with pytest.raises(MarkError, match="paused"):
         record_mark(assignment, Answer(documents[0].pk, grade=1))
+
+
+def test_a_mark_that_comes_while_the_judging_closes_is_refused(assignment, documents, ada):
+    """The assignment was read before, as in a request that runs beside the one that closes."""
+    assessment = assignment.assessor.assessment
+    record_mark(assignment, Answer(documents[0].pk, grade=1))
+    same = Assessment.objects.get(pk=assessment.pk)
+    close_assessment(same, ada, "v1", is_early=True)
+    with pytest.raises(MarkError, match="closed"):
+        record_mark(assignment, Answer(documents[1].pk, grade=1))
+    assert Mark.objects.count() == 1
 
 
 def test_two_tabs_never_show_the_same_document(assignment, documents):

@@ -77,6 +77,13 @@ def test_the_price_follows_the_answers_and_nothing_is_made(as_ada, pool):
     assert not Assessment.objects.exists()
 
 
+def test_where_the_price_is_unknown_it_is_explained(as_ada, pool):
+    sent = {**PLAN, "overlap": "all", "overlap_size": 2, "act": "look"}
+    page = as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).content.decode()
+    price = page[page.index('id="price"') :]
+    assert "Use an odd number of opinions from 3 to 9." in price
+
+
 def test_six_answers_make_a_draft(as_ada, pool):
     answer = as_ada.post("/tracks/bread/pools/pool-1/judging/", PLAN)
     assert answer["Location"] == JUDGING + "assessors/"

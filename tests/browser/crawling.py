@@ -26,6 +26,8 @@ NO_PAGES = {
     "healthz",
     "intents_file",
     "judged_topics_file",
+    "judging_progress",
+    "marks_file",
     "metrics",
     "new_judgments",
     "openapi-json",

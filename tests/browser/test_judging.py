@@ -17,7 +17,7 @@ SCENE = Path(judging_scene.__file__).read_text() + "\nmake('dan')\n"
 COUNT = (
     "import json; from leaderboard.models import Mark;"
     " print(json.dumps(list(Mark.objects.filter(document__assignment={}).order_by('pk')"
-    ".values_list('kind', 'grade', 'document'))))"
+    ".values_list('kind', 'grade', 'document', 'spans'))))"
 )
 # Longer than the keys sleep after a document is painted.
 ARMED = 260
@@ -41,7 +41,7 @@ class Judge:
         self.page.keyboard.press(key)
 
     def marks(self) -> list[list]:
-        """Kind, grade and document of every mark that the site has."""
+        """Kind, grade, document and passages of every mark that the site has."""
         said = self.site.manage("shell", "-c", COUNT.format(self.assignment))
         return json.loads(said.splitlines()[-1])
 
@@ -76,8 +76,8 @@ def test_twenty_documents_take_twenty_presses(judge):
     for number in range(20):
         judge.press(str(number % 3))
     marks = judge.wait_for_marks(20)
-    assert [grade for _, grade, _ in marks] == [number % 3 for number in range(20)]
-    assert len({document for *_, document in marks}) == 20
+    assert [grade for _, grade, *_ in marks] == [number % 3 for number in range(20)]
+    assert len({document for _, _, document, _ in marks}) == 20
 
 
 def test_a_double_press_grades_nothing_unseen(judge):
@@ -85,7 +85,7 @@ def test_a_double_press_grades_nothing_unseen(judge):
     judge.page.keyboard.press("2")
     judge.page.keyboard.press("2")
     judge.press("0")
-    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [2, 0]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [2, 0]
 
 
 def test_a_key_that_is_held_down_grades_once(judge):
@@ -95,7 +95,7 @@ def test_a_key_that_is_held_down_grades_once(judge):
         judge.page.wait_for_timeout(ARMED)
     judge.page.keyboard.up("1")
     judge.press("0")
-    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [1, 0]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [1, 0]
 
 
 def test_keys_sleep_in_text_fields(judge):
@@ -103,7 +103,7 @@ def test_keys_sleep_in_text_fields(judge):
     judge.page.keyboard.type("2 boats sail")
     judge.page.keyboard.press("Escape")
     judge.press("1")
-    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [1]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(1)] == [1]
 
 
 def test_an_undo_shows_the_document_again(judge):
@@ -130,7 +130,7 @@ def test_who_looks_back_may_change_the_grade(judge):
     assert judge.title == first
     judge.press("1")
     assert judge.title != first
-    assert [grade for _, grade, _ in judge.wait_for_marks(2)] == [2, 1]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [2, 1]
 
 
 def test_marks_wait_for_the_network(judge):
@@ -141,7 +141,7 @@ def test_marks_wait_for_the_network(judge):
         judge.press(grade)
     judge.page.locator("[data-unsent]", has_text="2 unsent").wait_for()
     judge.page.unroute("**/marks/")
-    assert [grade for _, grade, _ in judge.wait_for_marks(3)] == [1, 2, 0]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(3)] == [1, 2, 0]
 
 
 def test_unsent_marks_outlive_the_page(judge):
@@ -150,7 +150,7 @@ def test_unsent_marks_outlive_the_page(judge):
     other = judge.page.context.new_page()
     judge.page.close()
     other.goto(f"/judging/{judge.assignment}/")
-    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [2]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(1)] == [2]
 
 
 def test_two_tabs_show_different_documents(judge):
@@ -159,11 +159,30 @@ def test_two_tabs_show_different_documents(judge):
     assert other.locator("[data-text] h2").inner_text() != judge.title
 
 
+SELECT_FERRY = """() => {
+  const text = document.createTreeWalker(document.querySelector("p[data-start]"), 4);
+  while (text.nextNode() && !text.currentNode.data.includes("Ferry"));
+  getSelection().selectAllChildren(text.currentNode.parentNode);
+}"""
+
+
+def test_a_marked_passage_counts_characters(judge):
+    """A ship is one character, of which JavaScript makes two."""
+    while "🚢" not in judge.page.locator("[data-text]").inner_text():
+        judge.press("0")
+    judge.page.evaluate(SELECT_FERRY)
+    judge.press("h")
+    assert judge.page.locator("mark.span").inner_text() == "Ferry"
+    judge.press("2")
+    marks = until(lambda: [m for m in judge.marks() if m[1] == 2], "the grade is stored")
+    assert marks[0][3] == [[2, 7]]
+
+
 def test_a_phone_judges_by_touch(judge):
     judge.page.set_viewport_size({"width": 390, "height": 844})
     judge.page.wait_for_timeout(ARMED)
     judge.page.get_by_role("button", name="Touches it").click()
-    assert [grade for _, grade, _ in judge.wait_for_marks(1)] == [1]
+    assert [grade for _, grade, *_ in judge.wait_for_marks(1)] == [1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -360,7 +360,9 @@ def test_without_a_command_the_commands_are_listed(arguments, capfd):
     assert "score     score runs against judgments" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["score", "compare", "check", "pool", "settle", "measures"])
+@pytest.mark.parametrize(
+    "command", ["score", "compare", "check", "pool", "settle", "simulate", "measures"]
+)
 def test_every_help_documents_the_exit_status(command, capfd):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])

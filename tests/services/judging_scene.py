@@ -42,7 +42,7 @@ def upload(name: str, text: str) -> SimpleUploadedFile:
 
 
 def text_of(number: int) -> str:
-    return ODD.get(number, f"Ferry {number} sails to the island. It takes {number} minutes.")
+    return ODD.get(number, f"🚢 Ferry {number} sails to the island. It takes {number} minutes.")
 
 
 def make(*names: str, opinions: int = 1) -> None:
@@ -80,6 +80,8 @@ def make(*names: str, opinions: int = 1) -> None:
     assessment.overlap_size = opinions
     assessments.plan_assessment(assessment, ada, "Judge what is *written*.", SCALE)
     for name in names:
-        user = User.objects.create_user(name, password=f"{name}-s-word")
+        user, _ = User.objects.get_or_create(username=name)
+        user.set_password(f"{name}-s-word")
+        user.save()
         assessments.add_assessor(assessment, user)
     assessments.open_assessment(assessment, ada)

@@ -14,7 +14,7 @@ from leaderboard.assessments.distribution import find_topics
 from leaderboard.collections.documents import open_documents
 from leaderboard.models import Assessment, PracticeDocument, Topic
 from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
-from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
+from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
 
 USUAL_SCALE = [
     GradeText(3, "Answers in full", "A person who asked needs nothing else"),
@@ -243,3 +243,19 @@ class CloseForm(forms.Form):
 
     version = forms.SlugField(label="Version", max_length=40)
     is_early = forms.BooleanField(label="Close early", required=False)
+
+
+class MarksForm(forms.Form):
+    """Files of marks that were made elsewhere."""
+
+    files = NewFilesField(label="Files")
+    format = forms.ChoiceField(
+        label="Format",
+        required=False,
+        choices=[
+            ("", "Recognise it"),
+            ("jsonl", "JSON Lines, one mark per line"),
+            ("trec", "Qrels: topic, assessor, docno, grade"),
+            ("doccano", "Export of Doccano"),
+        ],
+    )

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import AnonymousUser
 from django.contrib.syndication.views import Feed
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
-from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing, find_visible_board
 from leaderboard.display.numbers import score
 from leaderboard.models import Announcement, Track
+from leaderboard.pages.views.lookups import public_sight_or_404
 
 LATEST = 50
 
@@ -35,7 +34,7 @@ class TrackFeed(Feed):
     feed_type = Atom1Feed
 
     def get_object(self, request: HttpRequest, slug: str) -> Board:
-        board = find_visible_board(track_or_404(AnonymousUser(), slug))
+        board = find_visible_board(public_sight_or_404(request, slug))
         if board is None:
             raise Http404("no board to see")
         return board

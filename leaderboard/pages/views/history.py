@@ -21,7 +21,11 @@ from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
 from leaderboard.pages.page_urls import carried_parameters, page_url
-from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.pages.views.lookups import (
+    organised_sight_or_403,
+    page_number,
+    public_sight_or_404,
+)
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # Runs per page of the table.
@@ -58,7 +62,7 @@ def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
 @cache_control(public=True, max_age=300)
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a badge with the best score of a public board, or of one of its teams."""
-    return _render_badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
+    return _render_badge(public_sight_or_404(request, slug), request.GET.get("team", ""))
 
 
 @require_GET

@@ -19,6 +19,7 @@ from leaderboard.actions.assessments import add_assessor, finish_topic
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.own_progress import own_progress
 from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
 from leaderboard.assessments.practice import Practised, list_practice
 from leaderboard.assessments.queues import (
@@ -31,6 +32,7 @@ from leaderboard.assessments.queues import (
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+from leaderboard.pages.views.tables import csv_file
 
 # How many of the last grades the page shows.
 LAST_SHOWN = 5
@@ -59,6 +61,13 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     lines = [Line(assignment, progress[assignment.pk]) for assignment in assignments]
     waiting = Assessment.objects.judged_by(request.user).filter(state=Assessment.State.DRAFT)
     return render(request, "judging.html", {"lines": lines, "waiting": waiting})
+
+
+@login_required
+@require_GET
+def judging_progress(request: HttpRequest) -> HttpResponse:
+    """Return the assessor's own documents and hours as a CSV file."""
+    return csv_file("judging", *own_progress(request.user))
 
 
 @login_required

@@ -68,9 +68,17 @@ def organised_assessment_or_404(request: HttpRequest, slug: str, name: str) -> O
 def requested_sight(request: HttpRequest, slug: str) -> Sight:
     """Return the track as requested: live, with other judgments or as the public sees it."""
     sight = track_or_404(request.user, slug)
-    if request.GET.get("as") == "everybody":
+    if request.GET.get("as") == "everybody" and not sight.is_assessing:
         return sight_of(sight.track, AnonymousUser())
     return sight.with_judgments(request.GET.get("judgments", ""))
+
+
+def public_sight_or_404(request: HttpRequest, slug: str) -> Sight:
+    """Return the track as the public sees it; an assessor of the track sees nothing here."""
+    sight = track_or_404(AnonymousUser(), slug)
+    if sight_of(sight.track, request.user).is_assessing:
+        raise Http404("hidden from assessors")
+    return sight
 
 
 def managed_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
