@@ -34,7 +34,6 @@
   let since = document.hidden ? null : performance.now();
   const began = Date.now();
   let ended = false;
-  let conflict = false;
 
   // Marks that the server has not confirmed; they outlive the page.
   const PREFIX = `judge ${assignment} `;
@@ -67,6 +66,9 @@
   // Sending: one request at a time; what fails is sent again.
   let sending = false;
   let failures = 0;
+  const WAITS = "They wait in this browser and are sent once the site answers.";
+  const SIGNED_OUT = "You are signed out. Sign in in another tab, then reload this page.";
+  let reason = WAITS;
   async function send() {
     if (sending) return;
     sending = true;
@@ -76,12 +78,13 @@
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": token },
         body: JSON.stringify({ tab, marks: batch, have: held() }),
-        redirect: "error",
+        redirect: "manual",
       });
+      reason = answer.type === "opaqueredirect" || answer.status === 403 ? SIGNED_OUT : WAITS;
       if (!answer.ok) throw new Error(String(answer.status));
-      take(await answer.json(), batch);
+      take(await answer.json());
       failures = 0;
-    } catch (error) {
+    } catch {
       failures += 1;
       setTimeout(send, RETRY[Math.min(failures, RETRY.length) - 1]);
     }
@@ -93,12 +96,15 @@
 
   const held = () => [...queue, ...(back ? seen : []), current, ...unsent].filter(Boolean).map((one) => one.document);
 
-  function take(answer, batch) {
-    const done = new Set(answer.results.map((result) => result.key));
+  function take(answer) {
+    // A paused judging takes the marks later.
+    const closed = answer.results.find((result) => result.code === "E_CLOSED");
+    const done = new Set(answer.results.filter((result) => result.code !== "E_CLOSED").map((result) => result.key));
     unsent = unsent.filter((mark) => !done.has(mark.key));
     keep();
-    const refused = answer.results.filter((result) => result.code);
-    if (refused.length) { conflict = true; say(refused[0].message); }
+    const refused = answer.results.find((result) => result.code);
+    if (refused) say(refused.message);
+    if (closed) { reason = closed.message; throw new Error(reason); }
     const known = new Set(held());
     const fresh = answer.next.filter((one) => !known.has(one.document));
     queue.push(...fresh);
@@ -118,9 +124,9 @@
   function report() {
     const waiting = unsent.length && failures;
     unsentBox.hidden = !waiting;
-    unsentBox.textContent = waiting ? `${unsent.length} unsent. They wait in this browser and are sent once the site answers.` : "";
+    unsentBox.textContent = waiting ? `${unsent.length} unsent. ${reason}` : "";
   }
-  addEventListener("beforeunload", (event) => { if (unsent.length) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => { if (unsent.length && failures) event.preventDefault(); });
   addEventListener("online", send);
 
   function say(text) { status.textContent = text; }

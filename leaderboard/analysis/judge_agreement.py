@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import median
 
 import numpy as np
 from django.db.models import Max
@@ -25,7 +24,6 @@ from evaluation.agreement import (
 )
 from leaderboard.assessments.flags import FEWEST_SHARED, LOW_KAPPA
 from leaderboard.assessments.shared_grades import (
-    Opinion,
     Repeat,
     SharedGrades,
     load_grades_of_assessors,
@@ -225,7 +223,7 @@ def measure_agreement(shared: SharedGrades) -> JudgeAgreement:
         confusion=_draw_confusion(pairs.counts, grades),
         by_grade=pairs.by_grade()[::-1],
         by_topic=_describe_topics(shared, pairs.by_topic, pairs.kappas_by_topic()),
-        pace=_measure_pace(shared.by_document),
+        pace=_measure_pace(shared),
     )
 
 
@@ -298,16 +296,13 @@ def _describe_topics(
     ]
 
 
-def _measure_pace(documents: Sequence[Sequence[Opinion]]) -> Pace:
-    agreeing: list[float] = []
-    differing: list[float] = []
-    for given in documents:
-        is_same = len({each.grade for each in given}) == 1
-        seconds = [each.seconds for each in given if each.seconds is not None]
-        (agreeing if is_same else differing).extend(seconds)
+def _measure_pace(shared: SharedGrades) -> Pace:
+    is_timed = ~np.isnan(shared.seconds)
+    agrees = shared.is_equal[shared.document]
+    agreeing, differing = (shared.seconds[is_timed & which] for which in (agrees, ~agrees))
     return Pace(
         agreeing=len(agreeing),
         differing=len(differing),
-        agreeing_seconds=median(agreeing) if agreeing else None,
-        differing_seconds=median(differing) if differing else None,
+        agreeing_seconds=float(np.median(agreeing)) if len(agreeing) else None,
+        differing_seconds=float(np.median(differing)) if len(differing) else None,
     )

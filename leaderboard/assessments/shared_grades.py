@@ -6,24 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
 from numpy.typing import NDArray
 
+from evaluation.ragged import FloatArray, IntArray
 from leaderboard.models import Assessment, AssignedDocument, Judgment, JudgmentSet
 from leaderboard.models.assessments import DocumentState
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """The grade that a judge gave to a document; `judge` and `document` are row numbers."""
-
-    document: int
-    judge: int
-    grade: int
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +27,46 @@ class Repeat:
 
 @dataclass(frozen=True, eq=False)
 class SharedGrades:
-    """J judges and D documents that at least two of them graded, by topic.
+    """J judges, and D documents that at least two of them graded, by topic: n opinions.
 
-    `topics` has the key of the topic of each document. Opinions are by document, and those of a
-    document in the order of turns.
+    topics: the key of the topic of each document.
+    document, judge, grade: int64[n]; by document, and those of a document in the order of turns.
+    seconds: float64[n], how long the judge looked at the document, NaN if unknown.
     """
 
     judges: list[str]
     topics: list[int]
-    opinions: list[Opinion]
+    document: IntArray
+    judge: IntArray
+    grade: IntArray
+    seconds: FloatArray
     repeats: list[Repeat] = field(default_factory=list)
 
     @cached_property
-    def by_judge(self) -> NDArray[np.float64]:
+    def by_judge(self) -> FloatArray:
         """float64[J, D], NaN where a judge gave no grade."""
         grades = np.full((len(self.judges), len(self.topics)), np.nan)
-        for each in self.opinions:
-            grades[each.judge, each.document] = each.grade
+        grades[self.judge, self.document] = self.grade
         return grades
 
     @cached_property
-    def in_order(self) -> NDArray[np.float64]:
-        """float64[opinions, D], the first opinion on each document first."""
-        given = [[each.grade for each in of] for of in self.by_document]
-        grades = np.full((max(map(len, given), default=0), len(self.topics)), np.nan)
-        for document, row in enumerate(given):
-            grades[: len(row), document] = row
+    def in_order(self) -> FloatArray:
+        """float64[opinions, D], the first opinion on each document first, NaN after the last."""
+        first = np.searchsorted(self.document, np.arange(len(self.topics)))
+        turn = np.arange(len(self.document)) - first[self.document]
+        grades = np.full((int(turn.max(initial=-1)) + 1, len(self.topics)), np.nan)
+        grades[turn, self.document] = self.grade
         return grades
 
     @cached_property
-    def by_document(self) -> list[list[Opinion]]:
-        grouped = groupby(self.opinions, key=lambda each: each.document)
-        return [list(given) for _, given in grouped]
+    def is_equal(self) -> NDArray[np.bool_]:
+        """bool[D], whether all opinions on a document are the same grade."""
+        grades = self.in_order
+        equal: NDArray[np.bool_] = (np.isnan(grades) | (grades == grades[:1])).all(axis=0)
+        return equal
 
     @cached_property
-    def topic_numbers(self) -> NDArray[np.int64]:
+    def topic_numbers(self) -> IntArray:
         """int64[D], the place of each document's topic among `topic_keys`."""
         places = {key: place for place, key in enumerate(self.topic_keys)}
         return np.array([places[key] for key in self.topics], dtype=np.int64)
@@ -93,21 +88,31 @@ def find_twice_judged(assessment: Assessment) -> QuerySet[AssignedDocument]:
 
 def load_grades_of_assessors(assessment: Assessment) -> SharedGrades:
     """Return the marks that stand of the assessors of an assessment, under pseudonyms."""
-    names = dict(assessment.assessors.order_by("pk").values_list("pk", "name"))
     columns = ("assignment__topic", "docno", "assignment__assessor", "mark__grade", "mark__seconds")
-    rows = (
-        find_twice_judged(assessment)
-        .order_by("assignment__topic__position", "docno", "assignment__turn", "assignment__pk")
-        .values_list(*columns)
+    rows = list(_by_document(assessment).values_list(*columns))
+    again = _load_repeats(assessment)
+    active = {row[2] for row in rows} | {key for key, *_ in again}
+    named = assessment.assessors.filter(pk__in=active).order_by("pk")
+    names = dict(named.values_list("pk", "name"))
+    places = {key: place for place, key in enumerate(names)}
+    numbers: dict[tuple[int, str], int] = {}
+    documents = [numbers.setdefault(row[:2], len(numbers)) for row in rows]
+    return SharedGrades(
+        judges=list(names.values()),
+        topics=[topic for topic, _ in numbers],
+        document=np.array(documents, dtype=np.int64),
+        judge=np.array([places[row[2]] for row in rows], dtype=np.int64),
+        grade=np.array([row[3] for row in rows], dtype=np.int64),
+        seconds=np.array([row[4] for row in rows], dtype=np.float64),
+        repeats=[Repeat(places[key], *grades) for key, *grades in again],
     )
-    active = {row[2] for row in rows} | {key for key, _, _ in _load_repeats(assessment)}
-    places = {key: place for place, key in enumerate(key for key in names if key in active)}
-    topics, opinions = [], []
-    for document, (key, given) in enumerate(groupby(rows, key=lambda row: row[:2])):
-        topics.append(key[0])
-        opinions += [Opinion(document, places[row[2]], *row[3:]) for row in given]
-    repeats = [Repeat(places[key], *grades) for key, *grades in _load_repeats(assessment)]
-    return SharedGrades([names[key] for key in places], topics, opinions, repeats)
+
+
+def _by_document(assessment: Assessment) -> QuerySet[AssignedDocument]:
+    """Sort the documents of `find_twice_judged` by topic and docno, first opinions first."""
+    return find_twice_judged(assessment).order_by(
+        "assignment__topic__position", "docno", "assignment__turn", "assignment__pk"
+    )
 
 
 def _load_repeats(assessment: Assessment) -> list[tuple[int, int, int]]:
@@ -145,12 +150,14 @@ def find_judged_in_both(first: JudgmentSet, second: JudgmentSet) -> QuerySet[Jud
 def load_grades_of_versions(first: JudgmentSet, second: JudgmentSet) -> SharedGrades:
     """Return the grades of the documents that both versions judge."""
     rows = list(find_judged_in_both(first, second).values_list("topic", "grade", "other"))
-    opinions = [
-        Opinion(document, judge, grade)
-        for document, (_, *grades) in enumerate(rows)
-        for judge, grade in enumerate(grades)
-    ]
-    return SharedGrades([first.version, second.version], [topic for topic, *_ in rows], opinions)
+    return SharedGrades(
+        judges=[first.version, second.version],
+        topics=[topic for topic, *_ in rows],
+        document=np.repeat(np.arange(len(rows)), 2),
+        judge=np.tile([0, 1], len(rows)),
+        grade=np.array([grades for _, *grades in rows], dtype=np.int64).reshape(-1),
+        seconds=np.full(2 * len(rows), np.nan),
+    )
 
 
 @dataclass(frozen=True)
@@ -167,11 +174,7 @@ def find_documents_with_grades(
 ) -> list[GradedDocument]:
     """Return the documents that one assessor gave the first grade, and a later one the second."""
     columns = ("assignment__topic", "docno", "assignment__assessor__name", "mark__grade")
-    rows = (
-        find_twice_judged(assessment)
-        .order_by("assignment__topic__position", "docno", "assignment__turn", "assignment__pk")
-        .values_list(*columns)
-    )
+    rows = _by_document(assessment).values_list(*columns)
     found: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
     for topic, docno, name, grade in rows:
         found[topic, docno].append((name, grade))

@@ -144,6 +144,22 @@ def test_marks_wait_for_the_network(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(3)] == [1, 2, 0]
 
 
+PAUSE = (
+    "from leaderboard.models import Assessment;"
+    " Assessment.objects.filter(track__slug='isle').update(state='{}')"
+)
+
+
+def test_marks_wait_while_the_judging_is_paused(judge):
+    judge.press("1")
+    judge.wait_for_marks(1)
+    judge.site.manage("shell", "-c", PAUSE.format("paused"))
+    judge.press("2")
+    judge.page.locator("[data-unsent]", has_text="1 unsent. The judging is paused.").wait_for()
+    judge.site.manage("shell", "-c", PAUSE.format("open"))
+    assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [1, 2]
+
+
 def test_unsent_marks_outlive_the_page(judge):
     judge.page.route("**/marks/", lambda route: route.abort())
     judge.press("2")

@@ -65,7 +65,7 @@ def test_two_versions_begin_with_the_share_of_equal_grades(as_ada, two_versions)
 def test_the_board_comes_first_once_the_job_is_done(as_ada, two_versions):
     page = boards_of(as_ada)
     verdict = page.partition('class="verdict"')[2]
-    assert verdict.index("order the 2 runs with") < verdict.index("same grade to")
+    assert verdict.index("the order of 2 runs has") < verdict.index("same grade to")
     assert "being computed" not in page and page.count('role="img"') == 2
 
 
@@ -78,7 +78,7 @@ def test_a_new_run_has_the_boards_computed_again(as_ada, two_versions, ada):
     boards_of(as_ada)
     make_run(two_versions, ada, "1 Q0 d2 1 3 new")
     assert "being computed" in read(as_ada)
-    assert "the 3 runs" in boards_of(as_ada)
+    assert "the order of 3 runs" in boards_of(as_ada)
 
 
 def test_a_cell_opens_its_documents(as_ada, two_versions):
@@ -162,7 +162,7 @@ def judged_track(ada, ben, cat) -> Track:
 def test_assessors_are_compared_before_there_is_a_board(as_ada, judged_twice):
     page = boards_of(as_ada, JUDGING)
     assert "Two assessors give the same grade to" in page
-    assert "of one assessor for each topic order the 2 runs" in page
+    assert "of one assessor per topic, the order of 2 runs" in page
 
 
 def test_a_pair_opens_its_marks(as_ada, judged_twice):

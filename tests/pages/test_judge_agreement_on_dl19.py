@@ -15,7 +15,7 @@ from pytest import approx
 from evaluation.reading.qrels import read_qrels_leniently
 from leaderboard.actions import uploads
 from leaderboard.analysis.judge_agreement import measure_agreement
-from leaderboard.assessments.shared_grades import Opinion, SharedGrades
+from leaderboard.assessments.shared_grades import SharedGrades
 from leaderboard.models import Collection, Topic
 from tests.builders import make_run, make_track, signed_in, upload, work
 
@@ -65,12 +65,15 @@ def shared_by_eight(folder: Path, collection: Collection, least: int = 0) -> Sha
     read = {f"a{n}": read_grades(stage / f"a{n}.qrels") for n in range(1, 9)}
     common = sorted(set.intersection(*map(set, read.values())))
     topics = dict(Topic.objects.filter(collection=collection).values_list("number", "pk"))
-    opinions = [
-        Opinion(place, judge, int(grades[key] >= least) if least else grades[key])
-        for place, key in enumerate(common)
-        for judge, grades in enumerate(read.values())
-    ]
-    return SharedGrades(list(read), [topics[topic] for topic, _ in common], opinions)
+    grades = np.array([[grades[key] for grades in read.values()] for key in common])
+    return SharedGrades(
+        judges=list(read),
+        topics=[topics[topic] for topic, _ in common],
+        document=np.repeat(np.arange(len(common)), 8),
+        judge=np.tile(np.arange(8), len(common)),
+        grade=(grades >= least if least else grades).reshape(-1),
+        seconds=np.full(grades.size, np.nan),
+    )
 
 
 def test_eight_assessors_agree_as_published(folder, collection):
@@ -105,4 +108,4 @@ def test_second_assessors_order_the_runs_as_published(folder, collection, ada):
     name, topics, tau, *_ = table.splitlines()[2].split(",")
     assert (name, topics, float(tau)) == ("v2", "43", approx(0.9129, abs=5e-5))
     page = client.get("/collections/dl19/agreement/").content.decode()
-    assert "order the 37 runs with" in page
+    assert "the order of 37 runs has" in page

@@ -7,7 +7,7 @@ from leaderboard.analysis.judge_boards import JudgedBoards
 from leaderboard.display.numbers import count, counted, percent, score
 from leaderboard.pages.wording.phrases import Sentence, join_phrases, strong
 
-CHOSEN = {"assessors": "one assessor for each topic", "versions": "one version for each topic"}
+CHOSEN = {"assessors": "one assessor per topic", "versions": "one version per topic"}
 
 
 def agreement_verdict(found: JudgeAgreement, boards: JudgedBoards | None, judges: str) -> Sentence:
@@ -49,12 +49,12 @@ def _describe_order(boards: JudgedBoards, judges: str) -> Sentence:
     if boards.mean_tau is None or boards.least_tau is None:
         return []
     return join_phrases(
-        f"{count(boards.draws)} random choices of {CHOSEN[judges]} order the"
-        f" {counted(len(boards.runs), 'run')} with ",
+        f"In {count(boards.draws)} random choices of {CHOSEN[judges]}, the order of"
+        f" {counted(len(boards.runs), 'run')} has ",
         strong(f"τ {score(boards.mean_tau, 2)}"),
-        " on average and at least ",
+        " to this board on average and ",
         strong(score(boards.least_tau, 2)),
-        " to this board. ",
+        " at least. ",
     )
 
 
