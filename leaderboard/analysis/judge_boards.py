@@ -142,7 +142,7 @@ def _find_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> BoardsB
     row.track = sight.track
     follows = row.basis != find_basis(row) and _request(row)
     known = row.results.get("family") == family and "mixtures" in row.results
-    return replace(found, boards=_read(sight, row) if known else None, follows=follows)
+    return replace(found, boards=_read(row) if known else None, follows=follows)
 
 
 def _request(row: JudgeBoards) -> bool:
@@ -153,7 +153,7 @@ def _request(row: JudgeBoards) -> bool:
     return True
 
 
-def _read(sight: Sight, row: JudgeBoards) -> JudgedBoards:
+def _read(row: JudgeBoards) -> JudgedBoards:
     results, direction = row.results, parse_measure(row.measure).direction
     family = results["family"]
     runs = Run.objects.filter(pk__in=family).select_related("team", "track").in_bulk()
@@ -167,7 +167,7 @@ def _read(sight: Sight, row: JudgeBoards) -> JudgedBoards:
             mean=results["reference"]["means"][number],
             best=mixtures["best"][number],
             worst=mixtures["worst"][number],
-            kind="baseline" if run_id == sight.track.baseline_id else "other",
+            kind="baseline" if run_id == results["baseline"] else "other",
         )
         for number, run_id in enumerate(family)
     ]
@@ -186,7 +186,7 @@ def _read(sight: Sight, row: JudgeBoards) -> JudgedBoards:
             )
             for judge in results["judges"]
         ],
-        baseline=runs.get(sight.track.baseline_id or ""),
+        baseline=runs.get(results["baseline"]),
         computed_at=row.computed_at,
     )
 

@@ -194,6 +194,7 @@ def compare_judges(
     ranges = summarise_mixtures(boards, read_means(reference), asked.direction)
     return {
         "family": list(family),
+        "baseline": track.baseline_id if track.baseline_id in family else None,
         "topics": len(topics),
         "reference": reference,
         "judges": [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from leaderboard.actions import uploads
@@ -79,6 +81,20 @@ def test_a_new_run_has_the_boards_computed_again(as_ada, two_versions, ada):
     make_run(two_versions, ada, "1 Q0 d2 1 3 new")
     assert "being computed" in read(as_ada)
     assert "the order of 3 runs" in boards_of(as_ada)
+
+
+def test_a_verdict_that_turns_is_named(as_ada, two_versions):
+    two_versions.baseline = two_versions.runs.earliest("received_at")
+    two_versions.save()
+    boards_of(as_ada)
+    row = JudgeBoards.objects.get()
+    second = row.results["judges"][1]["against"]
+    second[1 - row.results["family"].index(two_versions.baseline_id)]["p_adjusted"] = 0.001
+    row.results["topics"] = 30
+    row.save()
+    page = read(as_ada)
+    assert "1 verdict against <bdi>ben-bm25</bdi> changes by some judge." in page
+    assert re.search("<bdi>other</bdi>: not significant, now (better|worse)", page)
 
 
 def test_a_cell_opens_its_documents(as_ada, two_versions):
