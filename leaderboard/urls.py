@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
+    agreement,
     analysis,
     assessments,
     boards,
@@ -65,6 +66,7 @@ assessment_urls = [
     ),
     path("disagreements/", disagreements.disagreements, name="disagreements"),
     path("marks/", disagreements.assessment_marks, name="assessment_marks"),
+    path("agreement/", agreement.assessment_agreement, name="assessment_agreement"),
     path("marks/import/", mark_files.import_mark_files, name="import_mark_files"),
     path("marks/marks.<slug:kind>", mark_files.marks_file, name="marks_file"),
     path("settings/", assessments.assessment_settings, name="assessment_settings"),
@@ -188,6 +190,7 @@ collection_urls = [
     path("sample.run", collections.sample_run, name="sample_run"),
     path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
+    path("agreement/", agreement.versions_agreement, name="versions_agreement"),
     path(
         "judgments/<slug:version>/confirm/",
         collections.confirm_judgments,

@@ -17,6 +17,10 @@ from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
 from leaderboard.analysis.holes import bound_verdicts
+from leaderboard.analysis.judge_agreement import (
+    agreement_of_assessors,
+    compute_version_agreement,
+)
 from leaderboard.analysis.planning import compute_depths
 from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.collections.documents import known_docnos, open_documents
@@ -131,6 +135,8 @@ def forget() -> None:
         bound_verdicts,
         compute_depths,
         compute_reusability,
+        compute_version_agreement,
+        agreement_of_assessors,
     ):
         remembered.cache_clear()
     families.means_cache.clear()

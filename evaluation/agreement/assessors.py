@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from evaluation.agreement.bootstrap import draw_topics
 from evaluation.ragged import FloatArray, IntArray
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -42,6 +43,15 @@ def cohen_kappa(one: FloatArray, other: FloatArray, weights: Weights = "none") -
     """
     grades = grades_in(np.stack([one, other]))
     return _defined(_kappa(weights)(_pair_counts(one, other, grades), grades))
+
+
+def cohen_kappa_of_counts(counts: FloatArray, grades: FloatArray) -> FloatArray:
+    """Cohen's kappa from counts of pairs of grades, float64[..., G, G]; NaN where undefined.
+
+    >>> cohen_kappa_of_counts(np.array([[20.0, 5.0], [10.0, 15.0]]), np.array([0.0, 1.0])).round(6)
+    np.float64(0.4)
+    """
+    return _kappa("none")(counts, grades)
 
 
 def fleiss_kappa(counts: IntArray) -> float | None:
@@ -167,7 +177,7 @@ def agreement_of_assessors(
     scale = grades_in(grades)
     found: list[Agreement] = []
     num_topics = int(topics.max(initial=-1)) + 1
-    drawn = _drawn_topics(num_topics, draws, seed)
+    drawn = draw_topics(num_topics, draws, seed)
 
     def add(name: str, who: tuple[int, ...], documents: int, counts: FloatArray) -> None:
         statistic = statistics[name]
@@ -242,14 +252,6 @@ def _by_topic(pairs: FloatArray, topics: IntArray, num_topics: int) -> FloatArra
     counts = np.zeros((num_topics, *pairs.shape[1:]))
     np.add.at(counts, topics, pairs)
     return counts
-
-
-def _drawn_topics(num_topics: int, draws: int, seed: int) -> FloatArray:
-    """float64[draws, T]: how often each draw with replacement took each topic."""
-    if not num_topics:
-        return np.zeros((draws, 0))
-    shares = np.full(num_topics, 1 / num_topics)
-    return np.random.default_rng(seed).multinomial(num_topics, shares, draws).astype(np.float64)
 
 
 def _interval(

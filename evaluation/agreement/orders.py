@@ -64,6 +64,16 @@ def kendall_tau_b(one: FloatArray, other: FloatArray) -> float | None:
     return float((first * second).sum()) / untied**0.5 if untied else None
 
 
+def top_tau_b(board: FloatArray, reference: FloatArray, first: int = 10) -> float | None:
+    """tau_b over the `first` runs of the reference, with those tied at the last of these ranks.
+
+    >>> top_tau_b(np.array([3.0, 4.0, 1.0]), np.array([3.0, 2.0, 1.0]), first=2)
+    -1.0
+    """
+    top = ranks(reference) <= first
+    return kendall_tau_b(board[top], reference[top])
+
+
 def tau_matrix(boards: FloatArray) -> FloatArray:
     """tau_b of every two rows of float64[M, R], such as measures: float64[M, M], NaN for None.
 

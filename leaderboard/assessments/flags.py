@@ -14,15 +14,14 @@ from statistics import fmean, median
 from typing import Literal
 
 import numpy as np
-from django.db.models import Count, F, Window
 
 from evaluation.agreement.assessors import cohen_kappa
 from evaluation.significance import sign_flip
 from leaderboard.assessments.distribution import find_teams
 from leaderboard.assessments.pool_documents import top_documents_by_team
 from leaderboard.assessments.progress import load_seconds
-from leaderboard.models import Assessment, Assessor, AssignedDocument, Mark
-from leaderboard.models.assessments import DocumentState
+from leaderboard.assessments.shared_grades import find_twice_judged
+from leaderboard.models import Assessment, Assessor, Mark
 
 # A median below so many seconds, over at least so many marks.
 FAST_SECONDS = 5.0
@@ -92,12 +91,7 @@ def _find_rows(assessment: Assessment, assessors: Mapping[int, Assessor]) -> Ite
 
 def load_shared_grades(assessment: Assessment) -> dict[Document, dict[int, int]]:
     """Return the grades, by assessor, of the documents that have more than one."""
-    judged = AssignedDocument.objects.filter(
-        assignment__assessor__assessment=assessment, state=DocumentState.JUDGED, is_repeat=False
-    )
-    shared = judged.annotate(
-        grades=Window(Count("pk"), partition_by=[F("assignment__topic"), F("docno")])
-    ).filter(grades__gt=1)
+    shared = find_twice_judged(assessment)
     found: dict[Document, dict[int, int]] = defaultdict(dict)
     columns = ("assignment__topic", "docno", "assignment__assessor", "mark__grade")
     for topic, docno, assessor, grade in shared.order_by().values_list(*columns):

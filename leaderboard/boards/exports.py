@@ -19,8 +19,8 @@ from django.http.response import HttpResponseBase
 from evaluation.significance import TESTS
 from leaderboard.boards.columns import Column
 from leaderboard.boards.standings import LEVEL, Board, Standing
-from leaderboard.display.csv_tables import Table, is_missing, render_table
-from leaderboard.display.numbers import MINUS, MISSING, counted
+from leaderboard.display.csv_tables import Cell, Table, is_missing, render_table
+from leaderboard.display.numbers import MINUS, MISSING, counted, score
 from leaderboard.models import Run
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)
@@ -184,6 +184,32 @@ def render_latex(board: Board, columns: Columns) -> str:
     if board.baseline is not None:
         lines.append(f"% {DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline.")
     return "\n".join(lines) + "\n"
+
+
+def render_latex_table(table: Table, caption: str) -> str:
+    """Render any table as a booktabs table, with 4 decimals."""
+    rows = [list(row) for row in table.rows]
+    is_words = [
+        any(isinstance(row[place], str) for row in rows) for place in range(len(table.head))
+    ]
+    lines = [
+        "% \\usepackage{booktabs}",
+        f"\\begin{{tabular}}{{{''.join('l' if words else 'r' for words in is_words)}}}",
+        "\\toprule",
+        " & ".join(escape_tex(str(head).replace("_", " ")) for head in table.head) + r" \\",
+        "\\midrule",
+        *(" & ".join(escape_tex(_print_cell(cell)) for cell in row) + r" \\" for row in rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+        f"% {escape_tex(caption)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _print_cell(cell: Cell) -> str:
+    if isinstance(cell, float) or is_missing(cell):
+        return score(cell)  # type: ignore[arg-type]
+    return str(cell)
 
 
 def render_latex_row(

@@ -45,6 +45,16 @@ def score(value: float | None, digits: int = 4) -> str:
     return text[1:] if text.startswith("0.") else text
 
 
+@register.filter
+def percent(value: float | None) -> str:
+    """Return a share in whole percent.
+
+    >>> percent(0.534), percent(None)
+    ('53 %', '–')
+    """
+    return MISSING if value is None or isnan(value) else f"{100 * value:.0f} %"
+
+
 def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
     """Return `score` of each value, all formatted in one step if none is missing.
 

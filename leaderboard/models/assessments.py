@@ -415,3 +415,45 @@ class Settlement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.topic} {self.docno} {self.grade}"
+
+
+class JudgeBoards(models.Model):
+    """The boards of a track's runs by each judge: assessors, or two versions of the judgments.
+
+    Without results they were requested and are not computed yet.
+    """
+
+    track = models.ForeignKey(Track, models.CASCADE, related_name="judge_boards")
+    assessment = models.ForeignKey(
+        Assessment, models.CASCADE, null=True, related_name="judge_boards"
+    )
+    first = models.ForeignKey(JudgmentSet, models.CASCADE, null=True, related_name="+")
+    second = models.ForeignKey(JudgmentSet, models.CASCADE, null=True, related_name="+")
+    measure = models.CharField(max_length=128)
+    # A digest of the grades, runs and settings that the results are made from.
+    basis = models.CharField(max_length=64, blank=True, default="")
+    results = models.JSONField(default=dict, blank=True)
+    computed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assessment", "measure"],
+                condition=Q(assessment__isnull=False),
+                name="boards_of_assessors_once",
+            ),
+            models.UniqueConstraint(
+                fields=["track", "first", "second", "measure"],
+                condition=Q(assessment__isnull=True),
+                name="boards_of_two_versions_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(assessment__isnull=False, first=None, second=None)
+                | Q(assessment=None, first__isnull=False, second__isnull=False),
+                name="judges_are_assessors_or_versions",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        judges = self.assessment or f"{self.first} and {self.second}"
+        return f"{self.measure} by {judges} on {self.track}"

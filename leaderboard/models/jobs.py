@@ -109,6 +109,7 @@ class Job(models.Model):
     PRIORITIES = {
         "check_run": 3,
         "compare": 4,
+        "judge_boards": 5,
         "check_judgments": 5,
         "import_judgments": 5,
         "try_judgments": 6,

@@ -41,10 +41,19 @@ class ShortList:
 
 
 def shorten(
-    request: HttpRequest, name: str, noun: str, rows: QuerySet | Sequence[Any], path: str = ""
+    request: HttpRequest,
+    name: str,
+    noun: str,
+    rows: QuerySet | Sequence[Any],
+    path: str = "",
+    carried: Sequence[str] = (),
 ) -> ShortList:
-    """Return ten rows, or all in pages if the address asks for `all` of this list by name."""
-    address = f"{path or request.path}?{urlencode({'all': name})}#{name}"
+    """Return ten rows, or all in pages if the address asks for `all` of this list by name.
+
+    `carried` names the parameters of the address that its link keeps.
+    """
+    kept = {each: request.GET[each] for each in carried if each in request.GET}
+    address = f"{path or request.path}?{urlencode({**kept, 'all': name})}#{name}"
     if request.GET.get("all") == name:
         page = Paginator(rows, PAGE).get_page(page_number(request))
         return ShortList(name, noun, list(page), page.paginator.count, address, page)

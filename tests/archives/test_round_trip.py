@@ -52,6 +52,7 @@ from leaderboard.models import (
     Intent,
     Job,
     JoinRequest,
+    JudgeBoards,
     Judgment,
     JudgmentSet,
     Mail,
@@ -141,6 +142,7 @@ STAYS: dict[type[models.Model], str] = {
     Webhook: "an address and a secret of somebody here",
     Delivery: "a call from here",
     Job: "the queue of this installation",
+    JudgeBoards: "computed again where it is asked for",
     Worker: "a process of this installation",
 }
 # What an event is about is found by its key; grants and announcements are told and not looked up.

@@ -110,6 +110,8 @@ PAGES = {
     "guideline": ("/tracks/blind/judging/judging-1/guideline/", ORGANISERS),
     "disagreements": ("/tracks/blind/judging/judging-1/disagreements/", ORGANISERS),
     "assessment_marks": ("/tracks/blind/judging/judging-1/marks/", ORGANISERS),
+    "assessment_agreement": ("/tracks/blind/judging/judging-1/agreement/", ORGANISERS),
+    "versions_agreement": ("/collections/bread/agreement/", ORGANISERS_404),
     "import_mark_files": ("/tracks/blind/judging/judging-1/marks/import/", ORGANISERS),
     "marks_file": ("/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
     "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),

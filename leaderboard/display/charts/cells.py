@@ -54,11 +54,22 @@ def rank_column(runs: int) -> Column:
 
 def rank_strip(column: Column, rank: int, low: int, high: int, kind: Kind) -> SafeString:
     """Return a cell with a bar from the best to the worst rank and a dot at the run's own."""
+    return _ranks_cell(column, rank, low, high, kind, "possible ranks")
+
+
+def mixed_ranks(column: Column, rank: int, low: int, high: int, kind: Kind) -> SafeString:
+    """Return the same cell for the ranks of a run over random choices of judges."""
+    return _ranks_cell(column, rank, low, high, kind, "by other judges")
+
+
+def _ranks_cell(
+    column: Column, rank: int, low: int, high: int, kind: Kind, words: str
+) -> SafeString:
     at = column.axis.at
     ends = f'x1="{coord(at(low))}%" x2="{coord(at(high))}%"'
     line = f'<line class="strip {kind}" {ends} y1="50%" y2="50%"/>'
-    words = f"rank {rank}, possible ranks {low} to {high}" if low != high else f"rank {rank}"
-    return _cell(column, words, line + _dot_at(coord(at(rank)), kind, 4))
+    title = f"rank {rank}, {words} {low} to {high}" if low != high else f"rank {rank}"
+    return _cell(column, title, line + _dot_at(coord(at(rank)), kind, 4))
 
 
 def _roomy(low: float, high: float) -> Axis:

@@ -129,6 +129,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "pool": find_pool(judgment_set, board.sight.viewer),
         "judged_by": wording.name_judges(judgment_set),
         "versions": find_other_versions(board.sight),
+        "organises_collection": board.sight.track.collection.is_organised_by(board.sight.viewer),
         "page": page,
         "most": most,
         "lines": [(topic, [topic.grades.get(line.grade, 0) for line in grades]) for topic in page],

@@ -43,7 +43,11 @@ from leaderboard.models.collections import MOST_INDEXED, ImportState
 from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
-from leaderboard.pages.views.lookups import document_or_404, page_number
+from leaderboard.pages.views.lookups import (
+    document_or_404,
+    organised_collection_or_404,
+    page_number,
+)
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
@@ -133,7 +137,7 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
 @require_POST
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     """Import a collection, or check it again with other answers."""
-    found = _organised_or_404(request, slug)
+    found = organised_collection_or_404(request, slug)
     first_set = found.judgment_sets.first()
     judgments = read_preview(found).judgments
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
@@ -171,7 +175,7 @@ def _apply_answers(
 @require_POST
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     """Check a collection again, with replaced files if any were sent."""
-    found = _organised_or_404(request, slug)
+    found = organised_collection_or_404(request, slug)
     parts = (*FORMATS_OF, "intents")
     files = Replacements(*(request.FILES.get(part) for part in parts))
     try:
@@ -184,7 +188,7 @@ def check_again(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    found = _organised_or_404(request, slug)
+    found = organised_collection_or_404(request, slug)
     try:
         collection_actions.discard_collection(found, request.user)
     except submission_rules.ActionError as reason:
@@ -197,7 +201,7 @@ def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
     """Upload a new version of the judgments; it is checked before it is imported."""
-    found = _organised_or_404(request, slug)
+    found = organised_collection_or_404(request, slug)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
         try:
@@ -357,12 +361,8 @@ def _one_line(topic: Topic) -> str:
 
 
 def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> JudgmentSet:
-    found = _organised_or_404(request, slug)
+    found = organised_collection_or_404(request, slug)
     return get_object_or_404(JudgmentSet, collection=found, version=version)
-
-
-def _organised_or_404(request: HttpRequest, slug: str) -> Collection:
-    return get_object_or_404(Collection.objects.organised_by(request.user), slug=slug)
 
 
 def _ready_or_404(request: HttpRequest, slug: str) -> Collection:

@@ -120,6 +120,11 @@ def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) ->
     return board
 
 
+def organised_collection_or_404(request: HttpRequest, slug: str) -> Collection:
+    """Return a collection for its organisers; for everyone else it does not exist."""
+    return get_object_or_404(Collection.objects.organised_by(request.user), slug=slug)
+
+
 def document_or_404(collection: Collection, docno: str) -> Document:
     """Return a document of the collection by its docno."""
     found = open_documents(collection.documents.name).find(docno) if collection.documents else None

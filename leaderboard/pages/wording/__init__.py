@@ -1,5 +1,6 @@
 """Sentences of the pages of a track."""
 
+from leaderboard.pages.wording.agreement import agreement_verdict, caption_agreement
 from leaderboard.pages.wording.analyses import (
     cost_verdict,
     count_runs_with_cost,
@@ -48,7 +49,9 @@ __all__ = [
     "Phrase",
     "Sentence",
     "Statistic",
+    "agreement_verdict",
     "board_verdict",
+    "caption_agreement",
     "cost_verdict",
     "count_runs_with_cost",
     "describe_adjustment",

@@ -1,0 +1,270 @@
+"""Agreement of judges: the assessors of an assessment, or two versions of the judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis.judge_agreement import (
+    JudgeAgreement,
+    compute_assessor_agreement,
+    compute_version_agreement,
+)
+from leaderboard.analysis.judge_boards import (
+    BoardsByJudge,
+    JudgedBoards,
+    RankedRun,
+    find_boards_of_assessors,
+    find_boards_of_versions,
+)
+from leaderboard.assessments.shared_grades import (
+    GradedDocument,
+    documents_of_versions,
+    find_documents_with_grades,
+    find_judged_in_both,
+)
+from leaderboard.boards.disclosure import Sight, sights_of
+from leaderboard.boards.exports import render_latex_table, text_file
+from leaderboard.collections.documents import open_documents
+from leaderboard.display import charts
+from leaderboard.display.charts import Column
+from leaderboard.display.csv_tables import Table
+from leaderboard.models import Assessment, Collection, Judgment, JudgmentSet, Topic, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.pages import wording
+from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.lookups import (
+    organised_assessment_or_404,
+    organised_collection_or_404,
+    page_number,
+)
+from leaderboard.pages.views.tables import csv_file, wants_csv
+
+DOCUMENTS_PER_PAGE = 50
+# What a reader chooses on these pages.
+CHOICES = ("first", "second", "track", "measure")
+
+
+@login_required
+@require_GET
+def assessment_agreement(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Show how far assessors agree, and what that does to the board."""
+    seen = organised_assessment_or_404(request, slug, name)
+    if not seen.shows_marks:
+        return render(request, "assessment_agreement.html", seen.context)
+    if "row" in request.GET:
+        grades = _requested_grades(request)
+        documents = find_documents_with_grades(seen.assessment, *grades)
+        context = seen.context | _list_documents(request, documents, seen.sight.track.collection)
+        return render(request, "assessment_agreement_documents.html", context)
+    found = compute_assessor_agreement(seen.assessment)
+    by_judge = find_boards_of_assessors(seen.sight, seen.assessment, request.GET.get("measure", ""))
+    answer = _answer_with_table(request, f"{slug}-{name}-agreement", found, by_judge)
+    context = seen.context | _describe(request, found, by_judge, "assessors")
+    return answer or render(request, "assessment_agreement.html", context)
+
+
+@login_required
+@require_GET
+def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how far two versions of judgments agree, and what that does to a board."""
+    collection = organised_collection_or_404(request, slug)
+    versions = list(collection.judgment_sets.filter(state=ImportState.READY))
+    sights = _organised_sights(request, collection)
+    context = {"collection": collection, "versions": versions, "sights": sights}
+    if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
+        return render(request, "versions_agreement.html", {**context, "judges_here": True})
+    first, second = _requested_versions(request, versions)
+    if first is None or second is None:
+        return render(request, "versions_agreement.html", context)
+    context |= {"first": first, "second": second}
+    if "row" in request.GET:
+        both = find_judged_in_both(first, second)
+        row, column = _requested_grades(request)
+        listed = _DocumentsOfVersions(both.filter(grade=row, other=column), first, second)
+        context |= _list_documents(request, listed, collection)
+        return render(request, "versions_agreement_documents.html", context)
+    found = compute_version_agreement(first.pk, second.pk)
+    sight = _requested_sight(request, sights)
+    by_judge = (
+        find_boards_of_versions(sight, first, second, request.GET.get("measure", ""))
+        if sight is not None
+        else BoardsByJudge([], "")
+    )
+    name = f"{slug}-{first}-{second}-agreement"
+    answer = _answer_with_table(request, name, found, by_judge)
+    context |= {"sight": sight, **_describe(request, found, by_judge, "versions")}
+    return answer or render(request, "versions_agreement.html", context)
+
+
+def _organised_sights(request: HttpRequest, collection: Collection) -> list[Sight]:
+    """Return the tracks of a collection that the viewer organises, the oldest first."""
+    tracks = Track.objects.organised_by(request.user).filter(collection=collection)
+    return sights_of(list(tracks.order_by("created_at")), request.user)
+
+
+def _requested_sight(request: HttpRequest, sights: Sequence[Sight]) -> Sight | None:
+    asked = request.GET.get("track", "")
+    return next((each for each in sights if each.track.slug == asked), next(iter(sights), None))
+
+
+def _requested_versions(
+    request: HttpRequest, versions: Sequence[JudgmentSet]
+) -> tuple[JudgmentSet | None, JudgmentSet | None]:
+    """Return the two versions that the address names, or the latest two."""
+    named = {each.version: each for each in versions}
+    asked = [request.GET.get(name, "") for name in ("first", "second")]
+    if any(version and version not in named for version in asked):
+        raise Http404("no such version")
+    if len(versions) < 2:
+        return None, None
+    usual = [each.version for each in versions[-2:]]
+    first, second = (named[version or other] for version, other in zip(asked, usual, strict=True))
+    return first, second
+
+
+def _requested_grades(request: HttpRequest) -> tuple[int, int]:
+    """Return the grades of the cell of the table that the address names."""
+    asked = [request.GET.get(name, "") for name in ("row", "column")]
+    if not all(text.isascii() and text.isdigit() and len(text) < 3 for text in asked):
+        raise Http404("no such grades")
+    return int(asked[0]), int(asked[1])
+
+
+@dataclass(frozen=True)
+class _DocumentsOfVersions:
+    """The documents of two versions, read page by page."""
+
+    judgments: QuerySet[Judgment]
+    first: JudgmentSet
+    second: JudgmentSet
+
+    def __len__(self) -> int:
+        return self.judgments.count()
+
+    def __getitem__(self, place: slice) -> list[GradedDocument]:
+        return documents_of_versions(self.judgments[place], self.first, self.second)
+
+
+@dataclass(frozen=True)
+class DocumentLine:
+    """A document with its topic, its title and the grades of its judges."""
+
+    topic: Topic
+    docno: str
+    title: str
+    grades: list[tuple[str, int]]
+
+
+def _list_documents(
+    request: HttpRequest, documents: Any, collection: Collection
+) -> dict[str, object]:
+    """Return a page of the documents in one cell of the table."""
+    row, column = _requested_grades(request)
+    page = Paginator(documents, DOCUMENTS_PER_PAGE).get_page(page_number(request))
+    shown: list[GradedDocument] = list(page)
+    topics = Topic.objects.in_bulk({each.topic for each in shown})
+    stored = collection.documents.name
+    texts = open_documents(stored).find_many([each.docno for each in shown]) if stored else {}
+    lines = [
+        DocumentLine(
+            topics[each.topic],
+            each.docno,
+            texts[each.docno].title if each.docno in texts else "",
+            each.grades,
+        )
+        for each in shown
+    ]
+    return {"row": row, "column": column, "page": page, "lines": lines}
+
+
+def _tables(found: JudgeAgreement, boards: JudgedBoards | None) -> dict[str, Table]:
+    """Return the tables of the page by the names that addresses use."""
+    tables = {
+        "statistics": found.table,
+        "pairs": found.pair_table,
+        "grades": found.grade_table,
+        "confusion": found.confusion_table,
+        "topics": found.topic_table,
+    }
+    if boards is not None:
+        tables |= {"runs": boards.run_table, "judges": boards.judge_table}
+    return tables
+
+
+def _answer_with_table(
+    request: HttpRequest, name: str, found: JudgeAgreement, by_judge: BoardsByJudge
+) -> HttpResponse | None:
+    """Return a table as CSV or LaTeX if the address asks for one."""
+    wants_tex = request.GET.get("format") == "tex"
+    if not (wants_csv(request) or wants_tex):
+        return None
+    asked = request.GET.get("table", "statistics")
+    table = _tables(found, by_judge.boards).get(asked)
+    if table is None:
+        raise Http404("no such table")
+    if wants_tex:
+        text = render_latex_table(table, wording.caption_agreement(found, by_judge.boards))
+        return text_file(f"{name}-{asked}.tex", text, "application/x-tex")
+    return csv_file(f"{name}-{asked}", *table)
+
+
+def _describe(
+    request: HttpRequest, found: JudgeAgreement, by_judge: BoardsByJudge, judges: str
+) -> dict[str, object]:
+    """Return what both pages print."""
+    boards = by_judge.boards
+    drawn = DrawnBoards(boards) if boards is not None else None
+    return {
+        "found": found,
+        "judges": judges,
+        "by_judge": by_judge,
+        "boards": boards,
+        "drawn": drawn,
+        "runs": shorten(request, "runs", "run", drawn.runs, carried=CHOICES) if drawn else None,
+        "verdict": wording.agreement_verdict(found, boards, judges),
+        "top_grade": max(found.grades, default=1),
+    }
+
+
+@dataclass(frozen=True)
+class DrawnRun:
+    """A run with its ranks over random choices of judges as a cell."""
+
+    line: RankedRun
+    ranks: SafeString
+
+
+@dataclass(frozen=True)
+class DrawnBoards:
+    """The drawings of the table of runs."""
+
+    boards: JudgedBoards
+
+    @cached_property
+    def column(self) -> Column:
+        return charts.rank_column(len(self.boards.runs))
+
+    @property
+    def head(self) -> SafeString:
+        return charts.column_head(self.column)
+
+    @property
+    def runs(self) -> list[DrawnRun]:
+        return [
+            DrawnRun(
+                each,
+                charts.mixed_ranks(self.column, each.rank, each.best, each.worst, each.kind),
+            )
+            for each in self.boards.runs
+        ]

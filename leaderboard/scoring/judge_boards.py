@@ -1,0 +1,294 @@
+"""Boards by judge: every run scored with the grades of each judge, and with random mixtures.
+
+The judges are the assessors of an assessment, or two versions of the judgments.  A topic that an
+assessor did not judge keeps the grades of the others, and so do single documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.core.files.storage import default_storage
+from django.db.models import Count, Max
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from evaluation.agreement import (
+    compare_boards,
+    mix_judges,
+    summarise_mixtures,
+    top_tau_b,
+)
+from evaluation.conventions import CONVENTIONS, SCORING_VERSION
+from evaluation.judging import Judgments, judge, prepare
+from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
+from evaluation.problems import Problems
+from evaluation.reading.qrels import Qrels
+from evaluation.significance import Difference, compare_with_baseline, scale_of, topic_order
+from leaderboard.assessments.judgments import settle_marks
+from leaderboard.models import Assessment, AssignedDocument, JudgeBoards, JudgmentSet, Mark, Run
+from leaderboard.models.assessments import DocumentState
+from leaderboard.models.collections import load_grades
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.tracks import Track, settings_digest
+from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring.editions import scoring_settings
+from leaderboard.scoring.judgments import resolve_measure
+
+# Grades by topic number and docno.
+Grades = dict[bytes, dict[bytes, int]]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge with the judgments of this judge's board, and the topics judged."""
+
+    name: str
+    grades: Grades
+    topics: frozenset[bytes]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The judges of a track's runs; `reference` are the grades that they are compared with."""
+
+    reference: Grades
+    judges: list[Judge]
+
+    @cached_property
+    def top_grade(self) -> int:
+        every = [self.reference, *(each.grades for each in self.judges)]
+        grades = (grade for of in every for judged in of.values() for grade in judged.values())
+        return max(grades, default=1)
+
+
+def measures_by_judge(track: Track) -> list[str]:
+    """Return the measures of a track for which grades suffice, the primary one first."""
+    usable = [
+        text for text in track.measures if parse_measure(text).name not in (*DIVERSITY, *SAMPLED)
+    ]
+    return sorted(usable, key=lambda text: text != track.primary_measure)
+
+
+def family_by_judge(track: Track) -> list[str]:
+    """Return the ids of the runs that are compared: all accepted ones that are not removed."""
+    runs = Run.objects.filter(track=track).accepted().not_removed()
+    return list(runs.order_by("pk").values_list("pk", flat=True))
+
+
+def find_basis(wanted: JudgeBoards) -> str:
+    """Return a digest of everything that the results depend on."""
+    track = wanted.track
+    basis: dict[str, object] = {
+        "runs": family_by_judge(track),
+        "settings": scoring_settings(track),
+        "convention": track.convention,
+        "version": SCORING_VERSION,
+        "baseline": track.baseline_id,
+        "test": track.test,
+    }
+    if wanted.assessment is not None:
+        marks = Mark.objects.of(wanted.assessment).aggregate(Max("pk"))
+        settled = wanted.assessment.settlements.aggregate(Count("pk"), latest=Max("settled_at"))
+        basis |= {"rule": wanted.assessment.rule, **marks, **settled}
+    return settings_digest({name: str(value) for name, value in basis.items()})
+
+
+def compute_judge_boards(target: str, progress: Progress) -> Publish:
+    """Score the runs of a track by every judge; return the function that stores the boards."""
+    every = JudgeBoards.objects.select_related("track", "assessment", "first", "second")
+    wanted = every.filter(pk=int(target)).first()
+    if wanted is None:
+        return lambda: None
+    basis, family = find_basis(wanted), family_by_judge(wanted.track)
+    results = compare_judges(wanted.track, wanted.measure, load_panel(wanted), family, progress)
+
+    def publish() -> None:
+        now = timezone.now()
+        JudgeBoards.objects.filter(pk=wanted.pk).update(
+            results=results, basis=basis, computed_at=now
+        )
+
+    return publish
+
+
+def load_panel(wanted: JudgeBoards) -> Panel:
+    """Return the grades of the judges."""
+    if wanted.assessment is not None:
+        return _panel_of_assessors(wanted.assessment)
+    assert wanted.first is not None and wanted.second is not None
+    return _panel_of_versions(wanted.first, wanted.second)
+
+
+def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:
+    """Return two judges: on a topic of both versions, each has only the grades of its own."""
+    one, other = load_grades(first.pk), load_grades(second.pk)
+    return Panel(
+        reference=one,
+        judges=[
+            Judge(first.version, one, frozenset(one)),
+            Judge(second.version, {**one, **other}, frozenset(other)),
+        ],
+    )
+
+
+def _panel_of_assessors(assessment: Assessment) -> Panel:
+    """Return the assessors beside the grades that closing the assessment now would give."""
+    before = assessment.pool.judged_in
+    reference: Grades = load_grades(before.pk) if before is not None else {}
+    for settled in settle_marks(assessment):
+        if settled.grade is not None:
+            of_topic = reference.setdefault(settled.topic.encode(), {})
+            of_topic[settled.docno.encode()] = settled.grade
+    given = _load_given(assessment)
+    judges = [Judge(name, _overlay(reference, own), frozenset(own)) for name, own in given.items()]
+    return Panel(reference, judges)
+
+
+def _load_given(assessment: Assessment) -> dict[str, Grades]:
+    """Return the grades of each assessor, by pseudonym; documents that came back do not count."""
+    judged = AssignedDocument.objects.filter(
+        assignment__assessor__assessment=assessment, state=DocumentState.JUDGED, is_repeat=False
+    )
+    columns = (
+        *("assignment__assessor__name", "assignment__topic__number"),
+        *("docno", "mark__grade"),
+    )
+    found: dict[str, Grades] = {}
+    rows = judged.order_by("assignment__assessor", "pk").values_list(*columns)
+    for name, number, docno, grade in rows.iterator(chunk_size=10_000):
+        of_topic = found.setdefault(name, {}).setdefault(number.encode(), {})
+        of_topic[docno.encode()] = grade
+    return found
+
+
+def _overlay(reference: Grades, own: Grades) -> Grades:
+    """Return the reference with one's own grades in place of those of the others."""
+    judged = {topic: {**reference.get(topic, {}), **grades} for topic, grades in own.items()}
+    return {**reference, **judged}
+
+
+def compare_judges(
+    track: Track, measure: str, panel: Panel, family: Sequence[str], progress: Progress
+) -> dict[str, Any]:
+    """Return the boards by each judge and the ranks over random mixtures, as JSON stores them.
+
+    They have no more than the family where fewer than two runs or no topics are left.
+    """
+    topics = _evaluated_topics(track, panel.reference)
+    if len(family) < 2 or not topics or not panel.judges:
+        return {"family": list(family), "judges": []}
+    asked = resolve_measure(track, measure)
+    grades = [panel.reference, *(each.grades for each in panel.judges)]
+    prepared = [prepare(Qrels(each, Problems()), topics, panel.top_grade) for each in grades]
+    scores = _score_runs(track, asked, family, prepared, progress)
+    judged = np.array([[topic in each.topics for topic in topics] for each in panel.judges])
+    reference, *by_judge = (_summarise(track, asked, family, each) for each in scores)
+    tested = scale_of(asked).tested(scores)
+    boards = mix_judges(tested[1:], judged, tested[0])
+    ranges = summarise_mixtures(boards, read_means(reference), asked.direction)
+    return {
+        "family": list(family),
+        "baseline": track.baseline_id if track.baseline_id in family else None,
+        "topics": len(topics),
+        "reference": reference,
+        "judges": [
+            {
+                **of,
+                "name": each.name,
+                "topics": int(judged[place].sum()),
+                **_compare(asked, reference, of),
+            }
+            for place, (each, of) in enumerate(zip(panel.judges, by_judge, strict=True))
+        ],
+        "mixtures": {
+            **asdict(ranges),
+            "best": ranges.best.tolist(),
+            "worst": ranges.worst.tolist(),
+        },
+    }
+
+
+def _evaluated_topics(track: Track, reference: Grades) -> list[bytes]:
+    """Return the topics that count, in the order of draws: as on a board with these judgments."""
+    least = max(1, track.relevance_threshold) if track.drop_empty_topics else -math.inf
+    excluded = {number.encode() for number in track.excluded_topics}
+    counted = [
+        topic
+        for topic, judged in reference.items()
+        if topic not in excluded and max(judged.values(), default=-math.inf) >= least
+    ]
+    return [counted[place] for place in topic_order(counted)]
+
+
+def _score_runs(
+    track: Track,
+    measure: Measure,
+    family: Sequence[str],
+    prepared: Sequence[Judgments],
+    progress: Progress,
+) -> NDArray[np.float64]:
+    """Return float64[judgments, runs, topics]: every ranking is read once."""
+    runs = Run.objects.in_bulk(list(family))
+    convention = CONVENTIONS[track.convention]
+    scores = np.empty((len(prepared), len(family), len(prepared[0].topics)))
+    for place, run_id in enumerate(family):
+        with default_storage.open(runs[run_id].ranking_file.name) as file:
+            read = Rankings(file).run(runs[run_id].tag)
+        for number, judgments in enumerate(prepared):
+            scores[number, place] = measure.scores(judge(read, judgments, track.depth, convention))
+        progress(place + 1, len(family))
+    return scores
+
+
+def _summarise(
+    track: Track, measure: Measure, family: Sequence[str], scores: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return the means of a board and its tests against the baseline."""
+    means = [measure.aggregate(row) for row in scores]
+    found: dict[str, Any] = {"means": [None if math.isnan(mean) else mean for mean in means]}
+    if track.baseline_id in family:
+        against = compare_with_baseline(
+            scores,
+            list(family).index(track.baseline_id),
+            test=track.test,
+            direction=measure.direction,
+            scale=scale_of(measure),
+        )
+        found["against"] = [_pack(difference) for difference in against]
+    return found
+
+
+def _pack(difference: Difference) -> dict[str, Any]:
+    """Return a difference as JSON stores it; the measure tells its unit."""
+    packed = asdict(difference)
+    del packed["unit"]
+    return packed
+
+
+def read_means(board: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the means of a stored board, float64[runs], NaN if undefined."""
+    return np.array(board["means"], dtype=np.float64)
+
+
+def fill_undefined(means: NDArray[np.float64], direction: int) -> NDArray[np.float64]:
+    """Return the means with undefined ones replaced so that they rank last."""
+    return np.where(np.isnan(means), -direction * np.inf, means)
+
+
+def _compare(
+    measure: Measure, reference: Mapping[str, Any], board: Mapping[str, Any]
+) -> dict[str, float | None]:
+    """Return how far the order of a judge's board is from that of the reference."""
+    direction = measure.direction
+    old, new = (fill_undefined(read_means(each), direction) for each in (reference, board))
+    # Two runs for which a measure is undefined are tied.
+    with np.errstate(invalid="ignore"):
+        found = compare_boards(old, new, direction)
+        top = top_tau_b(direction * new, direction * old)
+    return {"tau": found.tau_b, "tau_ap": found.tau_ap, "top": top}
