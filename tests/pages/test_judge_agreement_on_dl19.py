@@ -109,3 +109,5 @@ def test_second_assessors_order_the_runs_as_published(folder, collection, ada):
     assert (name, topics, float(tau)) == ("v2", "43", approx(0.9129, abs=5e-5))
     page = client.get("/collections/dl19/agreement/").content.decode()
     assert "the order of 37 runs has" in page
+    cell = client.get("/collections/dl19/agreement/?row=3&column=0").content.decode()
+    assert "Grades 3 and 0" in cell and "/document/" not in cell
