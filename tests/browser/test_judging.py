@@ -13,7 +13,7 @@ from tests.browser.test_pages import faults
 from tests.services import judging_scene
 from tests.services.machines import Site, until
 
-SCENE = Path(judging_scene.__file__).read_text() + "\nmake('dan')\n"
+SCENE = Path(judging_scene.__file__).read_text() + "\nmake('pam')\n"
 COUNT = (
     "import json; from leaderboard.models import Mark;"
     " print(json.dumps(list(Mark.objects.filter(document__assignment={}).order_by('pk')"
@@ -31,7 +31,7 @@ def judged(scene: Site) -> Site:
 
 
 class Judge:
-    """Dan before the next topic that no test has used."""
+    """Pam before the next topic that no test has used."""
 
     def __init__(self, page, site: Site, assignment: int) -> None:
         self.page, self.site, self.assignment = page, site, assignment
@@ -60,8 +60,8 @@ class Judge:
 @pytest.fixture
 def judge(page, judged: Site) -> Iterator[Judge]:
     page.goto("/account/login/")
-    page.fill("[name=login]", "dan")
-    page.fill("[name=password]", "dan-s-word")
+    page.fill("[name=login]", "pam")
+    page.fill("[name=password]", "pam-s-word")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()
     page.goto("/judging/")

@@ -596,6 +596,8 @@ def cells():
         "grade_stack": charts.grade_stack({0: 1, 2: 1}, 2),
         "grade_bar": charts.grade_bar(1, 2, 1),
         "moved_rank_cell": charts.moved_rank_cell(charts.rank_column(9), 1, 2),
+        "mixed_ranks": charts.mixed_ranks(charts.rank_column(9), 3, 1, 8, "own"),
+        "judged_bar": charts.judged_bar(3, 5, turn=2),
     }
 
 
