@@ -118,10 +118,10 @@ def judge(url: str, name: str, told: Told) -> None:
     """One assessor: the first document of a topic, then a mark a second."""
     browser = Browser(url, name)
     assignment = browser.assignments()[0]
-    token = browser.start(assignment)
     began = time.perf_counter()
-    page = browser.read(f"/judging/{assignment}/")
+    token = browser.start(assignment)
     told.first.append(time.perf_counter() - began)
+    page = browser.read(f"/judging/{assignment}/")
     tab = re.search(r'data-tab="(\w+)"', page)[1]
     waiting = [int(re.search(r'data-document="(\d+)"', page)[1])]
     for number in range(MARKS):
@@ -183,7 +183,8 @@ def main() -> None:
         ]
         for thread in threads:
             thread.start()
-            time.sleep(1)
+            # Not a whole second, so that they do not press their keys all at once.
+            time.sleep(1.05)
         for thread in threads:
             thread.join()
         tables.heading(f"{TOPICS * DEPTH:,} documents, {ASSESSORS} assessors at once, PostgreSQL")
