@@ -145,6 +145,8 @@ def remove_practice_document(practice: PracticeDocument, user: User) -> None:
 @transaction.atomic
 def add_assessor(assessment: Assessment, user: User) -> Assessor:
     """Make a user an assessor under the next pseudonym.  Raises ActionError."""
+    # Two who join at the same moment wait for each other, and get different pseudonyms.
+    Assessment.objects.select_for_update().get(pk=assessment.pk)
     known = assessment.assessors.filter(user=user).first()
     if known is not None:
         if known.removed_at is not None:
@@ -174,6 +176,7 @@ def next_pseudonym(assessment: Assessment) -> str:
 @transaction.atomic
 def share_out(assessment: Assessment, user: User) -> int:
     """Give the opinions that nobody has to assessors by the rule; return how many were given."""
+    lock_assessors(assessment=assessment)
     planned = plan_assignments(assessment)
     Assignment.objects.bulk_create(planned)
     if planned:

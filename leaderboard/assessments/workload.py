@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.assessments.distribution import SMALLEST_SAMPLE, count_opinions, find_topics
-from leaderboard.assessments.pool_documents import topics_to_judge
+from leaderboard.assessments.distribution import (
+    SMALLEST_SAMPLE,
+    count_opinions,
+    documents_by_topic,
+    find_topics,
+)
 from leaderboard.models import Assessment, Mark, Track
 
 # Seconds per document in earlier studies, used until there are enough marks of the collection.
@@ -38,7 +42,7 @@ class Workload:
 
 def measure_workload(assessment: Assessment) -> Workload:
     """Return what an assessment of a pool costs; it need not be saved yet."""
-    documents = {number: len(found) for number, found in topics_to_judge(assessment.pool).items()}
+    documents = documents_by_topic(assessment)
     pace = measure_pace(assessment.pool.track)
     marks = count_marks(assessment, documents)
     return Workload(

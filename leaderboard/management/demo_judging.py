@@ -17,7 +17,6 @@ from leaderboard.models.assessments import GradeText
 
 # The judgments of the sample go down to rank 10, so deeper documents are left to judge.
 DEPTH = 15
-TOPICS = 6
 WAIT_SECONDS = 120
 GUIDELINE = """\
 Imagine the person who asked. Would this text, on its own, help them?
