@@ -225,7 +225,7 @@ urlpatterns = [
     path("runs/<slug:run_id>/", include(run_urls)),
     path("judging/", judging.my_judging, name="my_judging"),
     path("judging/progress.csv", judging.judging_progress, name="judging_progress"),
-    path("judging/join/<str:code>/", judging.join_judging, name="join_judging"),
+    path("judging/join/<slug:code>/", judging.join_judging, name="join_judging"),
     path("judging/<int:assignment_id>/", judging.judge, name="judge"),
     path("judging/<int:assignment_id>/before/", judging.before_topic, name="before_topic"),
     path("judging/<int:assignment_id>/marks/", judging.marks, name="marks"),

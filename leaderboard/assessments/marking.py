@@ -65,6 +65,7 @@ def record_mark(assignment: Assignment, answer: Answer) -> Mark:
     The marks of a document are a chain, and the database lets only one mark follow another.  So
     of two marks that arrive at once one is refused.
     """
+    _refuse_unreadable(answer)
     known = _find_sent(assignment.assessor, answer)
     if known is not None:
         return known
@@ -116,6 +117,12 @@ def _find_sent(assessor: Assessor, answer: Answer) -> Mark | None:
     return mark
 
 
+def _refuse_unreadable(answer: Answer) -> None:
+    """Refuse texts that no database compares or stores."""
+    if not KEY.fullmatch(answer.key) or len(answer.rationale) > 2000 or "\0" in answer.rationale:
+        raise MarkError("E_FIELD", "A key has 1 to 40 letters, a remark at most 2,000 characters.")
+
+
 def _refuse_unfit(assignment: Assignment, answer: Answer) -> None:
     assessment = assignment.assessor.assessment
     if not assessment.accepts_marks:
@@ -124,8 +131,6 @@ def _refuse_unfit(assignment: Assignment, answer: Answer) -> None:
         raise MarkError("E_CLOSED", "You have finished this topic.")
     if answer.kind not in Kind.values:
         raise MarkError("E_FIELD", f"A mark is one of: {', '.join(Kind.values)}.")
-    if not KEY.fullmatch(answer.key) or len(answer.rationale) > 2000 or "\0" in answer.rationale:
-        raise MarkError("E_FIELD", "A key has 1 to 40 letters, a remark at most 2,000 characters.")
     if (answer.kind == Kind.CANNOT) != (answer.reason in Mark.Reason.values):
         raise MarkError("E_FIELD", "Say why you cannot judge the document.")
     grades = [grade.grade for grade in assessment.guideline.scale]

@@ -10,6 +10,8 @@ from leaderboard.actions.assessments import close_assessment, remove_assessor
 from leaderboard.models import Assignment, Mark, Run
 from tests.builders import OTHER_RUN, make_assessment, make_pool, make_run, signed_in, work
 
+# As a page or the API prints it; milliseconds of a time have digits before the point.
+SCORE = re.compile(r"(?<!\d)0?\.(69|80)")
 DOCNO = re.compile(r"\bd(?:[1-9]|1[0-2])\b")
 
 
@@ -79,7 +81,7 @@ def test_a_participant_who_judges_sees_no_score(judged, ben, address):
     """Ben's run has an AP of .694 and an nDCG@10 of .809 on this track."""
     run = Run.objects.get(tag="ben-bm25")
     page = words_of(signed_in(ben), address.format(run=run.pk))
-    assert ".69" not in page and ".80" not in page
+    assert not SCORE.search(page)
 
 
 def test_the_scores_are_there_for_everyone_else(judged, cat):

@@ -35,7 +35,11 @@ from leaderboard.pages import wording
 from leaderboard.pages.forms.assessments import AssessmentForm, CloseForm, GuidelineForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.lookups import organised_assessment_or_404, organised_sight_or_403
+from leaderboard.pages.views.lookups import (
+    organised_assessment_or_404,
+    organised_sight_or_403,
+    text_of,
+)
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
@@ -213,7 +217,7 @@ def reassign(request: HttpRequest, slug: str, name: str, assignment_id: int) -> 
     found = organised_assessment_or_404(request, slug, name).assessment
     own = Assignment.objects.filter(assessor__assessment=found)
     assignment = get_object_or_404(own.select_related("assessor__assessment"), pk=assignment_id)
-    to = found.assessors.active().filter(name=request.POST.get("to", "")).first()
+    to = found.assessors.active().filter(name=text_of(request.POST, "to")).first()
     try:
         actions.reassign(assignment, request.user, _chosen(to))
         messages.success(request, f"Topic {assignment.topic.number} is now with {to}.")

@@ -35,6 +35,7 @@ from leaderboard.pages.views.lookups import (
     OrganisedAssessment,
     organised_assessment_or_404,
     page_number,
+    text_of,
 )
 
 MARKS_PER_PAGE = 50
@@ -65,7 +66,7 @@ def disagreements(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
     """Show one document with both grades, remarks and passages."""
     asked = request.GET
-    found = _disagreement_or_404(seen.assessment, asked.get("topic", ""), asked["docno"])
+    found = _disagreement_or_404(seen.assessment, text_of(asked, "topic"), text_of(asked, "docno"))
     document = find_documents(seen.assessment, [found.docno]).get(found.docno)
     settled = seen.assessment.settlements.filter(topic=found.topic, docno=found.docno)
     context = {
@@ -91,7 +92,7 @@ def _disagreement_or_404(assessment: Assessment, number: str, docno: str) -> Dis
 def _settle(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
     """Write the grade of a document and go on to the next one."""
     sent = request.POST
-    found = _disagreement_or_404(seen.assessment, sent.get("topic", ""), sent.get("docno", ""))
+    found = _disagreement_or_404(seen.assessment, text_of(sent, "topic"), text_of(sent, "docno"))
     try:
         grade = int(sent.get("grade", "")) if sent.get("grade", "").isdigit() else -1
         actions.settle_document(
@@ -100,7 +101,7 @@ def _settle(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
             found.topic,
             found.docno,
             grade,
-            sent.get("note", "")[:500],
+            text_of(sent, "note")[:500],
         )
     except ActionError as reason:
         messages.error(request, str(reason))
@@ -136,8 +137,8 @@ def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse
     seen = organised_assessment_or_404(request, slug, name)
     if not seen.shows_marks:
         return render(request, "assessment_marks.html", seen.context)
-    asked = seen.assessment.assessors.filter(name=request.GET.get("assessor", "")).first()
-    other = seen.assessment.assessors.filter(name=request.GET.get("with", "")).first()
+    asked = seen.assessment.assessors.filter(name=text_of(request.GET, "assessor")).first()
+    other = seen.assessment.assessors.filter(name=text_of(request.GET, "with")).first()
     marks = _select_marks(request, seen.assessment, asked, other)
     page = Paginator(marks, MARKS_PER_PAGE).get_page(page_number(request))
     context = {
@@ -163,8 +164,8 @@ def _select_marks(
     )
     if asked is not None:
         marks = marks.filter(assessor=asked)
-    if query.get("topic"):
-        marks = marks.filter(document__assignment__topic__number=query["topic"])
+    if topic := text_of(query, "topic"):
+        marks = marks.filter(document__assignment__topic__number=topic)
     first, last = (_read_key(query.get(name, "")) for name in ("first", "last"))
     if first is not None and last is not None:
         marks = marks.filter(pk__range=(first, last), kind=Mark.Kind.GRADE)

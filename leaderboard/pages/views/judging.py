@@ -32,6 +32,7 @@ from leaderboard.assessments.queues import (
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+from leaderboard.pages.views.lookups import text_of
 from leaderboard.pages.views.tables import csv_file
 
 # How many of the last grades the page shows.
@@ -146,7 +147,7 @@ def judge(request: HttpRequest, assignment_id: int) -> HttpResponse:
     assessment = assignment.assessor.assessment
     if assignment.read_guideline != assessment.guideline and assessment.accepts_marks:
         return redirect("before_topic", assignment_id=assignment.pk)
-    tab = request.GET.get("tab", "")[:32]
+    tab = text_of(request.GET, "tab")[:32]
     if not tab:
         return redirect(f"{request.path}?tab={secrets.token_hex(8)}")
     draw_documents(assignment)
@@ -213,7 +214,7 @@ def marks(request: HttpRequest, assignment_id: int) -> HttpResponse:
     assignment = assignment_or_404(request, assignment_id)
     if request.content_type == "application/json":
         return _take_batch(request, assignment)
-    tab = request.POST.get("tab", "")[:32]
+    tab = text_of(request.POST, "tab")[:32]
     try:
         record_mark(assignment, _read_form(request))
     except MarkError as reason:
@@ -286,7 +287,7 @@ def _render_documents(
 def topic_notes(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Keep the assessor's own notes on a topic."""
     assignment = assignment_or_404(request, assignment_id)
-    notes = request.POST.get("notes", "")[:5000]
+    notes = text_of(request.POST, "notes")[:5000]
     Assignment.objects.filter(pk=assignment.pk).update(notes=notes)
     if request.headers.get("X-Requested-With") == "judge":
         return HttpResponse(status=204)

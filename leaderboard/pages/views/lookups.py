@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from leaderboard.assessments.progress import find_disputes
@@ -131,6 +131,11 @@ def document_or_404(collection: Collection, docno: str) -> Document:
     if found is None:
         raise Http404("no such document")
     return found
+
+
+def text_of(values: QueryDict, name: str) -> str:
+    """Return a parameter without NUL, which PostgreSQL compares with no text."""
+    return values.get(name, "").replace("\0", "")
 
 
 def page_number(request: HttpRequest) -> int:
