@@ -21,6 +21,7 @@ from leaderboard.models.collections import (
     Topic,
 )
 from leaderboard.models.jobs import Job, Worker
+from leaderboard.models.machines import MachineCard
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.people import (
     ApiToken,
@@ -58,6 +59,7 @@ __all__ = [
     "JudgeBoards",
     "Judgment",
     "JudgmentSet",
+    "MachineCard",
     "Mail",
     "Mark",
     "Membership",

@@ -58,6 +58,9 @@ class Assessment(models.Model):
     class Order(models.TextChoices):
         RANDOM = "random", "Random; near-duplicates one after the other"
         DOCNO = "docno", "By docno, as TREC does"
+        THOMPSON = "thompson", "Thompson sampling: from the runs that found relevant documents"
+        MAXMEAN = "maxmean", "MaxMean: from the run with the largest share of relevant documents"
+        DECIDES = "decides", "What decides: documents that could still change a verdict first"
 
     class Overlap(models.TextChoices):
         NONE = "none", "None: one opinion per document"
@@ -77,6 +80,8 @@ class Assessment(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     order = models.CharField(max_length=10, choices=Order, default=Order.RANDOM)
     seed = models.PositiveIntegerField(default=new_seed, editable=False)
+    # How many documents of each topic an adaptive order may hand out; None for all of them.
+    budget = models.PositiveIntegerField(null=True, blank=True)
     overlap = models.CharField(max_length=10, choices=Overlap, default=Overlap.SAMPLE)
     overlap_size = models.PositiveSmallIntegerField(default=10)
     rule = models.CharField(max_length=10, choices=Rule, default=Rule.FIRST)
@@ -302,6 +307,9 @@ class AssignedDocument(models.Model):
     # Documents of a topic with nearly the same text share a number.
     lookalikes = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=DocumentState, default=DocumentState.WAITING)
+    # In an adaptive order: the run from which it was drawn, and the guard or order that drew it.
+    drawn_from = models.ForeignKey("Run", models.SET_NULL, null=True, related_name="+")
+    drawn_by = models.CharField(max_length=10, blank=True, default="", db_default="")
     # The mark that stands.
     mark = models.ForeignKey("Mark", models.SET_NULL, null=True, related_name="+")
     # The tab of a browser that shows it, and until when it may.

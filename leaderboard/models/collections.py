@@ -210,6 +210,9 @@ class JudgmentSet(models.Model):
     assessment = models.ForeignKey(
         "Assessment", models.SET_NULL, null=True, related_name="judgment_sets"
     )
+    # Of judgments by both: those by people, and those by the machine that fill their holes.
+    people_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
+    machine_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())

@@ -51,6 +51,8 @@ class Pool(models.Model):
     # How many runs of each team, by priority; None for all chosen runs.
     runs_per_team = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    # The judgments by a machine that people check on these documents, if it is such a sample.
+    checks = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="samples")
     judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
     file = models.FileField(max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
