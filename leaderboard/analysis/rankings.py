@@ -22,7 +22,7 @@ from leaderboard.analysis.gains import (
 from leaderboard.analysis.snippets import LENGTH, cut_snippet
 from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import Piece, find_terms
 from leaderboard.display.csv_tables import Cell, Table
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
@@ -85,9 +85,7 @@ class Titles:
     collection: Collection
 
     def of(self, docnos: Iterable[str]) -> dict[str, str]:
-        if not self.collection.documents:
-            return {}
-        found = open_documents(self.collection.documents.name).find_many(docnos)
+        found = find_documents(self.collection, docnos)
         return {
             docno: document.title or document.text[:LENGTH] for docno, document in found.items()
         }
@@ -194,9 +192,7 @@ def build_retrieved(
 ) -> list[Retrieved]:
     """Build the documents of a ranking from place `first`, counted from 0, up to `last`."""
     docnos, collection = ranked.docnos[first:last], sight.track.collection
-    found = (
-        open_documents(collection.documents.name).find_many(docnos) if collection.documents else {}
-    )
+    found = find_documents(collection, docnos)
     terms = find_terms(topic)
     return [
         Retrieved(

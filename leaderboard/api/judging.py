@@ -39,7 +39,7 @@ from leaderboard.assessments.queues import (
     measure_all_progress,
     measure_progress,
 )
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessor, AssignedDocument, Assignment, Mark
 
 router = Router(tags=["judging"])
@@ -193,9 +193,8 @@ def serialise_documents(
     assignment: Assignment, documents: Sequence[AssignedDocument]
 ) -> list[dict[str, Any]]:
     """Serialise documents with their texts, under keys that say nothing about them."""
-    stored = assignment.topic.collection.documents.name
     docnos = {document.docno for document in documents}
-    found = open_documents(stored).find_many(docnos) if stored else {}
+    found = find_documents(assignment.topic.collection, docnos)
     texts = [found.get(document.docno) for document in documents]
     return [
         {

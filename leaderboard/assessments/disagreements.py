@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from leaderboard.assessments.progress import Dispute, find_disputes
-from leaderboard.collections.documents import Document, open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Mark, Topic
 from leaderboard.models.assessments import DocumentState
 
@@ -48,7 +48,7 @@ class Passage:
 def load_disagreements(assessment: Assessment, disputes: Sequence[Dispute]) -> list[Disagreement]:
     """Return disputes with topics, titles and grades, in the same order."""
     topics = Topic.objects.in_bulk({each.topic for each in disputes})
-    titles = find_documents(assessment, [each.docno for each in disputes])
+    titles = find_documents(assessment.track.collection, [each.docno for each in disputes])
     given = _load_given(assessment, disputes)
     return [
         Disagreement(
@@ -59,12 +59,6 @@ def load_disagreements(assessment: Assessment, disputes: Sequence[Dispute]) -> l
         )
         for each in disputes
     ]
-
-
-def find_documents(assessment: Assessment, docnos: Iterable[str]) -> Mapping[str, Document]:
-    """Return those documents that the collection has the texts of."""
-    stored = assessment.track.collection.documents.name
-    return open_documents(stored).find_many(docnos) if stored else {}
 
 
 def _load_given(

@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.pooling.pools import chance_of
 from leaderboard.assessments.distribution import find_team, select_documents
 from leaderboard.assessments.lookalikes import group_lookalikes
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Assignment
 
 # This share of the documents comes back to the assessor, after at least so many others.
@@ -76,10 +76,7 @@ def find_docnos(assignment: Assignment) -> list[str]:
 
 def load_texts(assessment: Assessment, docnos: Iterable[str]) -> Mapping[str, str]:
     """Return the texts of those documents that the collection has."""
-    stored = assessment.track.collection.documents.name
-    if not stored:
-        return {}
-    found = open_documents(stored).find_many(docnos)
+    found = find_documents(assessment.track.collection, docnos)
     return {docno: f"{document.title} {document.text}" for docno, document in found.items()}
 
 

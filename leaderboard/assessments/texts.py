@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import WORD, Piece, find_terms, stem
 from leaderboard.models import AssignedDocument, Topic
 
@@ -89,8 +89,7 @@ def read_text(topic: Topic, docno: str) -> ReadableText:
 
 def read_texts(topic: Topic, docnos: Set[str]) -> dict[str, ReadableText]:
     """Return the texts of documents by docno, with the words of the topic marked."""
-    stored = topic.collection.documents.name
-    found = open_documents(stored).find_many(docnos) if stored else {}
+    found = find_documents(topic.collection, docnos)
     terms = find_terms(topic)
     texts = dict.fromkeys(docnos, ReadableText([], [], exists=False))
     for docno, document in found.items():

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document
+from leaderboard.models import Collection
 
 MAGIC = b"RFD1"
 BLOCK = 64 * 1024
@@ -181,6 +182,12 @@ def open_documents(name: str) -> Documents:
     keys = np.memmap(path, HASH_TYPE, "r", shape=total)
     numbers = np.memmap(path, BLOCK_NUMBER_TYPE, "r", offset=keys.nbytes, shape=total)
     return Documents(name, blocks, keys, numbers)
+
+
+def find_documents(collection: Collection, docnos: Iterable[str]) -> dict[str, Document]:
+    """Return, by docno, those documents that the collection has the texts of."""
+    stored = collection.documents.name
+    return open_documents(stored).find_many(docnos) if stored else {}
 
 
 @lru_cache(maxsize=4)

@@ -32,7 +32,7 @@ from evaluation.pooling import (
 from evaluation.problems import Problems
 from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
-from leaderboard.collections.documents import Documents, open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.models.collections import load_grades
@@ -300,16 +300,12 @@ def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]
 def judging_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
     """Yield the documents to judge as JSON lines, with topic, docno, title and text."""
     topics = {topic.number: topic for topic in pool.track.collection.topics.all()}
-    stored = pool.track.collection.documents.name
-    documents = open_documents(stored) if stored else None
     for number, lines in groupby(read_lines(pool, everything), key=lambda line: line.number):
-        yield from _with_texts(topics[number], list(lines), documents)
+        yield from _with_texts(topics[number], list(lines))
 
 
-def _with_texts(
-    topic: models.Topic, lines: list[PoolLine], documents: Documents | None
-) -> Iterator[bytes]:
-    found = documents.find_many(line.docno for line in lines) if documents else {}
+def _with_texts(topic: models.Topic, lines: list[PoolLine]) -> Iterator[bytes]:
+    found = find_documents(topic.collection, [line.docno for line in lines])
     for line in lines:
         document = found.get(line.docno)
         row = {

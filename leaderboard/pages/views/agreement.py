@@ -35,7 +35,7 @@ from leaderboard.assessments.shared_grades import (
 )
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.exports import render_latex_table, text_file
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
 from leaderboard.display.charts import Column
 from leaderboard.display.csv_tables import Table
@@ -174,8 +174,7 @@ def _list_documents(
     page = Paginator(documents, DOCUMENTS_PER_PAGE).get_page(page_number(request))
     shown: list[GradedDocument] = list(page)
     topics = Topic.objects.in_bulk({each.topic for each in shown})
-    stored = collection.documents.name
-    texts = open_documents(stored).find_many([each.docno for each in shown]) if stored else {}
+    texts = find_documents(collection, [each.docno for each in shown])
     lines = [
         DocumentLine(
             topics[each.topic],

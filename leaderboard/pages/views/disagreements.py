@@ -21,7 +21,6 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.disagreements import (
     Disagreement,
     find_disagreement,
-    find_documents,
     load_disagreements,
     mark_passages,
     next_dispute,
@@ -29,6 +28,7 @@ from leaderboard.assessments.disagreements import (
 from leaderboard.assessments.distribution import find_team
 from leaderboard.assessments.flags import find_tops
 from leaderboard.assessments.progress import find_disputes
+from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, Assessor, Mark, Topic
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -67,7 +67,7 @@ def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse
     """Show one document with both grades, remarks and passages."""
     asked = request.GET
     found = _disagreement_or_404(seen.assessment, text_of(asked, "topic"), text_of(asked, "docno"))
-    document = find_documents(seen.assessment, [found.docno]).get(found.docno)
+    document = find_documents(seen.assessment.track.collection, [found.docno]).get(found.docno)
     settled = seen.assessment.settlements.filter(topic=found.topic, docno=found.docno)
     context = {
         **seen.context,
@@ -204,7 +204,7 @@ def _read_key(text: str) -> int | None:
 def _describe_marks(
     assessment: Assessment, marks: list[Mark], other: Assessor | None
 ) -> list[MarkLine]:
-    titles = find_documents(assessment, [mark.document.docno for mark in marks])
+    titles = find_documents(assessment.track.collection, [mark.document.docno for mark in marks])
     grades = _grades_of(other, marks) if other is not None else {}
     return [
         MarkLine(
