@@ -38,11 +38,11 @@ class Opinion:
 
 def opinions_needed(assessment: Assessment) -> list[Opinion]:
     """Return the opinions that the topics of the pool need, first ones first."""
-    topics = find_topics(assessment)
+    counted = count_opinions(assessment, find_topics(assessment))
     needed = [
         Opinion(topic, turn)
-        for topic in topics
-        for turn in range(1, count_opinions(assessment, topic, topics) + 1)
+        for topic, opinions in counted.items()
+        for turn in range(1, opinions + 1)
     ]
     return sorted(needed, key=lambda opinion: opinion.turn)
 
@@ -53,21 +53,35 @@ def find_topics(assessment: Assessment) -> list[Topic]:
     return list(assessment.track.collection.topics.filter(number__in=list(numbers)))
 
 
-def count_opinions(assessment: Assessment, topic: Topic, topics: Sequence[Topic]) -> int:
-    """Return how many assessors judge the topic, or a sample of it."""
+def count_opinions(assessment: Assessment, topics: Sequence[Topic]) -> dict[Topic, int]:
+    """Return how many assessors judge each topic, or a sample of it."""
     overlap = Assessment.Overlap
     if assessment.overlap == overlap.ALL:
-        return assessment.overlap_size
+        return dict.fromkeys(topics, assessment.overlap_size)
     if assessment.overlap == overlap.SAMPLE:
-        return 2
+        return dict.fromkeys(topics, 2)
+    once = dict.fromkeys(topics, 1)
     if assessment.overlap == overlap.TOPICS:
-        drawn = sorted(topics, key=lambda found: _chance(assessment, found))
-        return 2 if topic in drawn[: assessment.overlap_size] else 1
-    return 1
+        return once | dict.fromkeys(_draw_topics(assessment, topics), 2)
+    return once
 
 
-def _chance(assessment: Assessment, topic: Topic) -> bytes:
-    return chance_of(assessment.seed, topic.number.encode(), b"")
+def _draw_topics(assessment: Assessment, topics: Sequence[Topic]) -> list[Topic]:
+    """Return the topics that have a second opinion, drawn by the seed."""
+
+    def chance(topic: Topic) -> bytes:
+        return chance_of(assessment.seed, topic.number.encode(), b"")
+
+    return sorted(topics, key=chance)[: assessment.overlap_size]
+
+
+def count_sampled(size: int, percent: int) -> int:
+    """Return how many of the documents of a topic a second assessor judges.
+
+    >>> [count_sampled(size, 10) for size in (3, 20, 200)]
+    [3, 5, 20]
+    """
+    return min(size, max(SMALLEST_SAMPLE, math.ceil(size * percent / 100)))
 
 
 def select_documents(
@@ -83,7 +97,7 @@ def select_documents(
     if turn == 1 or assessment.overlap != Assessment.Overlap.SAMPLE:
         return own
     number = topic.number.encode()
-    size = max(SMALLEST_SAMPLE, math.ceil(len(documents) * assessment.overlap_size / 100))
+    size = count_sampled(len(documents), assessment.overlap_size)
     return sorted(own, key=lambda found: chance_of(assessment.seed, number, found.docno.encode()))[
         :size
     ]

@@ -114,9 +114,10 @@ def find_left(
 ) -> dict[Share, list[str]]:
     """Return the documents that an opinion needs and nobody has, by the last who has a part."""
     last = {(number, turn): (name, number) for (name, number), turn in turns.items()}
+    opinions = count_opinions(assessment, list(topics.values()))
     left = {}
     for (number, turn), share in last.items():
-        if turn > count_opinions(assessment, topics[number], list(topics.values())):
+        if turn > opinions[topics[number]]:
             continue
         marked = {
             place.docno

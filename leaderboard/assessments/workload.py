@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.assessments.distribution import (
-    SMALLEST_SAMPLE,
     count_opinions,
+    count_sampled,
     documents_by_topic,
     find_topics,
 )
@@ -56,23 +55,12 @@ def measure_workload(assessment: Assessment) -> Workload:
 
 def count_marks(assessment: Assessment, documents: Mapping[str, int]) -> int:
     """Return how many answers the assessment asks for, repeats not counted."""
-    topics = find_topics(assessment)
     if assessment.overlap == Assessment.Overlap.SAMPLE:
         return sum(
             size + count_sampled(size, assessment.overlap_size) for size in documents.values()
         )
-    return sum(
-        documents[topic.number] * count_opinions(assessment, topic, topics) for topic in topics
-    )
-
-
-def count_sampled(size: int, percent: int) -> int:
-    """Return how many of the documents of a topic a second assessor judges.
-
-    >>> [count_sampled(size, 10) for size in (3, 20, 200)]
-    [3, 5, 20]
-    """
-    return min(size, max(SMALLEST_SAMPLE, math.ceil(size * percent / 100)))
+    opinions = count_opinions(assessment, find_topics(assessment))
+    return sum(documents[topic.number] * number for topic, number in opinions.items())
 
 
 def measure_pace(track: Track) -> Pace:
