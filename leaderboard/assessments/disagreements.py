@@ -10,7 +10,6 @@ from itertools import pairwise
 from leaderboard.assessments.progress import Dispute, find_disputes
 from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Mark, Topic
-from leaderboard.models.assessments import DocumentState
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,13 @@ def load_disagreements(assessment: Assessment, disputes: Sequence[Dispute]) -> l
 def _load_given(
     assessment: Assessment, disputes: Sequence[Dispute]
 ) -> dict[tuple[int, str], list[Given]]:
-    judged = AssignedDocument.objects.filter(
-        assignment__assessor__assessment=assessment,
+    judged = AssignedDocument.objects.of(assessment).graded()
+    disputed = judged.filter(
         assignment__topic__in={each.topic for each in disputes},
         docno__in={each.docno for each in disputes},
-        state=DocumentState.JUDGED,
-        is_repeat=False,
     )
     found: dict[tuple[int, str], list[Given]] = defaultdict(list)
-    for document in judged.select_related("mark", "assignment__assessor").order_by(
+    for document in disputed.select_related("mark", "assignment__assessor").order_by(
         "assignment__turn", "assignment__pk"
     ):
         own = document.assignment

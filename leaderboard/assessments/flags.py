@@ -79,7 +79,7 @@ def _find_fast(assessment: Assessment, assessors: Mapping[int, Assessor]) -> Ite
 
 def _find_rows(assessment: Assessment, assessors: Mapping[int, Assessor]) -> Iterator[Flag]:
     """Yield the longest row of one grade of each assessor, if it is long."""
-    marks = Mark.objects.of(assessment).filter(kind=Mark.Kind.GRADE, replaced_by=None)
+    marks = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.GRADE)
     rows = marks.order_by("assessor", "pk").values_list("assessor", "grade", "pk")
     for assessor, own in groupby(rows, key=lambda row: row[0]):
         same = (list(found) for _, found in groupby(own, key=lambda row: row[1]))

@@ -22,7 +22,7 @@ from leaderboard.models import (
     Mark,
     Topic,
 )
-from leaderboard.models.assessments import AssignedDocumentQuerySet, DocumentState
+from leaderboard.models.assessments import DocumentState
 
 # The present pace is that of so many days.
 RECENT_DAYS = 7
@@ -157,8 +157,8 @@ def measure_assessment(assessment: Assessment, now: datetime | None = None) -> P
         topics=_line_up(assessment, cells, assessors, disputes),
         assessors=assessors,
         num_pooled=sum(documents.values()),
-        num_graded=_graded(assessment).values("assignment__topic", "docno").distinct().count(),
-        num_cannot=_documents(assessment).filter(state=DocumentState.CANNOT).count(),
+        num_graded=_count_graded(assessment),
+        num_cannot=_count_cannot(assessment),
         num_twice=len(twice),
         disputes=disputes,
         hours=(Mark.objects.of(assessment).aggregate(Sum("seconds"))["seconds__sum"] or 0) / 3600,
@@ -173,7 +173,7 @@ def measure_assessment(assessment: Assessment, now: datetime | None = None) -> P
 def measure_share(assessment: Assessment) -> float:
     """Return which share of the pool has a grade."""
     pooled = sum(documents_by_topic(assessment).values())
-    graded = _graded(assessment).values("assignment__topic", "docno").distinct().count()
+    graded = _count_graded(assessment)
     return graded / pooled if pooled else 0.0
 
 
@@ -182,13 +182,16 @@ def find_disputes(assessment: Assessment) -> list[Dispute]:
     return _without_settled(assessment, _find_judged_twice(assessment))
 
 
-def _documents(assessment: Assessment) -> AssignedDocumentQuerySet:
-    every = AssignedDocument.objects.filter(assignment__assessor__assessment=assessment)
-    return every.filter(is_repeat=False)
+def _count_graded(assessment: Assessment) -> int:
+    """Count the documents that have at least one grade."""
+    graded = AssignedDocument.objects.of(assessment).graded()
+    return graded.values("assignment__topic", "docno").distinct().count()
 
 
-def _graded(assessment: Assessment) -> AssignedDocumentQuerySet:
-    return _documents(assessment).filter(state=DocumentState.JUDGED)
+def _count_cannot(assessment: Assessment) -> int:
+    """Count the answers of assessors who could not judge a document."""
+    own = AssignedDocument.objects.of(assessment).filter(is_repeat=False)
+    return own.filter(state=DocumentState.CANNOT).count()
 
 
 def _count_cells(assessment: Assessment) -> dict[tuple[int, int], Cell]:
@@ -207,8 +210,9 @@ def _count_cells(assessment: Assessment) -> dict[tuple[int, int], Cell]:
 
 def load_seconds(assessment: Assessment) -> dict[int, list[float]]:
     """Return the seconds of the marks that stand, by assessor."""
-    marks = Mark.objects.of(assessment).filter(kind__in=[Mark.Kind.GRADE, Mark.Kind.CANNOT])
-    rows = marks.filter(replaced_by=None).exclude(seconds=None).order_by()
+    marks = Mark.objects.of(assessment).standing()
+    answers = marks.filter(kind__in=[Mark.Kind.GRADE, Mark.Kind.CANNOT])
+    rows = answers.exclude(seconds=None).order_by()
     found: dict[int, list[float]] = defaultdict(list)
     for assessor, seconds in rows.values_list("assessor", "seconds"):
         found[assessor].append(seconds)
@@ -242,7 +246,9 @@ def _summarise_assessors(
 
 def _find_judged_twice(assessment: Assessment) -> list[Dispute]:
     """Return the documents that have more than one grade, which may be the same."""
-    rows = _graded(assessment).values_list("assignment__topic", "docno")
+    rows = (
+        AssignedDocument.objects.of(assessment).graded().values_list("assignment__topic", "docno")
+    )
     several = rows.annotate(low=Min("mark__grade"), high=Max("mark__grade"), marks=Count("pk"))
     found = several.filter(marks__gt=1).order_by("assignment__topic__position", "docno")
     return [Dispute(topic, docno, low, high) for topic, docno, low, high, _ in found]
@@ -279,7 +285,7 @@ def _line_up(
 def _count_first_opinions(assessment: Assessment) -> dict[int, Opinions]:
     """Count the first opinions on each topic."""
     is_relevant = Q(mark__grade__gte=relevant_from(assessment))
-    first = _graded(assessment).filter(assignment__turn=1)
+    first = AssignedDocument.objects.of(assessment).graded().filter(assignment__turn=1)
     rows = first.values_list("assignment__topic").annotate(
         graded=Count("pk"), relevant=Count("pk", filter=is_relevant)
     )
@@ -298,7 +304,7 @@ def relevant_from(assessment: Assessment) -> int:
 def _count_per_day(assessment: Assessment, now: datetime) -> float:
     """Return how many documents were judged per day, in the last days."""
     since = now - timedelta(days=RECENT_DAYS)
-    marks = Mark.objects.of(assessment).filter(kind=Mark.Kind.GRADE, replaced_by=None)
+    marks = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.GRADE)
     recent = marks.filter(at__gt=since).aggregate(number=Count("pk"), first=Min("at"))
     if not recent["number"]:
         return 0.0

@@ -78,9 +78,7 @@ class SharedGrades:
 
 def find_twice_judged(assessment: Assessment) -> QuerySet[AssignedDocument]:
     """Find the graded documents of assessors for which there is more than one grade."""
-    judged = AssignedDocument.objects.filter(
-        assignment__assessor__assessment=assessment, state=DocumentState.JUDGED, is_repeat=False
-    )
+    judged = AssignedDocument.objects.of(assessment).graded()
     return judged.annotate(
         grades=Window(Count("pk"), partition_by=[F("assignment__topic"), F("docno")])
     ).filter(grades__gt=1)
@@ -117,14 +115,11 @@ def _by_document(assessment: Assessment) -> QuerySet[AssignedDocument]:
 
 def _load_repeats(assessment: Assessment) -> list[tuple[int, int, int]]:
     """Return assessor, grade at first and later grade of each document that came back."""
-    first = AssignedDocument.objects.filter(
-        assignment=OuterRef("assignment"),
-        docno=OuterRef("docno"),
-        is_repeat=False,
-        state=DocumentState.JUDGED,
+    first = AssignedDocument.objects.graded().filter(
+        assignment=OuterRef("assignment"), docno=OuterRef("docno")
     )
-    again = AssignedDocument.objects.filter(
-        assignment__assessor__assessment=assessment, state=DocumentState.JUDGED, is_repeat=True
+    again = AssignedDocument.objects.of(assessment).filter(
+        state=DocumentState.JUDGED, is_repeat=True
     )
     return list(
         again.annotate(before=Subquery(first.values("mark__grade")[:1]))

@@ -273,6 +273,13 @@ class Assignment(models.Model):
 
 
 class AssignedDocumentQuerySet(models.QuerySet["AssignedDocument"]):
+    def of(self, assessment: Assessment) -> AssignedDocumentQuerySet:
+        return self.filter(assignment__assessor__assessment=assessment)
+
+    def graded(self) -> AssignedDocumentQuerySet:
+        """Return documents with a grade, those left out that came back to the same assessor."""
+        return self.filter(state=DocumentState.JUDGED, is_repeat=False)
+
     def unjudged(self) -> AssignedDocumentQuerySet:
         """Return documents without an answer, those kept for later included."""
         return self.filter(state__in=[DocumentState.WAITING, DocumentState.LATER])

@@ -32,7 +32,6 @@ from evaluation.reading.qrels import Qrels
 from evaluation.significance import Difference, compare_with_baseline, scale_of, topic_order
 from leaderboard.assessments.judgments import settle_marks
 from leaderboard.models import Assessment, AssignedDocument, JudgeBoards, JudgmentSet, Mark, Run
-from leaderboard.models.assessments import DocumentState
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
@@ -152,9 +151,7 @@ def _panel_of_assessors(assessment: Assessment) -> Panel:
 
 def _load_given(assessment: Assessment) -> dict[str, Grades]:
     """Return the grades of each assessor, by pseudonym; documents that came back do not count."""
-    judged = AssignedDocument.objects.filter(
-        assignment__assessor__assessment=assessment, state=DocumentState.JUDGED, is_repeat=False
-    )
+    judged = AssignedDocument.objects.of(assessment).graded()
     columns = (
         *("assignment__assessor__name", "assignment__topic__number"),
         *("docno", "mark__grade"),
