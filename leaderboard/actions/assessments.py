@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -25,6 +24,7 @@ from leaderboard.assessments.drawing import find_docnos
 from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
+from leaderboard.collections.numbered_names import next_name
 from leaderboard.models import (
     Assessment,
     Assessor,
@@ -43,13 +43,6 @@ from leaderboard.models.assessments import GradeText
 from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
 
-def next_assessment_name(pool: Pool) -> str:
-    """Return a name with the next number after the highest one used in the track."""
-    names = pool.track.assessments.values_list("name", flat=True)
-    found = (re.fullmatch(r"judging-([0-9]+)", name) for name in names)
-    return f"judging-{max((int(match[1]) for match in found if match), default=0) + 1}"
-
-
 def plan_assessment(
     assessment: Assessment, user: User, text: str, scale: Sequence[GradeText]
 ) -> Assessment:
@@ -57,7 +50,8 @@ def plan_assessment(
     if assessment.pool.state != Pool.State.KEPT:
         raise ActionError("Approve the pool first.")
     assessment.track = assessment.pool.track
-    assessment.name = next_assessment_name(assessment.pool)
+    names = assessment.track.assessments.values_list("name", flat=True)
+    assessment.name = next_name("judging-", names)
     assessment.created_by = user
     try:
         with transaction.atomic():

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.collections.pools import next_pool_name, select_by_team
+from leaderboard.collections.numbered_names import next_name
+from leaderboard.collections.pools import select_by_team
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Pool, Run, Track, User
 
@@ -31,7 +32,7 @@ def create_pool(
         runs = select_by_team(runs, runs_per_team)
     pool = Pool(
         track=track,
-        name=next_pool_name(track),
+        name=next_name("pool-", track.pools.values_list("name", flat=True)),
         method=method,
         size=size,
         runs_per_team=runs_per_team,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluation import marks as mark_log
 from evaluation.settlement import Settled, settle
 from leaderboard.assessments.distribution import documents_by_topic
+from leaderboard.collections.numbered_names import next_name
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.models import Assessment, Collection, Mark
 
@@ -114,6 +114,4 @@ def render_judgments(assessment: Assessment, outcome: Outcome) -> Iterator[bytes
 
 def next_version_name(collection: Collection) -> str:
     """Return a version with the next number after the highest one used: "v3" after v1 and v2."""
-    versions = collection.judgment_sets.values_list("version", flat=True)
-    found = (re.fullmatch(r"v([0-9]+)", version) for version in versions)
-    return f"v{max((int(match[1]) for match in found if match), default=0) + 1}"
+    return next_name("v", collection.judgment_sets.values_list("version", flat=True))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -108,12 +107,6 @@ def sort_by_turn(runs: Iterable[Run]) -> list[Run]:
 def _turn(run: Run) -> tuple[str, int, float, bool, datetime]:
     priority = find_priority(run) or math.inf
     return run.team.name, run.team_id, priority, not run.is_primary, run.received_at
-
-
-def next_pool_name(track: models.Track) -> str:
-    """Return a name with the next number after the highest one used."""
-    found = (re.fullmatch(r"pool-([0-9]+)", pool.name) for pool in track.pools.all())
-    return f"pool-{max((int(match[1]) for match in found if match), default=0) + 1}"
 
 
 def select_by_team(runs: Iterable[Run], most: int) -> list[Run]:
