@@ -104,7 +104,7 @@ def get_next_documents(
     Documents that you put off come last. Other tabs get others meanwhile.
     """
     assignment = own_assignment_or_404(request, assignment_id)
-    if not can_judge(assignment):
+    if not assignment.accepts_marks:
         state = assignment.assessor.assessment.state
         reason = "You have finished this topic." if state == "open" else f"The judging is {state}."
         raise ApiError(409, "E_CLOSED", reason)
@@ -162,10 +162,6 @@ def own_assignment_or_404(request: HttpRequest, assignment_id: int) -> Assignmen
     return assignment
 
 
-def can_judge(assignment: Assignment) -> bool:
-    return assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
-
-
 def take_mark(assignment: Assignment, sent: MarkIn) -> dict[str, Any]:
     """Store a mark; return its result."""
     told = {"key": sent.key, "document": sent.document}
@@ -180,7 +176,7 @@ def take_mark(assignment: Assignment, sent: MarkIn) -> dict[str, Any]:
 def serialise_next(assignment: Assignment, tab: str, most: int) -> dict[str, Any]:
     """Hold the next documents for a tab, none if the judging is not open."""
     documents = []
-    if can_judge(assignment):
+    if assignment.accepts_marks:
         draw_documents(assignment)
         documents = lease_documents(assignment, tab, most=most).documents
     return {

@@ -271,6 +271,10 @@ class Assignment(models.Model):
     def __str__(self) -> str:
         return f"{self.assessor} on {self.topic}"
 
+    @property
+    def accepts_marks(self) -> bool:
+        return self.assessor.assessment.accepts_marks and self.finished_at is None
+
 
 class AssignedDocumentQuerySet(models.QuerySet["AssignedDocument"]):
     def of(self, assessment: Assessment) -> AssignedDocumentQuerySet:

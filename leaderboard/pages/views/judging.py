@@ -165,7 +165,7 @@ def _requested_document(
     if asked:
         is_key = asked.isdecimal() and len(asked) < 19
         return get_object_or_404(assignment.documents, pk=asked if is_key else None)
-    if not assignment.assessor.assessment.accepts_marks or assignment.finished_at is not None:
+    if not assignment.accepts_marks:
         return None
     return next(iter(lease_documents(assignment, tab, most=1).documents), None)
 
@@ -246,7 +246,7 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
         return JsonResponse({"code": "E_FIELD", "message": "The marks cannot be read."}, status=422)
     results = [_take(assignment, answer) for answer in sent.marks]
     draw_documents(assignment)
-    accepts = assignment.assessor.assessment.accepts_marks and assignment.finished_at is None
+    accepts = assignment.accepts_marks
     handed = lease_documents(assignment, sent.tab, sent.have) if accepts else Handed([], True)
     progress, pace = measure_progress(assignment), measure_pace(assignment.assessor)
     return JsonResponse(
