@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -36,9 +36,9 @@ from leaderboard.api.tracks import organised_sight_or_403
 from leaderboard.assessments.judgments import find_outcome
 from leaderboard.assessments.mark_files import ExportFormat, render_marks
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
-from leaderboard.boards.disclosure import Viewer, track_or_404
+from leaderboard.boards.disclosure import Viewer, can_see_marks, track_or_404
 from leaderboard.boards.exports import streamed_bytes
-from leaderboard.models import Assessment, Assignment, Guideline, Track
+from leaderboard.models import Assessment, Assignment, Guideline, Track, User
 from leaderboard.models.assessments import GradeText
 
 router = Router(tags=["assessments"])
@@ -103,9 +103,7 @@ def get_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]
 )
 def open_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Share out the topics among the assessors and let the judging begin."""
-    assessment = organised_assessment_or_403(viewer(request), slug, name)
-    verbs.open_assessment(assessment, viewer(request))
-    return get_assessment(request, slug, name)
+    return change_state(request, slug, name, verbs.open_assessment)
 
 
 @router.post(
@@ -116,9 +114,7 @@ def open_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any
 )
 def pause_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Stop the judging until you resume it."""
-    assessment = organised_assessment_or_403(viewer(request), slug, name)
-    verbs.pause_assessment(assessment, viewer(request))
-    return get_assessment(request, slug, name)
+    return change_state(request, slug, name, verbs.pause_assessment)
 
 
 @router.post(
@@ -129,8 +125,15 @@ def pause_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, An
 )
 def resume_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Continue the judging after a pause."""
+    return change_state(request, slug, name, verbs.resume_assessment)
+
+
+def change_state(
+    request: HttpRequest, slug: str, name: str, verb: Callable[[Assessment, User], None]
+) -> dict[str, Any]:
+    """Do a verb to an assessment that the caller organises; return it as it is then."""
     assessment = organised_assessment_or_403(viewer(request), slug, name)
-    verbs.resume_assessment(assessment, viewer(request))
+    verb(assessment, viewer(request))
     return get_assessment(request, slug, name)
 
 
@@ -212,7 +215,7 @@ def export_marks(
     """
     user = viewer(request)
     assessment = assessment_or_404(user, slug, name)
-    if Assessment.objects.judged_by(user).filter(pk=assessment.pk).exists():
+    if not can_see_marks(assessment, user):
         raise permission_error("You judge here yourself. Marks are open to you after closing.")
     filename = f"{slug}-{name}-marks.{'jsonl' if format == 'jsonl' else 'qrels'}"
     return streamed_bytes(filename, render_marks(assessment, format), MEDIA_TYPES[format])
