@@ -21,7 +21,7 @@ FEWEST_MARKS = 30
 
 
 @dataclass(frozen=True)
-class Pace:
+class ExpectedPace:
     """Seconds per document, and whether they were measured on this collection."""
 
     seconds: float
@@ -42,7 +42,7 @@ class Workload:
 def measure_workload(assessment: Assessment) -> Workload:
     """Return what an assessment of a pool costs; it need not be saved yet."""
     documents = documents_by_topic(assessment)
-    pace = measure_pace(assessment.pool.track)
+    pace = expect_pace(assessment.pool.track)
     marks = count_marks(assessment, documents)
     return Workload(
         documents=sum(documents.values()),
@@ -63,12 +63,12 @@ def count_marks(assessment: Assessment, documents: Mapping[str, int]) -> int:
     return sum(documents[topic.number] * number for topic, number in opinions.items())
 
 
-def measure_pace(track: Track) -> Pace:
+def expect_pace(track: Track) -> ExpectedPace:
     """Return the median seconds of the marks on this collection, or the usual ones."""
     marks = Mark.objects.standing().filter(
         assessor__assessment__track__collection=track.collection_id
     )
     seconds = list(marks.exclude(seconds=None).values_list("seconds", flat=True))
     if len(seconds) < FEWEST_MARKS:
-        return Pace(USUAL_SECONDS, is_measured=False)
-    return Pace(float(np.median(seconds)), is_measured=True)
+        return ExpectedPace(USUAL_SECONDS, is_measured=False)
+    return ExpectedPace(float(np.median(seconds)), is_measured=True)
