@@ -24,6 +24,7 @@ from leaderboard.pages.views import (
     history,
     judging,
     leaving,
+    machines,
     mark_files,
     metrics,
     notices,
@@ -191,6 +192,8 @@ collection_urls = [
     path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path("agreement/", agreement.versions_agreement, name="versions_agreement"),
+    path("machine/", machines.import_answers, name="import_answers"),
+    path("judgments/<slug:version>/machine/", machines.machine_card, name="machine_card"),
     path(
         "judgments/<slug:version>/confirm/",
         collections.confirm_judgments,

@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from leaderboard.actions.machine_judgments import reread_answers
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import (
     clean_filename,
@@ -82,10 +83,15 @@ def replace_judgments(
     file: UploadedFile | None,
     intents: UploadedFile | None = None,
 ) -> None:
-    """Replace the files of rejected judgments and check them again."""
+    """Replace the files of rejected judgments and check them again.
+
+    Those of a machine are read as its answers; raises `Refused` with every problem of them.
+    """
     refuse_files((file, intents))
     with transaction.atomic():
         check_judgments_again(judgment_set, user)
+        if file is not None and judgment_set.made_by == JudgmentSet.MadeBy.MACHINE:
+            file = reread_answers(judgment_set, file)
         if file is not None:
             replace_judgment_file(judgment_set, file)
         replace_intents(judgment_set, intents)

@@ -80,6 +80,7 @@ UPLOADS = {
     "check_again": REPLACEMENTS,
     "new_judgments": JUDGMENTS,
     "check_judgments_again": JUDGMENTS,
+    "import_answers": JUDGMENTS,
     "judge_pool": Upload(size_of_file, can_judge_pool),
     "import_mark_files": Upload(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,

@@ -48,6 +48,10 @@ class MachineCard(models.Model):
         return f"{self.model} ({named})"
 
     @property
+    def num_graded(self) -> int:
+        return self.num_asked - self.num_failed
+
+    @property
     def prompt_hash(self) -> str:
         """SHA-256 of the prompt, in hexadecimal."""
         return hashlib.sha256(self.prompt.encode()).hexdigest()

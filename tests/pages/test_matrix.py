@@ -21,7 +21,15 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from leaderboard.actions import pools, snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import ApiToken, Assessment, Assignment, JudgmentSet, Track, User
+from leaderboard.models import (
+    ApiToken,
+    Assessment,
+    Assignment,
+    JudgmentSet,
+    MachineCard,
+    Track,
+    User,
+)
 from tests.assessments.marks import judge_everything
 from tests.builders import (
     OTHER_RUN,
@@ -112,6 +120,8 @@ PAGES = {
     "assessment_marks": ("/tracks/blind/judging/judging-1/marks/", ORGANISERS),
     "assessment_agreement": ("/tracks/blind/judging/judging-1/agreement/", ORGANISERS),
     "versions_agreement": ("/collections/bread/agreement/", ORGANISERS_404),
+    "import_answers": ("/collections/bread/machine/", ORGANISERS_404),
+    "machine_card": ("/collections/bread/judgments/v2/machine/", OPENED),
     "import_mark_files": ("/tracks/blind/judging/judging-1/marks/import/", ORGANISERS),
     "marks_file": ("/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
     "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),
@@ -210,6 +220,7 @@ TRACK = {
 }
 WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"], "format": "json"}
 JUDGMENTS = {"version": "v3", "file": QRELS}
+ANSWERS = {"version": "v3", "file": QRELS, "model": "GPT-4o", "prompt": "Grade it."}
 ASSESSMENT = {
     "seed": 1,
     "overlap": "none",
@@ -322,6 +333,7 @@ ACTS = {
     "check_again": Act("/collections/bread/again/", ACT_404),
     "discard_collection": Act("/collections/bread/discard/", ACT_404),
     "new_judgments": Act("/collections/bread/judgments/", ACT_404, JUDGMENTS),
+    "import_answers": Act("/collections/bread/machine/", ACT_404, ANSWERS),
     "confirm_judgments": Act("/collections/bread/judgments/v2/confirm/", ACT_404),
     "check_judgments_again": Act("/collections/bread/judgments/v2/again/", ACT_404),
     "discard_judgments": Act("/collections/bread/judgments/v2/discard/", ACT_404),
@@ -447,7 +459,8 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
-    JudgmentSet.objects.create(collection=collection, changes=changes, **second)
+    machines = JudgmentSet.objects.create(collection=collection, changes=changes, **second)
+    MachineCard.objects.create(judgment_set=machines, model="GPT-4o", prompt="Grade it.")
     names = {
         "run": make_run(blind_track, ben).pk,
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,

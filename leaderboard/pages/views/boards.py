@@ -23,7 +23,7 @@ from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, find_visible_board
 from leaderboard.collections.pools import find_pool
-from leaderboard.models import Run
+from leaderboard.models import MachineCard, Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
 from leaderboard.pages.views.lookups import (
@@ -128,6 +128,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "num_pooled": judgment_set.pooled_runs.count(),
         "pool": find_pool(judgment_set, board.sight.viewer),
         "judged_by": wording.name_judges(judgment_set),
+        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
         "versions": find_other_versions(board.sight),
         "organises_collection": board.sight.track.collection.is_organised_by(board.sight.viewer),
         "page": page,

@@ -25,6 +25,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from evaluation.problems import Refused
 from leaderboard.actions import collections as collection_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
@@ -116,7 +117,8 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
-    seen = visible_judgment_sets(request.user, found).prefetch_related(Prefetch("pool", pools))
+    sets = visible_judgment_sets(request.user, found).select_related("machine_card")
+    seen = sets.prefetch_related(Prefetch("pool", pools))
     ready = seen.filter(state=ImportState.READY)
     waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()
     return {
@@ -234,7 +236,7 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     try:
         replaced, intents = (request.FILES.get(part) for part in ("judgments", "intents"))
         replace_judgments(judgment_set, request.user, replaced, intents)
-    except (submission_rules.ActionError, NotAccepted) as reason:
+    except (submission_rules.ActionError, NotAccepted, Refused) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 

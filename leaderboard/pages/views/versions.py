@@ -17,7 +17,7 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
-from leaderboard.models import Edition, Job, JudgmentSet, Track
+from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages import wording
@@ -47,6 +47,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "track": sight.track,
         "judgment_set": judgment_set,
         "pool": find_pool(judgment_set, request.user),
+        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,

@@ -41,6 +41,7 @@ from leaderboard.pages.wording.boards import (
     describe_unknown_measure,
     warn_of_unjudged,
 )
+from leaderboard.pages.wording.machines import describe_answers
 from leaderboard.pages.wording.phrases import Phrase, Sentence
 from leaderboard.pages.wording.statistics import STATISTICS, Statistic
 
@@ -55,6 +56,7 @@ __all__ = [
     "cost_verdict",
     "count_runs_with_cost",
     "describe_adjustment",
+    "describe_answers",
     "describe_decision",
     "describe_exclusion",
     "describe_flags",

@@ -1,0 +1,82 @@
+"""Import the answers of a machine as a version of judgments of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.db import transaction
+
+from evaluation.problems import Problem
+from evaluation.reading.answers import MachineAnswers
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.uploads import accept_judgments, refuse_files
+from leaderboard.collections.machine_answers import count_answers, read_machine_answers
+from leaderboard.models import Collection, JudgmentSet, MachineCard, User
+from leaderboard.models.collections import ImportState
+
+
+@dataclass(frozen=True)
+class ImportedAnswers:
+    """The version that a machine's answers became, and what is worth knowing of them."""
+
+    judgment_set: JudgmentSet
+    card: MachineCard
+    notes: list[Problem]
+
+
+def import_machine_answers(
+    collection: Collection,
+    user: User,
+    file: UploadedFile,
+    version: str,
+    card: Mapping[str, Any],
+    note: str = "",
+    format: str = "",
+    highest_grade: int | None = None,
+    asks_first: bool = True,
+) -> ImportedAnswers:
+    """Read the answers, store their grades as a new version, and queue its check.
+
+    `card` has the fields of the machine card that organisers state, `highest_grade` is the highest
+    of the scale.  Raises ActionError and NotAccepted, and `Refused` with every problem.
+    """
+    if collection.state != ImportState.READY:
+        raise ActionError("The collection is not ready yet.")
+    refuse_files([file])
+    answers = read_machine_answers(collection, file, format, highest_grade)
+    with transaction.atomic():
+        made = accept_judgments(
+            collection,
+            render_file(answers, file.name or "answers"),
+            version,
+            user,
+            note=note,
+            format="trec",
+            asks_first=asks_first,
+        )
+        before = collection.judgment_sets.filter(state=ImportState.READY).last()
+        made.made_by = JudgmentSet.MadeBy.MACHINE
+        made.relevant_from = before.relevant_from if before is not None else 1
+        made.save(update_fields=["made_by", "relevant_from"])
+        stated = MachineCard(judgment_set=made, **card, **count_answers(answers))
+        stated.save(force_insert=True)
+    return ImportedAnswers(made, stated, list(answers.problems))
+
+
+def render_file(answers: MachineAnswers, name: str) -> SimpleUploadedFile:
+    """Return the grades as a file of qrels; raises ActionError where there is none."""
+    if not answers.grades:
+        raise ActionError("No answer has a grade.")
+    return SimpleUploadedFile(f"{Path(name).stem}.qrels", b"".join(answers.qrels()))
+
+
+def reread_answers(judgment_set: JudgmentSet, file: UploadedFile) -> SimpleUploadedFile:
+    """Read another file of answers for rejected judgments, and count it in their card."""
+    answers = read_machine_answers(judgment_set.collection, file)
+    rendered = render_file(answers, file.name or "answers")
+    MachineCard.objects.filter(judgment_set=judgment_set).update(**count_answers(answers))
+    return rendered
