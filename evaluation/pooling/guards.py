@@ -44,10 +44,13 @@ class HandedOut:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A document whose grade is known; a later mark replaces an earlier one."""
+    """A document whose grade is known; a later mark replaces an earlier one.
+
+    None: an assessor took the grade back, or cannot judge the document.
+    """
 
     docno: bytes
-    is_relevant: bool
+    is_relevant: bool | None
 
 
 Event: TypeAlias = HandedOut | Marked
@@ -81,7 +84,7 @@ class GuardedOrder:
             self.take_event(batch[-1])
         return batch
 
-    def take_mark(self, docno: bytes, is_relevant: bool) -> None:
+    def take_mark(self, docno: bytes, is_relevant: bool | None) -> None:
         """Learn a grade, also of a document judged before; KeyError outside the candidates."""
         self.take_event(Marked(docno, is_relevant))
 

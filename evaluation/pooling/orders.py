@@ -115,16 +115,18 @@ class Order(ABC):
         self.num_handed_out += 1
         self._close(draw.document)
 
-    def take_grade(self, document: int, is_relevant: bool) -> None:
-        """Note the grade of a document; a second one replaces the first."""
+    def take_grade(self, document: int, is_relevant: bool | None) -> None:
+        """Note the grade of a document; a second one replaces the first, None withdraws it."""
         self._close(document)
         before = self.relevance.get(document)
         if before is is_relevant:
             return
         if before is not None:
             self._count(document, before, -1)
-        self.relevance[document] = is_relevant
-        self._count(document, is_relevant, 1)
+            del self.relevance[document]
+        if is_relevant is not None:
+            self.relevance[document] = is_relevant
+            self._count(document, is_relevant, 1)
 
     @abstractmethod
     def _count(self, document: int, is_relevant: bool, times: int) -> None:

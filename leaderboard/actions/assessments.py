@@ -20,7 +20,7 @@ from leaderboard.assessments.distribution import (
     plan_assignments,
     take,
 )
-from leaderboard.assessments.drawing import find_docnos
+from leaderboard.assessments.drawing import count_undrawn, find_docnos
 from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
@@ -241,11 +241,13 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
     else:
         left = assignment.documents.unjudged()
         docnos = list(left.filter(is_repeat=False).values_list("docno", flat=True))
-        if not docnos:
+        undrawn = count_undrawn(assignment)
+        if not docnos and not undrawn:
             raise ActionError("Nothing is left to judge for this topic.")
         left.update(state=AssignedDocument.State.PASSED, tab="", leased_until=None)
         moved = take(worker, opinion, docnos)
-        assignment.num_documents -= len(docnos)
+        moved.num_documents += undrawn
+        assignment.num_documents -= moved.num_documents
         assignment.finished_at = timezone.now()
         assignment.save(update_fields=["num_documents", "finished_at"])
     moved.save()
@@ -261,9 +263,11 @@ def _refuse_own_documents(assignment: Assignment, worker: Worker) -> None:
     pool = assignment.assessor.assessment.pool
     pooled = documents_to_judge(pool, assignment.topic)
     own = {found.docno for found in pooled if found.is_only_of(worker.team)}
-    left = set(find_docnos(assignment))
+    left = {found.docno for found in pooled} if assignment.learns else set(find_docnos(assignment))
     if assignment.drawn_at is not None:
-        left &= set(assignment.documents.unjudged().values_list("docno", flat=True))
+        unjudged = assignment.documents.unjudged()
+        done = assignment.documents.kept().exclude(pk__in=unjudged.values("pk"))
+        left -= set(done.values_list("docno", flat=True))
     if own & left:
         name = worker.assessor
         raise ActionError(f"Only the team of {name} found some of these documents.")
@@ -286,7 +290,8 @@ def remove_assessor(assessor: Assessor, user: User) -> None:
 @transaction.atomic
 def finish_topic(assignment: Assignment) -> None:
     """Finish a topic of which every document has an answer.  Raises ActionError."""
-    if assignment.drawn_at is None or assignment.documents.unjudged().exists():
+    is_open = assignment.documents.unjudged().exists() or count_undrawn(assignment)
+    if assignment.drawn_at is None or is_open:
         raise ActionError("Some documents of this topic still wait for an answer.")
     open_now = Assignment.objects.filter(pk=assignment.pk, finished_at=None)
     is_finished = open_now.update(finished_at=timezone.now())

@@ -33,6 +33,8 @@ def import_marks(
     assessor, each named after it.  Raises ActionError, and `Refused` with every problem: then no
     mark of any file is imported.
     """
+    if assessment.learns:
+        raise ActionError("This order draws the documents itself, so marks cannot be imported.")
     sources = [MarkSource(file.name or "marks", file) for file in files]
     checked = read_mark_files(assessment, sources, format)
     try:

@@ -145,6 +145,8 @@ def _find_taken(assessment: Assessment) -> set[tuple[int, int]]:
 
 
 def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> list[Assignment]:
+    if assessment.learns:
+        return _assign_whole(assessment, opinion, workers)
     worker = _find_free(assessment, opinion.topic, workers)
     if worker is None:
         return []
@@ -159,6 +161,29 @@ def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> 
         if other is not None:
             made.append(take(other, opinion, [found.docno for found in left]))
     return made
+
+
+def _assign_whole(
+    assessment: Assessment, opinion: Opinion, workers: Iterable[Worker]
+) -> list[Assignment]:
+    """Give a topic whose order learns to an assessor whose team found nothing alone in it."""
+    documents = topics_to_judge(assessment.pool)[opinion.topic.number]
+    fit = [
+        worker
+        for worker in workers
+        if not any(document.is_only_of(worker.team) for document in documents)
+    ]
+    worker = _find_free(assessment, opinion.topic, fit)
+    if worker is None:
+        return []
+    docnos = [document.docno for document in documents]
+    # Only their number counts: the order chooses them one batch after the other.
+    return [take(worker, opinion, docnos[: first_budget(assessment)], all_of_rule=True)]
+
+
+def first_budget(assessment: Assessment) -> int | None:
+    """Return how many documents of a topic the first round has; None for all of them."""
+    return assessment.budget
 
 
 def _find_free(assessment: Assessment, topic: Topic, workers: Iterable[Worker]) -> Worker | None:
@@ -203,4 +228,7 @@ def find_team(assessor: Assessor) -> int | None:
 
 def documents_by_topic(assessment: Assessment) -> Mapping[str, int]:
     """Return how many documents of each topic are to be judged."""
-    return {number: len(found) for number, found in topics_to_judge(assessment.pool).items()}
+    sizes = {number: len(found) for number, found in topics_to_judge(assessment.pool).items()}
+    if assessment.budget is None or not assessment.chooses:
+        return sizes
+    return {number: min(size, assessment.budget) for number, size in sizes.items()}

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evaluation.pooling.pools import chance_of
 from leaderboard.assessments.distribution import find_team, select_documents
+from leaderboard.assessments.learning import (
+    GUARDS,
+    find_marks,
+    load_topic_pool,
+    resume_order,
+)
 from leaderboard.assessments.lookalikes import group_lookalikes
+from leaderboard.assessments.marking import lock_assessors
 from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Assignment
 
 # This share of the documents comes back to the assessor, after at least so many others.
 REPEATED = 0.03
 REPEATED_AFTER = 50
+# How many documents an order that learns hands out at once, after those of its warm-up.
+BATCH = 5
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,10 @@ class Drawn:
 
 
 def draw_documents(assignment: Assignment) -> None:
-    """Put the documents of an assignment in order, once; a second caller finds them there."""
+    """Put the documents of an assignment in order, once; a second caller finds them there.
+
+    An order that learns has its documents from `draw_batch`.
+    """
     if assignment.drawn_at is not None:
         return
     now = timezone.now()
@@ -52,9 +64,75 @@ def draw_documents(assignment: Assignment) -> None:
     assignment.drawn_at = now
 
 
+def count_undrawn(assignment: Assignment) -> int:
+    """Return how many documents an order that learns has still to hand out."""
+    if not assignment.learns:
+        return 0
+    return max(0, assignment.num_documents - assignment.documents.kept().count())
+
+
+def draw_batch(assignment: Assignment, tab: str, held: Collection[int], wanted: int) -> None:
+    """Hand out the next documents of an order that learns, if a tab has fewer than it wants.
+
+    Who draws locks those who judge the topic.  So a second tab finds what the first one drew,
+    and no mark arrives between the marks that are known and the draw.
+    """
+    if not assignment.learns or count_waiting(assignment, tab, held) >= wanted:
+        return
+    load_topic_pool(assignment.assessor.assessment.pool, assignment.topic)
+    try:
+        with transaction.atomic():
+            given = Assignment.objects.of_topic(assignment.assessor.assessment, assignment.topic)
+            lock_assessors(pk__in=list(given.values_list("assessor", flat=True)))
+            short = wanted - count_waiting(assignment, tab, held)
+            if short > 0:
+                _hand_out(assignment, short)
+    except IntegrityError:
+        # A database without locks: another tab drew these documents at the same moment.
+        return
+
+
+def count_waiting(assignment: Assignment, tab: str, held: Collection[int]) -> int:
+    """Return how many documents wait for this tab besides those that it holds."""
+    waiting = assignment.documents.filter(state=AssignedDocument.State.WAITING)
+    return waiting.free_for(tab).exclude(pk__in=list(held)).count()
+
+
+def _hand_out(assignment: Assignment, short: int) -> None:
+    """Store the next batch: that of the warm-up first, then small ones."""
+    assignment.refresh_from_db(fields=["num_documents", "finished_at"])
+    left = count_undrawn(assignment)
+    if not left or assignment.finished_at is not None:
+        return
+    assessment, topic = assignment.assessor.assessment, assignment.topic
+    order = resume_order(assessment, topic)
+    size = max(short, BATCH if order.log else GUARDS.warm_up)
+    batch = order.draw_batch(min(left, size))
+    runs = load_topic_pool(assessment.pool, topic).runs
+    first = assignment.documents.count() + 1
+    marks_before = len(find_marks(assessment, topic))
+    AssignedDocument.objects.bulk_create(
+        AssignedDocument(
+            assignment=assignment,
+            docno=drawn.docno.decode(),
+            place=place,
+            drawn_from_id=runs[drawn.run],
+            drawn_by=drawn.reason,
+            marks_before=marks_before,
+        )
+        for place, drawn in enumerate(batch, first)
+    )
+    if len(batch) < min(left, size):
+        # The pool ends before the budget does.
+        assignment.num_documents -= left - len(batch)
+        assignment.save(update_fields=["num_documents"])
+
+
 def order_documents(assignment: Assignment) -> list[Drawn]:
     """Return the documents in the order of judging, with those that come back."""
     assessment, topic = assignment.assessor.assessment, assignment.topic
+    if assignment.learns:
+        return [Drawn(docno) for docno in assignment.docnos]
     docnos = find_docnos(assignment)
     alike = group_lookalikes(load_texts(assessment, docnos))
     drawn = [Drawn(docno, alike.get(docno)) for docno in docnos]

@@ -10,6 +10,7 @@ from datetime import timedelta
 from django.db.models import Case, Count, When
 from django.db.models.functions import Now
 
+from leaderboard.assessments.drawing import draw_batch
 from leaderboard.models import AssignedDocument, Assignment
 
 # How long a tab holds the documents that it fetched.
@@ -36,6 +37,7 @@ def lease_documents(
     Documents kept for later come last.
     """
     wanted = most - _renew_leases(assignment, tab, held)
+    draw_batch(assignment, tab, held, wanted)
     free = assignment.documents.unjudged().free_for(tab).exclude(pk__in=list(held))
     waiting_first = Case(When(state=State.WAITING, then=0), default=1)
     leased: list[AssignedDocument] = []
@@ -95,13 +97,15 @@ def measure_all_progress(assignments: Iterable[Assignment]) -> dict[int, TopicPr
     """Count the documents of several assignments by state, with one query."""
     assignments = list(assignments)
     counts: dict[int, Counter[str]] = {assignment.pk: Counter() for assignment in assignments}
+    drawn: Counter[int] = Counter()
     rows = AssignedDocument.objects.filter(assignment__in=counts).order_by()
-    for key, state, documents in rows.values_list("assignment", "state").annotate(Count("pk")):
-        counts[key][state] = documents
+    states = rows.values_list("assignment", "state", "is_repeat").annotate(Count("pk"))
+    for key, state, is_repeat, documents in states:
+        counts[key][state] += documents
+        if state != State.PASSED and not is_repeat:
+            drawn[key] += documents
+    for assignment in assignments:
+        undrawn = max(0, assignment.num_documents - drawn[assignment.pk])
+        counts[assignment.pk][State.WAITING] += undrawn
     shown = (State.WAITING, State.LATER, State.JUDGED, State.CANNOT)
-    return {
-        assignment.pk: TopicProgress(*(counts[assignment.pk][state] for state in shown))
-        if assignment.drawn_at is not None
-        else TopicProgress(assignment.num_documents, 0, 0, 0)
-        for assignment in assignments
-    }
+    return {key: TopicProgress(*(of[state] for state in shown)) for key, of in counts.items()}

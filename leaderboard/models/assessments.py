@@ -80,8 +80,10 @@ class Assessment(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     order = models.CharField(max_length=10, choices=Order, default=Order.RANDOM)
     seed = models.PositiveIntegerField(default=new_seed, editable=False)
-    # How many documents of each topic an adaptive order may hand out; None for all of them.
+    # How many documents of each topic an order that chooses hands out; None for all of them.
     budget = models.PositiveIntegerField(null=True, blank=True)
+    # When the rest of the budgets went to the topics that still have relevant documents.
+    second_round_at = models.DateTimeField(null=True, editable=False)
     overlap = models.CharField(max_length=10, choices=Overlap, default=Overlap.SAMPLE)
     overlap_size = models.PositiveSmallIntegerField(default=10)
     rule = models.CharField(max_length=10, choices=Rule, default=Rule.FIRST)
@@ -132,8 +134,22 @@ class Assessment(models.Model):
         return Mark.objects.filter(assessor__assessment=self).exists()
 
     @property
+    def learns(self) -> bool:
+        """Whether the next documents depend on the grades so far."""
+        return self.order in LEARNING
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the order chooses which documents are judged at all."""
+        return self.learns or self.order == Assessment.Order.DECIDES
+
+    @property
     def accepts_marks(self) -> bool:
         return self.state == Assessment.State.OPEN
+
+
+# The orders whose next documents depend on the grades so far.
+LEARNING = (Assessment.Order.THOMPSON, Assessment.Order.MAXMEAN)
 
 
 @dataclass(frozen=True)
@@ -239,6 +255,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def unfinished(self) -> AssignmentQuerySet:
         return self.filter(finished_at=None)
 
+    def of_topic(self, assessment: Assessment, topic: Topic) -> AssignmentQuerySet:
+        """Return the first opinions on a topic: several once it was reassigned."""
+        return self.filter(assessor__assessment=assessment, topic=topic, turn=1)
+
 
 class Assignment(models.Model):
     """A topic that an assessor judges, as the first opinion (turn 1), the second, and so on."""
@@ -275,6 +295,11 @@ class Assignment(models.Model):
     def accepts_marks(self) -> bool:
         return self.assessor.assessment.accepts_marks and self.finished_at is None
 
+    @property
+    def learns(self) -> bool:
+        """Whether its documents are drawn in batches, by the grades so far."""
+        return self.turn == 1 and self.assessor.assessment.learns
+
 
 class AssignedDocumentQuerySet(models.QuerySet["AssignedDocument"]):
     def of(self, assessment: Assessment) -> AssignedDocumentQuerySet:
@@ -287,6 +312,10 @@ class AssignedDocumentQuerySet(models.QuerySet["AssignedDocument"]):
     def unjudged(self) -> AssignedDocumentQuerySet:
         """Return documents without an answer, those kept for later included."""
         return self.filter(state__in=[DocumentState.WAITING, DocumentState.LATER])
+
+    def kept(self) -> AssignedDocumentQuerySet:
+        """Return the documents that nobody judges instead, without repeats."""
+        return self.filter(is_repeat=False).exclude(state=DocumentState.PASSED)
 
     def free_for(self, tab: str) -> AssignedDocumentQuerySet:
         """Return documents that no other tab of the assessor has on its screen."""
@@ -318,9 +347,11 @@ class AssignedDocument(models.Model):
     # Documents of a topic with nearly the same text share a number.
     lookalikes = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=DocumentState, default=DocumentState.WAITING)
-    # In an adaptive order: the run from which it was drawn, and the guard or order that drew it.
+    # In an order that learns: the run from which it was drawn, the guard or order that drew it,
+    # and how many marks on the topic were known then.
     drawn_from = models.ForeignKey("Run", models.SET_NULL, null=True, related_name="+")
     drawn_by = models.CharField(max_length=10, blank=True, default="", db_default="")
+    marks_before = models.PositiveIntegerField(null=True)
     # The mark that stands.
     mark = models.ForeignKey("Mark", models.SET_NULL, null=True, related_name="+")
     # The tab of a browser that shows it, and until when it may.

@@ -7,9 +7,18 @@ from itertools import cycle
 
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.queues import lease_documents
 from leaderboard.models import Assessment, AssignedDocument, Assignment
 
 Grades = Callable[[AssignedDocument], int]
+
+
+def judge_in_order(assignment: Assignment, grade: Grades, most: int = 1000) -> None:
+    """Let the assessor judge the documents of a topic as they come, at most so many."""
+    draw_documents(assignment)
+    for _ in range(most):
+        for document in lease_documents(assignment, "tab", most=1).documents:
+            record_mark(assignment, Answer(document.pk, grade=grade(document), seconds=40))
 
 
 def judge_everything(
