@@ -5,7 +5,7 @@ Assessors come without accounts, so organisers reassign what they left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -88,7 +88,8 @@ def restore_log(archive: Archive, entry: AssessmentEntry, assessment: Assessment
         (row.assessor, row.topic): restore_assignment(row, restored) for row in entry.assignments
     }
     folder = f"assessments/{entry.name}"
-    documents = restore_documents(archive, f"{folder}/documents.jsonl", assignments)
+    runs = assessment.pool.summary["runs"]
+    documents = restore_documents(archive, f"{folder}/documents.jsonl", assignments, runs)
     restore_marks(archive, f"{folder}/marks.jsonl", documents, restored)
 
 
@@ -129,14 +130,21 @@ def restore_assignment(entry: AssignmentEntry, restored: Restored) -> Assignment
 
 
 def restore_documents(
-    archive: Archive, name: str, assignments: Mapping[tuple[str, str], Assignment]
+    archive: Archive,
+    name: str,
+    assignments: Mapping[tuple[str, str], Assignment],
+    runs: Sequence[str],
 ) -> dict[Place, AssignedDocument]:
     """Restore the documents in their order of judging; return them by their places."""
     documents = {}
     for row in read_json_lines(archive, name):
         share = str(row.pop("assessor", "")), str(row.pop("topic", ""))
+        number = row.pop("drawn_from", None)
+        drawn_from = None if number is None else find_row(dict(enumerate(runs)), number)
         values = clean_values(AssignedDocument, row)
-        document = AssignedDocument(assignment=find_row(assignments, share), **values)
+        document = AssignedDocument(
+            assignment=find_row(assignments, share), drawn_from_id=drawn_from, **values
+        )
         documents[Place(*share, document.docno, document.is_repeat)] = document
     AssignedDocument.objects.bulk_create(documents.values(), batch_size=1000)
     return documents

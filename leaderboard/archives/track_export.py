@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -148,14 +148,21 @@ def assessment_members(track: Track) -> Iterator[Member]:
     for assessment in ordered_assessments(track):
         folder = f"assessments/{assessment.name}"
         rows = every.filter(assignment__assessor__assessment=assessment).order_by("pk")
-        yield Member(f"{folder}/documents.jsonl", render_json_lines(map(assigned_values, rows)))
+        runs = assessment.pool.summary["runs"]
+        values = (assigned_values(document, runs) for document in rows)
+        yield Member(f"{folder}/documents.jsonl", render_json_lines(values))
         yield Member(f"{folder}/marks.jsonl", render_marks(assessment, "jsonl"))
 
 
-def assigned_values(document: AssignedDocument) -> dict[str, Any]:
-    """Return the fields of a document to judge, with its assessor and topic."""
+def assigned_values(document: AssignedDocument, runs: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a document to judge, with its assessor and topic.
+
+    The run from which it was drawn is a number among the runs of the pool.
+    """
     assignment = document.assignment
-    names = {"assessor": assignment.assessor.name, "topic": assignment.topic.number}
+    names: dict[str, Any] = {"assessor": assignment.assessor.name, "topic": assignment.topic.number}
+    if document.drawn_from_id in runs:
+        names["drawn_from"] = runs.index(document.drawn_from_id)
     return names | plain_values(document)
 
 

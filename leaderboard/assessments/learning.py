@@ -53,7 +53,9 @@ def load_topic_pool(pool: Pool, topic: Topic) -> TopicPool:
 @lru_cache(maxsize=32)
 def _read_topic_pool(pool_id: int, file: str, topic_id: int) -> TopicPool:
     pool, topic = Pool.objects.get(pk=pool_id), Topic.objects.get(pk=topic_id)
-    runs = list(pool.runs.order_by("pk"))
+    # The order of the pool's summary is that of its archive too.
+    found = pool.runs.in_bulk()
+    runs = [found[key] for key in pool.summary["runs"] if key in found]
     number = topic.number.encode()
     depth = find_depth(pool) or MOST_DEPTH
     places = gathered([_read_ranking(run, topic.number) for run in runs], depth, [number])[number]

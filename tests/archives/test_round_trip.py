@@ -81,6 +81,7 @@ from leaderboard.models import (
 from leaderboard.notifications import notices
 from leaderboard.runs import fact_changes
 from tests.archives.test_archives import AWAY, command
+from tests.assessments.marks import judge_in_order
 from tests.builders import (
     INTENTS,
     OTHER_RUN,
@@ -298,6 +299,11 @@ def judge_here(track: Track, ada: User, fay: User, gus: User) -> None:
     judge(begun, grade=1, most=1)
     to = second.assessors.exclude(pk=begun.assessor_id).get()
     assessments.reassign(begun, ada, to)
+    assessments.close_assessment(second, ada, "judged-in-part", is_early=True)
+    work()
+    third = make_assessment(pool, ada, fay, order="thompson", budget=2)
+    for assignment in Assignment.objects.filter(assessor__assessment=third):
+        judge_in_order(assignment, lambda document: document.place % 2)
 
 
 def judge(assignment: Assignment, grade: int, most: int = 9) -> None:

@@ -30,7 +30,9 @@ def small_batches(monkeypatch):
 @pytest.fixture
 def wide_pool(monkeypatch, ada, ben, cat):
     """Thirty documents per topic, of two runs that share ten."""
-    monkeypatch.setattr(builders, "DOCUMENTS", "".join(f'{{"_id": "d{n:02}"}}\n' for n in range(30)))
+    monkeypatch.setattr(
+        builders, "DOCUMENTS", "".join(f'{{"_id": "d{n:02}"}}\n' for n in range(30))
+    )
     track = make_track(make_collection(ada, qrels=None), disclosure="blind")
     tops = {ben: range(20), cat: range(29, 9, -1)}
     runs = [
