@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import secrets
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.management.demo_judging import begin_judging
 from leaderboard.management.sample import FOLDER
 from leaderboard.management.sample.rankers import SampleRun, runs
+from leaderboard.management.waiting import wait_until
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.facts import Figure, clean_facts
@@ -123,14 +123,14 @@ def read_sample_file(name: str) -> SimpleUploadedFile:
 
 
 def wait_until_ready(collection: Collection) -> None:
-    deadline = time.monotonic() + IMPORT_SECONDS
-    while collection.state != ImportState.READY:
-        if collection.state in (ImportState.REFUSED, ImportState.FAILED):
-            raise RuntimeError(f"the sample collection was {collection.state}")
-        if time.monotonic() > deadline:
-            raise RuntimeError("no worker has imported the sample collection")
-        time.sleep(0.1)
+    def has_ended() -> bool:
         collection.refresh_from_db()
+        return collection.state in (ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
+
+    if not wait_until(has_ended, IMPORT_SECONDS):
+        raise RuntimeError("no worker has imported the sample collection")
+    if collection.state != ImportState.READY:
+        raise RuntimeError(f"the sample collection was {collection.state}")
 
 
 def build_track(collection: Collection) -> Track:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 from django.utils import timezone
@@ -12,6 +11,7 @@ from leaderboard.actions import assessments, pools
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, record_mark
 from leaderboard.assessments.texts import ReadableText, read_documents
+from leaderboard.management.waiting import wait_until
 from leaderboard.models import Assessment, Assignment, Mark, Pool, Run, Track, User
 from leaderboard.models.assessments import GradeText
 
@@ -55,20 +55,18 @@ def begin_judging(track: Track, organiser: User, assessors: list[User]) -> None:
 
 
 def wait_for_runs(track: Track) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while Run.objects.filter(track=track).unfinished().exists():
-        if time.monotonic() > deadline:
-            raise RuntimeError("no worker has scored the sample runs")
-        time.sleep(0.1)
+    unfinished = Run.objects.filter(track=track).unfinished()
+    if not wait_until(lambda: not unfinished.exists(), WAIT_SECONDS):
+        raise RuntimeError("no worker has scored the sample runs")
 
 
 def wait_for_pool(pool: Pool) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while pool.state != Pool.State.PROPOSED:
-        if time.monotonic() > deadline or pool.state == Pool.State.FAILED:
-            raise RuntimeError("no worker has gathered the sample pool")
-        time.sleep(0.1)
+    def is_gathered() -> bool:
         pool.refresh_from_db()
+        return pool.state in (Pool.State.PROPOSED, Pool.State.FAILED)
+
+    if not wait_until(is_gathered, WAIT_SECONDS) or pool.state == Pool.State.FAILED:
+        raise RuntimeError("no worker has gathered the sample pool")
 
 
 def judge_beginning(assignment: Assignment) -> None:

@@ -38,6 +38,16 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
             bar.end()
 
 
+def wait_until(is_done: Callable[[], bool], seconds: float) -> bool:
+    """Wait for workers of other processes; return whether it was done within these seconds."""
+    deadline = time.monotonic() + seconds
+    while not is_done():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(PAUSE / 2)
+    return True
+
+
 def wait_for_collection(collection: Collection) -> None:
     """Wait until the collection changes no more without a user."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import urllib.request
 from argparse import ArgumentParser
 from typing import Any
@@ -12,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.management.demo_data import NAME, TRACK, Account, load_sample
 from leaderboard.management.processes import ServeError, Site, run_site
+from leaderboard.management.waiting import wait_until
 from leaderboard.models import Run
 
 SCORING_SECONDS = 120
@@ -59,11 +59,10 @@ class Command(BaseCommand):
 
 
 def wait_until_scored() -> None:
-    deadline = time.monotonic() + SCORING_SECONDS
-    while waiting := Run.objects.filter(track__slug=TRACK).unfinished().count():
-        if time.monotonic() > deadline:
-            raise CommandError(f"{waiting} runs not scored after {SCORING_SECONDS} seconds")
-        time.sleep(0.1)
+    unfinished = Run.objects.filter(track__slug=TRACK).unfinished()
+    if not wait_until(lambda: not unfinished.exists(), SCORING_SECONDS):
+        waiting = unfinished.count()
+        raise CommandError(f"{waiting} runs not scored after {SCORING_SECONDS} seconds")
 
 
 def main_pages() -> list[tuple[str, str]]:
