@@ -80,10 +80,6 @@ class Outcome:
         """How many documents of the pool have no grade."""
         return self.num_pooled - self.num_graded
 
-    @property
-    def num_relevant(self) -> int:
-        return sum(bool(found.grade) for found in self.settled)
-
 
 def find_outcome(assessment: Assessment) -> Outcome:
     """Return what the marks of an assessment amount to."""
