@@ -11,8 +11,8 @@ from evaluation.commands import files, tables
 from evaluation.commands.arguments import command_parser
 from evaluation.commands.tables import text_of
 from evaluation.marks import Mark, replay
-from evaluation.problems import Refused
-from evaluation.reading.marks import FORMATS, MarkLog, assessor_of
+from evaluation.problems import Refused, refuse
+from evaluation.reading.marks import FORMATS, MarkLog, assessor_of, read_assessor_folder
 from evaluation.settlement import RULES, Settled, settle
 
 EPILOG = """
@@ -30,7 +30,8 @@ Formats:
   doccano      an export of Doccano; the name of the file is the assessor. The label begins or
                ends with the grade.
 
-Give all files of an assessment: marks of one file can replace those of a file before it.
+Give all files of an assessment: marks of one file can replace those of a file before it. A folder
+has a trec file for each assessor; a file's name without its ending is the assessor.
 Decisions are judgments of an organiser, and beat every rule. Documents without a grade are not
 printed.
 
@@ -40,7 +41,9 @@ Exit status: 0; 2 when a file is rejected or cannot be read, or when the command
 
 def parser() -> argparse.ArgumentParser:
     parser = command_parser("settle", "Print one grade per document from marks.", EPILOG)
-    parser.add_argument("marks", metavar="MARKS", nargs="+", help=".gz is unpacked; - is stdin")
+    parser.add_argument(
+        "marks", metavar="MARKS", nargs="+", help="files or folders; .gz is unpacked, - is stdin"
+    )
     parser.add_argument("--rule", choices=RULES, default="first")
     parser.add_argument("--format", choices=FORMATS, help="of all files (default: by their lines)")
     parser.add_argument("--decisions", metavar="QRELS", help="grades that an organiser decided")
@@ -51,10 +54,7 @@ def run(options: argparse.Namespace) -> int:
     path, log = "", MarkLog()
     try:
         for path in options.marks:
-            with files.open_input(path) as file:
-                name = "" if path == "-" else Path(path).name
-                read = log.read(file, options.format, assessor_of(name), path)
-            files.report(path, read.problems)
+            read_source(path, options.format, log)
         decisions: dict[tuple[str, str], int] = {}
         if options.decisions is not None:
             path = options.decisions
@@ -66,6 +66,20 @@ def run(options: argparse.Namespace) -> int:
     for line in summary_of(log.marks, settled, decisions):
         print(line, file=sys.stderr)
     return 0
+
+
+def read_source(path: str, format: str | None, log: MarkLog) -> None:
+    """Read one file into the log, or a folder with the qrels of one assessor in each file."""
+    if Path(path).is_dir() and format in (None, "trec"):
+        paths = sorted(Path(path).glob("[!.]*"))
+        if not paths:
+            raise refuse("E_EMPTY", "the folder has no files")
+        read_assessor_folder(paths, log)
+        return
+    with files.open_input(path) as file:
+        name = "" if path == "-" else Path(path).name
+        read = log.read(file, format, assessor_of(name), path)
+    files.report(path, read.problems)
 
 
 def read_decisions(path: str) -> dict[tuple[str, str], int]:

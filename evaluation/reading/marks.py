@@ -56,13 +56,13 @@ def read_marks(file: BinaryIO, format: str | None = None, assessor: str = "") ->
     return MarkLog().read(file, format, assessor)
 
 
-def read_assessor_folder(paths: Sequence[Path]) -> list[Mark]:
+def read_assessor_folder(paths: Sequence[Path], log: MarkLog | None = None) -> list[Mark]:
     """Marks of several assessors, a file of qrels each, whose stem names the assessor.
 
-    All files are read; raises `Refused` with the problems of all, each beginning with the name of
-    its file.
+    They follow those of `log`. All files are read; raises `Refused` with the problems of all, each
+    beginning with the name of its file.
     """
-    log, all_problems = MarkLog(), Problems()
+    log, all_problems = log or MarkLog(), Problems()
     for path in paths:
         try:
             with path.open("rb") as file:

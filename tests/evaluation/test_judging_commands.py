@@ -1,5 +1,7 @@
 """Commands about judging: what kappa, settle, plan and reuse print."""
 
+import gzip
+
 import pytest
 from pytest import approx
 
@@ -105,6 +107,46 @@ def test_settle_takes_the_decisions_of_an_organiser(capfd, folder):
     printed = capfd.readouterr()
     assert "1 0 b 1\n" in printed.out and "2 0 a" not in printed.out
     assert "decisions about documents without marks, ignored: 1" in printed.err
+
+
+@pytest.fixture
+def assessors(folder):
+    """A folder with the judgments of each assessor in a file of its own."""
+    (folder / "assessors").mkdir()
+    (folder / "assessors/ada.qrels").write_bytes(ADA)
+    (folder / "assessors/ben.qrels.gz").write_bytes(gzip.compress(BEN))
+    return folder / "assessors"
+
+
+def test_settle_reads_a_folder_with_a_file_for_each_assessor(capfd, assessors):
+    main(["settle", "ada", "ben"])
+    files = capfd.readouterr()
+    assert main(["settle", "assessors"]) == 0
+    assert capfd.readouterr() == files
+
+
+def test_settle_reads_a_folder_after_a_file(capfd, folder, assessors):
+    (folder / "cat").write_bytes(b"1 0 a 0\n")
+    assert main(["settle", "cat", "assessors"]) == 0
+    printed = capfd.readouterr()
+    assert printed.out.startswith("1 0 a 0\n") and "12 marks of 3 assessors" in printed.err
+
+
+def test_settle_names_the_file_of_a_folder_that_is_rejected(capfd, assessors):
+    (assessors / "cat.qrels").write_bytes(b"1 0 a x\n")
+    assert main(["settle", "assessors"]) == 2
+    assert "assessors: error: line 1: E_REL: cat.qrels: the grade" in capfd.readouterr().err
+
+
+def test_settle_rejects_an_empty_folder(capfd, folder):
+    (folder / "none").mkdir()
+    assert main(["settle", "none"]) == 2
+    assert "none: error: E_EMPTY: the folder has no files" in capfd.readouterr().err
+
+
+def test_a_folder_is_not_an_export_of_doccano(capfd, assessors):
+    assert main(["settle", "assessors", "--format", "doccano"]) == 2
+    assert "assessors: error: Is a directory" in capfd.readouterr().err
 
 
 MARK = '{"topic": "1", "docno": "a", "assessor": "ada", "grade": 2, "key": "k1"}\n'
