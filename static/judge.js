@@ -216,11 +216,10 @@
   function showLast() {
     const box = one("[data-last]");
     const made = seen.slice(-5).reverse().map((done) => {
-      const sign = document.createElement("span");
       if (done.mark.kind === "grade") {
-        const pattern = one(`[name=grade][value="${done.mark.grade}"] .grade`, grades);
-        return pattern.cloneNode(true);
+        return one(`[name=grade][value="${done.mark.grade}"] .grade`, grades).cloneNode(true);
       }
+      const sign = document.createElement("span");
       sign.className = "grade unjudged"; sign.textContent = "X";
       return sign;
     });
