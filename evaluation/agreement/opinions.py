@@ -1,4 +1,4 @@
-"""Agreement of the opinions on each document: the first beside the second, whoever gave them.
+"""Agreement of the opinions on each document: the first beside the second, by any assessor.
 
 Opinions are float64[opinions, documents], the first opinion on each document first, NaN where there
 is none. Where a document has more than two, every two of them are a pair.

@@ -45,7 +45,7 @@ class Layout:
 
 
 def number_text(value: float, layout: Layout, whole: bool = False) -> str:
-    """A value as trec_eval prints it, four decimals, or with so many significant digits.
+    """A value as trec_eval prints it, four decimals, or with this many significant digits.
 
     >>> number_text(1 / 3, Layout(True, True, None)), number_text(1 / 3, Layout(True, True, 17))
     ('0.3333', '0.33333333333333331')

@@ -149,7 +149,7 @@ class OrderSettings:
 
 
 def resume(settings: OrderSettings, candidates: Candidates, log: Sequence[Event]) -> GuardedOrder:
-    """Return the order as it is after a log, ready for the next batch."""
+    """Return an order that has taken all events of a log, ready for the next batch."""
     order = settings.start(candidates)
     for event in log:
         order.take_event(event)

@@ -149,7 +149,7 @@ class MarkLog:
             return False
         if self.marks[place] != mark:
             message = f"{self._where(place)} has this key with other content"
-            hint = "Give every mark a key of its own."
+            hint = "Give each mark a different key."
             problems.error("E_DUP_KEY", number, message, mark.key, hint)
         return True
 

@@ -223,7 +223,7 @@ def _move(
 def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
     """Let another assessor judge what is left of a topic.  Raises ActionError.
 
-    Marks stay with whoever made them, so the first assessor keeps the documents judged so far.
+    The first assessor keeps the documents judged so far, with their marks.
     """
     others = assignment.assessor.assessment.assessors.available()
     if not others.filter(pk=to.pk).exists():
@@ -289,7 +289,7 @@ def remove_assessor(assessor: Assessor, user: User) -> None:
 
 @transaction.atomic
 def finish_topic(assignment: Assignment) -> None:
-    """Finish a topic of which every document has an answer.  Raises ActionError."""
+    """Finish a topic when each of its documents has an answer.  Raises ActionError."""
     is_open = assignment.documents.unjudged().exists() or count_undrawn(assignment)
     if assignment.drawn_at is None or is_open:
         raise ActionError("Some documents of this topic still wait for an answer.")

@@ -264,7 +264,7 @@ def _moves(
 
 
 def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None:
-    """Return the verdict of each run; None if a job has yet to test so many runs."""
+    """Return the verdict of each run; None if a job has yet to test them."""
     baseline = edition.track.baseline_id
     if baseline not in boards.runs:
         return {}

@@ -14,7 +14,7 @@ from leaderboard.assessments.pool_documents import (
 )
 from leaderboard.models import Assessment, Assessor, Assignment, Membership, Topic
 
-# A sample has at least so many documents of each topic that has as many.
+# The fewest documents of a topic in a sample; a topic with fewer is in it as a whole.
 SMALLEST_SAMPLE = 5
 
 

@@ -21,8 +21,9 @@ from leaderboard.assessments.marking import lock_assessors
 from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Assignment
 
-# This share of the documents comes back to the assessor, after at least so many others.
+# The share of the documents that an assessor judges twice.
 REPEATED = 0.03
+# The fewest other documents before one of them comes back.
 REPEATED_AFTER = 50
 # How many documents an order that learns hands out at once, after those of its warm-up.
 BATCH = 5

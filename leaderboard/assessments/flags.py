@@ -23,12 +23,12 @@ from leaderboard.assessments.progress import load_seconds
 from leaderboard.assessments.shared_grades import find_twice_judged
 from leaderboard.models import Assessment, Assessor, Mark
 
-# A median below so many seconds, over at least so many marks.
+# An assessor is fast with a median below these seconds, over at least this many marks.
 FAST_SECONDS = 5.0
 FEWEST_MARKS = 30
-# The same grade so many times, one after the other.
+# A row is long if this many marks, one after the other, have the same grade.
 LONG_ROW = 40
-# A kappa of two assessors below this, over at least so many documents of both.
+# Two assessors differ with a kappa below this, over at least this many documents of both.
 LOW_KAPPA = 0.1
 FEWEST_SHARED = 30
 # Documents that the own team has down to this rank are of interest to the assessor.

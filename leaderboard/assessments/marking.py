@@ -92,8 +92,8 @@ def record_mark(assignment: Assignment, answer: Answer) -> Mark:
 def lock_assessors(**which: object) -> list[Assessor]:
     """Lock assessors until the transaction ends, and return them with their assessment as it is.
 
-    Whoever writes a mark locks its assessor, and whoever closes an assessment locks all of them.
-    So each mark is either part of what closing makes or refused.
+    Writing a mark locks its assessor, and closing an assessment locks all its assessors.  So each
+    mark is either part of what closing makes or refused.
     """
     locked = Assessor.objects.select_for_update().filter(**which).order_by("pk")
     keys = [assessor.pk for assessor in locked]

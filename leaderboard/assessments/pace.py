@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Assessor, Mark
 
-# After so many minutes at a stretch a pause is suggested.
+# The minutes of judging after which the page suggests a pause.
 PAUSE_AFTER = 50
 
 

@@ -24,7 +24,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.assessments import DocumentState
 
-# The present pace is that of so many days.
+# The present pace is that of the last days, this many.
 RECENT_DAYS = 7
 
 

@@ -32,7 +32,7 @@ class Handed:
 def lease_documents(
     assignment: Assignment, tab: str, held: Collection[int] = (), most: int = FETCHED
 ) -> Handed:
-    """Hand a tab so many documents that it has `most` with those that it holds already.
+    """Hand a tab documents until it has `most`, with those that it holds already.
 
     Documents kept for later come last.
     """

@@ -68,7 +68,7 @@ class Sight:
     viewer: Viewer
     is_organiser: bool
     team: Team | None
-    # Whether the viewer judges documents of the track; whoever does sees no score of it.
+    # Whether the viewer judges documents of the track; then the viewer sees no score of it.
     is_assessing: bool = False
     # The edition to show instead of the one on the board, if another is asked for.
     other_edition: Edition | None = None

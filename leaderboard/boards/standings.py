@@ -184,7 +184,7 @@ class Board:
 
     @property
     def awaits_pairs(self) -> bool:
-        """Whether a job has yet to compare all pairs of so many runs."""
+        """Whether a job has yet to compare all pairs of the runs."""
         return self.has_enough_topics and len(self.ranked) > 1 and self.decisions is None
 
     @property

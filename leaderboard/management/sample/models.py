@@ -42,7 +42,7 @@ def tf_idf(index: Index, topic: FloatArray) -> FloatArray:
 
 
 def coordination(index: Index, topic: FloatArray) -> FloatArray:
-    """How many different words of the topic occur in the document: whole numbers, so many ties."""
+    """How many different words of the topic occur in the document: whole numbers with many ties."""
     asked = np.flatnonzero(topic)
     return _where_positive((index.counts[:, asked] > 0).sum(axis=1).astype(np.float64))
 
