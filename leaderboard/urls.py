@@ -70,6 +70,7 @@ assessment_urls = [
     path("agreement/", agreement.assessment_agreement, name="assessment_agreement"),
     path("marks/import/", mark_files.import_mark_files, name="import_mark_files"),
     path("marks/marks.<slug:kind>", mark_files.marks_file, name="marks_file"),
+    path("prompts.jsonl", machines.assessment_prompts, name="assessment_prompts"),
     path("settings/", assessments.assessment_settings, name="assessment_settings"),
     path("try/", assessments.try_assessment, name="try_assessment"),
     path("close/", assessments.close_assessment, name="close_assessment"),
@@ -119,6 +120,7 @@ track_urls = [
     path("pools/<slug:name>/discard/", pools.discard_pool, name="discard_pool"),
     path("pools/<slug:name>/judgments/", pools.judge_pool, name="judge_pool"),
     path("pools/<slug:name>/pool.<slug:kind>", pools.pool_file, name="pool_file"),
+    path("pools/<slug:name>/prompts.jsonl", machines.pool_prompts, name="pool_prompts"),
     path("pools/<slug:name>/judging/", assessments.plan_assessment, name="plan_assessment"),
     path("judging/", assessments.assessments, name="assessments"),
     path("judging/<slug:name>/", include(assessment_urls)),
@@ -193,6 +195,12 @@ collection_urls = [
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path("agreement/", agreement.versions_agreement, name="versions_agreement"),
     path("machine/", machines.import_answers, name="import_answers"),
+    path("fill-holes/", machines.fill_holes, name="fill_holes"),
+    path(
+        "judgments/<slug:version>/prompts.jsonl",
+        machines.version_prompts,
+        name="version_prompts",
+    ),
     path("judgments/<slug:version>/machine/", machines.machine_card, name="machine_card"),
     path(
         "judgments/<slug:version>/confirm/",

@@ -1,4 +1,4 @@
-"""Import the answers of a machine as a version of judgments of its own."""
+"""Import the answers of a machine as a version of its own, and fill the holes of people's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from evaluation.problems import Problem
 from evaluation.reading.answers import MachineAnswers
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments, refuse_files
+from leaderboard.collections.fillings import find_filling
 from leaderboard.collections.machine_answers import count_answers, read_machine_answers
-from leaderboard.models import Collection, JudgmentSet, MachineCard, User
+from leaderboard.models import AuditEvent, Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
 
 
@@ -80,3 +81,43 @@ def reread_answers(judgment_set: JudgmentSet, file: UploadedFile) -> SimpleUploa
     rendered = render_file(answers, file.name or "answers")
     MachineCard.objects.filter(judgment_set=judgment_set).update(**count_answers(answers))
     return rendered
+
+
+def fill_holes(
+    people: JudgmentSet, machine: JudgmentSet, user: User, version: str, note: str = ""
+) -> JudgmentSet:
+    """Make a version with the grades of people, and the machine's where people gave none.
+
+    Both versions stay unchanged.  Raises ActionError and NotAccepted.
+    """
+    refuse_unlike(people, machine)
+    filling = find_filling(people, machine)
+    if not filling.machine:
+        raise ActionError("People judged every document that the machine judged.")
+    file = SimpleUploadedFile(f"{version}.qrels", b"".join(filling.qrels()))
+    with transaction.atomic():
+        made = accept_judgments(
+            people.collection, file, version, user, note=note, format="trec", asks_first=False
+        )
+        made.made_by = JudgmentSet.MadeBy.BOTH
+        made.people_version, made.machine_version = people, machine
+        made.relevant_from = people.relevant_from
+        made.save(update_fields=["made_by", "people_version", "machine_version", "relevant_from"])
+        sources = {"people": people.version, "machine": machine.version}
+        AuditEvent.objects.record(user, "fill holes", made, after=sources)
+    return made
+
+
+def refuse_unlike(people: JudgmentSet, machine: JudgmentSet) -> None:
+    """Raise ActionError for versions whose grades cannot be put together."""
+    for each in (people, machine):
+        if each.state != ImportState.READY:
+            raise ActionError(f"Judgments {each.version} are not imported yet.")
+        if each.num_strata or each.num_subtopics:
+            raise ActionError(f"Judgments {each.version} have strata or subtopics.")
+    if people.made_by in (JudgmentSet.MadeBy.MACHINE, JudgmentSet.MadeBy.BOTH):
+        raise ActionError(f"Judgments {people.version} are not by people.")
+    if machine.made_by != JudgmentSet.MadeBy.MACHINE:
+        raise ActionError(f"Judgments {machine.version} are not by a machine.")
+    if people.collection_id != machine.collection_id:
+        raise ActionError("Both versions must be of one collection.")

@@ -80,6 +80,10 @@ class JudgmentsEntry(Entry):
         "trec", exclude_if=lambda format: format == "trec"
     )
     fields: dict[str, Any] = {}
+    # Of judgments by a machine, and of those that fill holes the versions they are made of.
+    machine: dict[str, Any] | None = Field(None, exclude_if=lambda card: card is None)
+    people_version: str | None = Field(None, exclude_if=lambda version: version is None)
+    machine_version: str | None = Field(None, exclude_if=lambda version: version is None)
 
 
 class TrackEntry(Entry):

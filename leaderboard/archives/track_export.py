@@ -72,6 +72,7 @@ from leaderboard.models import (
     Collection,
     Edition,
     JudgmentSet,
+    MachineCard,
     Pool,
     PracticeDocument,
     Run,
@@ -288,6 +289,7 @@ def build_manifest(track: Track) -> Manifest:
 
 
 def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
+    card = MachineCard.objects.filter(judgment_set=judged).first()
     return JudgmentsEntry(
         version=judged.version,
         note=judged.note,
@@ -298,6 +300,9 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
         pooled_runs=list(judged.pooled_runs.order_by("pk").values_list("pk", flat=True)),
         format=find_judgment_format(judged),
         fields=judgment_values(judged),
+        machine=None if card is None else plain_values(card),
+        people_version=None if judged.people_version is None else judged.people_version.version,
+        machine_version=None if judged.machine_version is None else judged.machine_version.version,
     )
 
 

@@ -47,6 +47,7 @@ from leaderboard.models import (
     Edition,
     Grant,
     JudgmentSet,
+    MachineCard,
     Milestone,
     Pool,
     Run,
@@ -209,6 +210,19 @@ def restore_original_file(archive: Archive, entry: JudgmentsEntry, collection: C
             raise ArchiveError(f"{name} is not the original file of the judgments")
         stored = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", sent)
     JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
+
+
+def restore_makers(entry: JudgmentsEntry, collection: Collection) -> None:
+    """Restore the card of a machine, or the versions of people and machine that fill holes."""
+    judged = find_judgments(collection, entry.version)
+    if judged is None:
+        return
+    if entry.machine is not None:
+        card = clean_values(MachineCard, entry.machine)
+        MachineCard.objects.create(judgment_set=judged, **card)
+    judged.people_version = find_judgments(collection, entry.people_version)
+    judged.machine_version = find_judgments(collection, entry.machine_version)
+    judged.save(update_fields=["people_version", "machine_version"])
 
 
 def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:

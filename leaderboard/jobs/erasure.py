@@ -24,6 +24,8 @@ def erase_collection(collection: Collection) -> None:
         _cancel_jobs(kind, [collection.pk])
     for kind in ("check_judgments", "import_judgments", "try_judgments"):
         _cancel_jobs(kind, collection.judgment_sets.values_list("pk", flat=True))
+    # Judgments that fill holes protect the two versions that they are made of.
+    collection.judgment_sets.exclude(people_version=None).delete()
     collection.delete()
 
 

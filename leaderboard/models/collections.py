@@ -237,6 +237,17 @@ class JudgmentSet(models.Model):
         return self.version
 
     @property
+    def num_graded(self) -> int:
+        """How many documents have a grade; the others were pooled and are unjudged."""
+        return sum(number for grade, number in self.grade_counts.items() if int(grade) >= 0)
+
+    @property
+    def num_by_machine(self) -> int:
+        """How many documents of a version by both the machine judged."""
+        people = self.people_version
+        return 0 if people is None else self.num_graded - people.num_graded
+
+    @property
     def is_sample(self) -> bool:
         """Whether some documents of a stratified sample were not drawn."""
         return self.num_strata > 0 and any(int(grade) < 0 for grade in self.grade_counts)

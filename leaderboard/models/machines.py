@@ -9,6 +9,13 @@ from django.db import models
 from leaderboard.models.collections import JudgmentSet
 
 
+class MachineCardQuerySet(models.QuerySet["MachineCard"]):
+    def behind(self, judgment_set: JudgmentSet) -> MachineCard | None:
+        """Return the card of a version, or of the machine that filled its holes."""
+        versions = [judgment_set.pk, judgment_set.machine_version_id]
+        return self.filter(judgment_set__in=[pk for pk in versions if pk is not None]).first()
+
+
 class MachineCard(models.Model):
     """What organisers state about the machine of a version, and what its answers show."""
 
@@ -36,6 +43,8 @@ class MachineCard(models.Model):
     num_repeated = models.PositiveIntegerField(default=0)
     self_agreement = models.FloatField(null=True)
     self_kappa = models.FloatField(null=True)
+
+    objects = MachineCardQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.name

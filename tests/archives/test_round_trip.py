@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from leaderboard.actions import (
     assessments,
+    machine_judgments,
     people,
     pools,
     runs,
@@ -55,6 +56,7 @@ from leaderboard.models import (
     JudgeBoards,
     Judgment,
     JudgmentSet,
+    MachineCard,
     Mail,
     Mark,
     Membership,
@@ -97,6 +99,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.machines.answers import import_answers
 
 pytestmark = pytest.mark.long
 
@@ -105,6 +108,7 @@ TABLES: dict[type[models.Model], str] = {
     Collection: "tracks",
     Topic: "collection__tracks",
     JudgmentSet: "collection__tracks",
+    MachineCard: "judgment_set__collection__tracks",
     Judgment: "judgment_set__collection__tracks",
     Stratum: "judgment__judgment_set__collection__tracks",
     SubtopicGrade: "judgment__judgment_set__collection__tracks",
@@ -236,13 +240,17 @@ def lived(request, collection, ada, ben, cat) -> Track:
 
 
 def bring_other_judgments(collection: Collection, ada: User) -> None:
-    """A version with subtopics and their probabilities, and one that is a sample."""
+    """A version with subtopics, one that is a sample, one by a machine and one by both."""
     for version, text, intents in (("diverse", SUBTOPICS, INTENTS), ("sampled", STRATA, None)):
         likely = None if intents is None else upload("intents.txt", intents)
         uploads.accept_judgments(
             collection, upload("q", text), version, ada, asks_first=False, intents=likely
         )
         work()
+    machine = import_answers(collection)
+    people = collection.judgment_sets.get(version="v1")
+    machine_judgments.fill_holes(people, machine, ada, "both")
+    work()
 
 
 def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:

@@ -14,6 +14,7 @@ NO_PAGES = {
     "account_data",
     "account_logout",
     "archive",
+    "assessment_prompts",
     "badge",
     "badge_by_code",
     "baseline_file",
@@ -33,6 +34,7 @@ NO_PAGES = {
     "openapi-json",
     "pack",
     "pool_file",
+    "pool_prompts",
     "qrels_file",
     "run_file",
     "run_metadata",
@@ -43,6 +45,7 @@ NO_PAGES = {
     "topic_map_image",
     "topics_download",
     "topics_file",
+    "version_prompts",
 }
 
 

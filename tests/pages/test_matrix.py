@@ -121,6 +121,10 @@ PAGES = {
     "assessment_agreement": ("/tracks/blind/judging/judging-1/agreement/", ORGANISERS),
     "versions_agreement": ("/collections/bread/agreement/", ORGANISERS_404),
     "import_answers": ("/collections/bread/machine/", ORGANISERS_404),
+    "fill_holes": ("/collections/bread/fill-holes/", ORGANISERS_404),
+    "version_prompts": ("/collections/bread/judgments/v1/prompts.jsonl", ORGANISERS_404),
+    "pool_prompts": ("/tracks/blind/pools/pool-2/prompts.jsonl", ORGANISERS),
+    "assessment_prompts": ("/tracks/blind/judging/judging-1/prompts.jsonl", ORGANISERS),
     "machine_card": ("/collections/bread/judgments/v2/machine/", OPENED),
     "import_mark_files": ("/tracks/blind/judging/judging-1/marks/import/", ORGANISERS),
     "marks_file": ("/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
@@ -334,6 +338,9 @@ ACTS = {
     "discard_collection": Act("/collections/bread/discard/", ACT_404),
     "new_judgments": Act("/collections/bread/judgments/", ACT_404, JUDGMENTS),
     "import_answers": Act("/collections/bread/machine/", ACT_404, ANSWERS),
+    "fill_holes": Act(
+        "/collections/bread/fill-holes/", ACT_404, {"people": "v1", "machine": "gpt"}
+    ),
     "confirm_judgments": Act("/collections/bread/judgments/v2/confirm/", ACT_404),
     "check_judgments_again": Act("/collections/bread/judgments/v2/again/", ACT_404),
     "discard_judgments": Act("/collections/bread/judgments/v2/discard/", ACT_404),
@@ -459,6 +466,9 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
+    third = {"version": "gpt", "state": "ready", "made_by": "machine", "grade_counts": {"1": 1}}
+    gpt = JudgmentSet.objects.create(collection=collection, created_by=ada, file="none", **third)
+    gpt.judgments.create(topic=collection.topics.first(), docno="d9", grade=1)
     machines = JudgmentSet.objects.create(collection=collection, changes=changes, **second)
     MachineCard.objects.create(judgment_set=machines, model="GPT-4o", prompt="Grade it.")
     names = {

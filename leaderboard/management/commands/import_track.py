@@ -29,6 +29,7 @@ from leaderboard.archives.track_import import (
     restore_edition,
     restore_events,
     restore_judgments,
+    restore_makers,
     restore_original_file,
     restore_pool,
     restore_pooled_runs,
@@ -129,6 +130,7 @@ class Command(BaseCommand):
         for judged in manifest.judgments:
             restore_pooled_runs(judged, track.collection, runs)
             restore_original_file(archive, judged, track.collection)
+            restore_makers(judged, track.collection)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
         for assessment in manifest.assessments:

@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 
 from evaluation.reading.answers import HIGHEST_GRADE
-from leaderboard.models import MachineCard
+from leaderboard.models import Collection, JudgmentSet, MachineCard
+from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 
 CARD_FIELDS = [
@@ -79,3 +80,24 @@ class MachineAnswersForm(forms.ModelForm):
         """The fields of the file and its version."""
         names = ("file", "format", "version", "highest_grade", "note")
         return {name: self.cleaned_data[name] for name in names}
+
+
+class FillHolesForm(forms.Form):
+    """A version by people and one by a machine; both must be of the collection."""
+
+    people = forms.ModelChoiceField(JudgmentSet.objects.none(), label="Judgments by people")
+    machine = forms.ModelChoiceField(JudgmentSet.objects.none(), label="Judgments by a machine")
+    version = forms.SlugField(label="New version", max_length=40, required=False)
+
+    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        ready = collection.judgment_sets.filter(state=ImportState.READY)
+        machines = ready.filter(made_by=JudgmentSet.MadeBy.MACHINE)
+        others = [JudgmentSet.MadeBy.MACHINE, JudgmentSet.MadeBy.BOTH]
+        for name, sets in {
+            "people": ready.exclude(made_by__in=others),
+            "machine": machines,
+        }.items():
+            self.fields[name].queryset = sets
+            self.fields[name].to_field_name = "version"
+            self.fields[name].empty_label = None

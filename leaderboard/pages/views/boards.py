@@ -128,7 +128,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "num_pooled": judgment_set.pooled_runs.count(),
         "pool": find_pool(judgment_set, board.sight.viewer),
         "judged_by": wording.name_judges(judgment_set),
-        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
+        "machine_card": MachineCard.objects.behind(judgment_set),
         "versions": find_other_versions(board.sight),
         "organises_collection": board.sight.track.collection.is_organised_by(board.sight.viewer),
         "page": page,

@@ -117,7 +117,9 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
-    sets = visible_judgment_sets(request.user, found).select_related("machine_card")
+    sets = visible_judgment_sets(request.user, found).select_related(
+        "machine_card", "people_version", "machine_version"
+    )
     seen = sets.prefetch_related(Prefetch("pool", pools))
     ready = seen.filter(state=ImportState.READY)
     waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()

@@ -1,25 +1,42 @@
-"""Judgments by machines: the import of answers, and the card of a version."""
+"""Judgments by machines: files to prompt with, the import of answers, cards and filled holes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.problems import Refused
-from leaderboard.actions.machine_judgments import import_machine_answers
+from leaderboard.actions import machine_judgments
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.boards.disclosure import visible_judgment_sets
+from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json
+from leaderboard.collections.fillings import find_filling
 from leaderboard.collections.machine_answers import highest_known_grade
-from leaderboard.models import Collection, MachineCard
+from leaderboard.collections.prompting import (
+    render_assessment_prompts,
+    render_pool_prompts,
+    render_version_prompts,
+)
+from leaderboard.models import Assessment, Collection, JudgmentSet, MachineCard, Pool
+from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.forms.machines import MachineAnswersForm
+from leaderboard.pages.forms.machines import FillHolesForm, MachineAnswersForm
 from leaderboard.pages.forms.rejections import rejections_on
-from leaderboard.pages.views.lookups import organised_collection_or_404
+from leaderboard.pages.views.lookups import (
+    organised_assessment_or_404,
+    organised_collection_or_404,
+    organised_sight_or_403,
+)
 
 
 @login_required
@@ -33,7 +50,7 @@ def import_answers(request: HttpRequest, slug: str) -> HttpResponse:
         if form.is_valid():
             try:
                 with rejections_on(form):
-                    made = import_machine_answers(
+                    made = machine_judgments.import_machine_answers(
                         found, request.user, card=form.card, **form.upload
                     )
                     messages.success(request, wording.describe_answers(made.card))
@@ -62,3 +79,74 @@ def machine_card(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     cards = MachineCard.objects.select_related("judgment_set__collection")
     card = get_object_or_404(cards.filter(judgment_set__in=seen), judgment_set__version=version)
     return render(request, "machine_card.html", {"collection": found, "card": card})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fill_holes(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what a machine's grades would add to people's; a POST makes the third version."""
+    found = organised_collection_or_404(request, slug)
+    if Assessment.objects.judged_by(request.user).filter(track__collection=found).exists():
+        raise PermissionDenied
+    sent = request.POST if request.method == "POST" else request.GET
+    form = FillHolesForm(sent if "people" in sent else None, collection=found)
+    context: dict[str, object] = {"collection": found, "form": form}
+    if form.is_valid():
+        people, machine = form.cleaned_data["people"], form.cleaned_data["machine"]
+        if request.method == "POST":
+            with rejections_on(form):
+                version = form.cleaned_data["version"] or next_version_name(found)
+                made = machine_judgments.fill_holes(people, machine, request.user, version)
+                messages.success(request, f"Judgments {made} are being imported.")
+                return redirect("collection", slug=slug)
+        context |= _filling_context(found, people, machine)
+    status = 422 if form.is_bound and form.errors else 200
+    return render(request, "fill_holes.html", context, status=status)
+
+
+def _filling_context(
+    collection: Collection, people: JudgmentSet, machine: JudgmentSet
+) -> dict[str, object]:
+    try:
+        machine_judgments.refuse_unlike(people, machine)
+    except ActionError as reason:
+        return {"rejected": str(reason)}
+    return {
+        "people": people,
+        "machine": machine,
+        "filling": find_filling(people, machine),
+        "version": next_version_name(collection),
+    }
+
+
+@login_required
+@require_GET
+def pool_prompts(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Download the documents of an approved pool, ready for prompting."""
+    track = organised_sight_or_403(request, slug).track
+    found = get_object_or_404(track.pools.filter(state=Pool.State.KEPT), name=name)
+    return _prompts_file(f"{slug}-{name}", render_pool_prompts(found))
+
+
+@login_required
+@require_GET
+def assessment_prompts(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Download the documents of an assessment with its guideline, ready for prompting."""
+    seen = organised_assessment_or_404(request, slug, name)
+    if not seen.shows_marks:
+        raise PermissionDenied
+    return _prompts_file(f"{slug}-{name}", render_assessment_prompts(seen.assessment))
+
+
+@login_required
+@require_GET
+def version_prompts(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Download the judged documents of a version without grades, ready for prompting."""
+    found = organised_collection_or_404(request, slug)
+    seen = visible_judgment_sets(request.user, found).filter(state=ImportState.READY)
+    judgment_set = get_object_or_404(seen, version=version)
+    return _prompts_file(f"{slug}-{version}", render_version_prompts(judgment_set))
+
+
+def _prompts_file(name: str, lines: Iterator[bytes]) -> HttpResponseBase:
+    return streamed_text(f"{name}-prompts.jsonl", lines, "application/jsonl")

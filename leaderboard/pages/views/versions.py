@@ -47,7 +47,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "track": sight.track,
         "judgment_set": judgment_set,
         "pool": find_pool(judgment_set, request.user),
-        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
+        "machine_card": MachineCard.objects.behind(judgment_set),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
