@@ -117,6 +117,16 @@ class BoardsByJudge:
     follows: bool = False
 
 
+@dataclass(frozen=True)
+class BoardsRequest:
+    """The stored results of a measure, None until they are those of the present runs."""
+
+    measures: list[str]
+    measure: str
+    row: JudgeBoards | None = None
+    follows: bool = False
+
+
 def find_boards_of_assessors(sight: Sight, assessment: Assessment, asked: str) -> BoardsByJudge:
     """Return the boards by each assessor, and have a job compute them if marks are newer."""
     return _find_boards(sight, asked, {"assessment": assessment})
@@ -129,20 +139,34 @@ def find_boards_of_versions(
     return _find_boards(sight, asked, {"first": first, "second": second})
 
 
+def request_boards_of_versions(
+    sight: Sight, first: JudgmentSet, second: JudgmentSet, asked: str
+) -> BoardsRequest:
+    """Return the stored results for two versions, and have a job compute them if needed."""
+    return _request_boards(sight, asked, {"first": first, "second": second})
+
+
 def _find_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> BoardsByJudge:
+    request = _request_boards(sight, asked, judges)
+    known = request.row is not None and "mixtures" in request.row.results
+    boards = _read(request.row) if request.row is not None and known else None
+    return BoardsByJudge(request.measures, request.measure, boards, request.follows)
+
+
+def _request_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> BoardsRequest:
     measures = measures_by_judge(sight.track)
     if not measures or not sight.can_see_scores:
-        return BoardsByJudge([], "")
+        return BoardsRequest([], "")
     measure = match_measure(asked, measures) or measures[0]
-    found = BoardsByJudge(measures, measure)
+    found = BoardsRequest(measures, measure)
     family = family_by_judge(sight.track)
     if len(family) < 2:
         return found
     row, _ = JudgeBoards.objects.get_or_create(track=sight.track, measure=measure, **judges)
     row.track = sight.track
     follows = row.basis != find_basis(row) and _request(row)
-    known = row.results.get("family") == family and "mixtures" in row.results
-    return replace(found, boards=_read(row) if known else None, follows=follows)
+    known = row.results.get("family") == family
+    return replace(found, row=row if known else None, follows=follows)
 
 
 def _request(row: JudgeBoards) -> bool:

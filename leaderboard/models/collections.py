@@ -233,6 +233,14 @@ class JudgmentSet(models.Model):
             models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
         ]
 
+    def has_same_makers(self, other: JudgmentSet) -> bool:
+        """Whether the means by both versions may be compared: both are by people.
+
+        A machine shares no mean with people, nor with a machine of another card.
+        """
+        by_people = ("", self.MadeBy.PEOPLE)
+        return self == other or (self.made_by in by_people and other.made_by in by_people)
+
     def __str__(self) -> str:
         return self.version
 

@@ -29,7 +29,14 @@ from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
-from evaluation.significance import Difference, compare_with_baseline, scale_of, topic_order
+from evaluation.significance import (
+    Difference,
+    compare_all_pairs,
+    compare_with_baseline,
+    has_values,
+    scale_of,
+    topic_order,
+)
 from leaderboard.assessments.judgments import settle_marks
 from leaderboard.models import Assessment, AssignedDocument, JudgeBoards, JudgmentSet, Mark, Run
 from leaderboard.models.collections import load_grades
@@ -39,6 +46,8 @@ from leaderboard.runs.rankings import Rankings
 from leaderboard.scoring.editions import scoring_settings
 from leaderboard.scoring.judgments import resolve_measure
 
+# The layout of stored results: those of an earlier one are computed again.
+LAYOUT = 2
 # Grades by topic number and docno.
 Grades = dict[bytes, dict[bytes, int]]
 
@@ -54,10 +63,14 @@ class Judge:
 
 @dataclass(frozen=True)
 class Panel:
-    """The judges of a track's runs; `reference` are the grades that they are compared with."""
+    """The judges of a track's runs; `reference` are the grades that they are compared with.
+
+    With `tests_pairs` all pairs of runs are tested by the reference and by the last judge.
+    """
 
     reference: Grades
     judges: list[Judge]
+    tests_pairs: bool = False
 
     @cached_property
     def top_grade(self) -> int:
@@ -87,7 +100,7 @@ def find_basis(wanted: JudgeBoards) -> str:
         "runs": family_by_judge(track),
         "settings": scoring_settings(track),
         "convention": track.convention,
-        "version": SCORING_VERSION,
+        "version": (SCORING_VERSION, LAYOUT),
         "baseline": track.baseline_id,
         "test": track.test,
     }
@@ -125,14 +138,24 @@ def load_panel(wanted: JudgeBoards) -> Panel:
 
 
 def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:
-    """Return two judges: on a topic of both versions, each has only the grades of its own."""
+    """Return two judges: on a topic of both versions, each has only the grades of its own.
+
+    Where a machine judged one of them, only the topics of both count: no mean mixes the two.
+    """
     one, other = load_grades(first.pk), load_grades(second.pk)
+    if first.has_same_makers(second):
+        second_board = {**one, **other}
+    else:
+        both = one.keys() & other.keys()
+        one, other = ({topic: of[topic] for topic in of if topic in both} for of in (one, other))
+        second_board = other
     return Panel(
         reference=one,
         judges=[
             Judge(first.version, one, frozenset(one)),
-            Judge(second.version, {**one, **other}, frozenset(other)),
+            Judge(second.version, second_board, frozenset(other)),
         ],
+        tests_pairs=True,
     )
 
 
@@ -189,7 +212,9 @@ def compare_judges(
     tested = scale_of(asked).tested(scores)
     boards = mix_judges(tested[1:], judged, tested[0])
     ranges = summarise_mixtures(boards, read_means(reference), asked.direction)
+    pairs = _compare_pairs(asked, tested[0], tested[-1]) if panel.tests_pairs else {}
     return {
+        **pairs,
         "family": list(family),
         "baseline": track.baseline_id if track.baseline_id in family else None,
         "topics": len(topics),
@@ -259,6 +284,31 @@ def _summarise(
         )
         found["against"] = [_pack(difference) for difference in against]
     return found
+
+
+def _compare_pairs(
+    measure: Measure, reference: NDArray[np.float64], other: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Test all pairs of runs by two judges; return how many there are and those that turn.
+
+    A pair has its two places in the family, the decision by each judge (1 if its first run is
+    better, -1 if worse, 0 if they cannot be told apart) and the difference by each.
+    """
+    places = np.flatnonzero(has_values(reference) & has_values(other))
+    if len(places) < 2:
+        return {"pairs": {"count": 0, "turned": []}}
+    decided = [
+        compare_all_pairs(each[places], direction=measure.direction) for each in (reference, other)
+    ]
+    signs = [each.better.astype(int) - each.better.T.astype(int) for each in decided]
+    one, two = np.nonzero(np.triu(signs[0] != signs[1], 1))
+    columns = [
+        *(places[of].tolist() for of in (one, two)),
+        *(sign[one, two].tolist() for sign in signs),
+        *(each.differences[one, two].tolist() for each in decided),
+    ]
+    count = len(places) * (len(places) - 1) // 2
+    return {"pairs": {"count": count, "turned": [list(row) for row in zip(*columns, strict=True)]}}
 
 
 def _pack(difference: Difference) -> dict[str, Any]:

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from leaderboard.display import charts
-from leaderboard.display.charts import UNIT, Axis, Bar, Column, Mark, Point, RankPair, RecallCurves
+from leaderboard.display.charts import (
+    UNIT,
+    Axis,
+    Bar,
+    Column,
+    Mark,
+    Point,
+    RankPair,
+    RecallCurves,
+    Slope,
+)
 from leaderboard.display.charts.boxes import box_plot
 from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.charts.costs import cost_chart
@@ -630,6 +640,7 @@ def whole_charts():
         "heat_map": heat_map([run], [topic], np.array([[0.2]]), WILD, wild, marks=True),
         "difficulty_chart": difficulty_chart([topic], WILD, wild),
         "rank_chart": rank_chart([WILD, "AP"], [run], WILD, wild),
+        "slope_chart": charts.slope_chart([Slope(WILD, 1, 4, "worse")], WILD),
         "detectable_chart": charts.detectable_chart(curve, planned, WILD),
         "cost_chart": cost_chart([priced], "Time, s", WILD, WILD, wild),
         "step_chart": step_chart(
@@ -675,3 +686,18 @@ def test_a_foreign_name_keeps_its_direction_to_itself():
 def test_equal_runs_draw_no_bar_and_no_fault():
     told = words(charts.difference_bars(bars_of(0.0, 0.0), "x"))
     assert "▼ below on 0, equal on 2" in told
+
+
+# Slopes
+
+
+def test_a_slope_joins_the_rows_of_a_run():
+    chart = charts.slope_chart([Slope("a", 1, 3, "worse"), Slope("b", 2, 1)], "Ranks")
+    paths = {one.get("d") for one in drawn(chart, "path", "slope")}
+    assert paths == {"M0 16L100 80", "M0 48L100 16"}
+    assert [number(one, "cy") for one in drawn(chart, "circle", "slope-end worse")] == [16, 80]
+
+
+def test_coloured_slopes_are_drawn_last():
+    chart = charts.slope_chart([Slope("a", 1, 2, "better"), Slope("b", 2, 1)], "Ranks")
+    assert drawn(chart, "path", "slope")[-1].get("class") == "slope better"

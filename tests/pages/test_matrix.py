@@ -103,6 +103,7 @@ PAGES = {
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
     "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
+    "people_and_machine": ("/tracks/blind/people-and-machine/", ORGANISERS),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
     "intents_file": ("/tracks/blind/judgments/v1/intents.txt", OPENED),

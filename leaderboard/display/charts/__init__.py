@@ -31,6 +31,7 @@ from leaderboard.display.charts.pairs import (
     scatter,
 )
 from leaderboard.display.charts.planning import DetectableCurve, PlannedDot, detectable_chart
+from leaderboard.display.charts.slopes import Slope, slope_chart
 from leaderboard.display.charts.strips import dot_line, strip_chart
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Point",
     "RankPair",
     "RecallCurves",
+    "Slope",
     "board_column",
     "bounds_cell",
     "column_head",
@@ -70,5 +72,6 @@ __all__ = [
     "rank_strip",
     "recall_curves",
     "scatter",
+    "slope_chart",
     "strip_chart",
 ]

@@ -42,6 +42,12 @@ from leaderboard.pages.wording.boards import (
     warn_of_unjudged,
 )
 from leaderboard.pages.wording.machines import describe_answers
+from leaderboard.pages.wording.people_and_machine import (
+    describe_moves,
+    describe_turned,
+    machine_verdict,
+    warn_of_family,
+)
 from leaderboard.pages.wording.phrases import Phrase, Sentence
 from leaderboard.pages.wording.statistics import STATISTICS, Statistic
 
@@ -63,6 +69,7 @@ __all__ = [
     "describe_judges",
     "describe_left_out",
     "describe_missing_measures",
+    "describe_moves",
     "describe_pair_test",
     "describe_power",
     "describe_probability",
@@ -75,16 +82,19 @@ __all__ = [
     "describe_test",
     "describe_tied_range",
     "describe_trust",
+    "describe_turned",
     "describe_unknown_measure",
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",
+    "machine_verdict",
     "name_judges",
     "name_of_withdrawer",
     "pair_verdict",
     "reusability_verdict",
     "sentence_for_a_paper",
     "topic_verdict",
+    "warn_of_family",
     "warn_of_few_judged",
     "warn_of_unjudged",
 ]

@@ -1,0 +1,91 @@
+"""The boards of a track by people and by a machine, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis.people_and_machine import (
+    PeopleAndMachine,
+    SideBySide,
+    find_people_and_machine,
+    find_versions_by_machine,
+    find_versions_by_people,
+)
+from leaderboard.display import charts
+from leaderboard.models import Assessment, JudgmentSet
+from leaderboard.pages import wording
+from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.tables import csv_file, wants_csv
+
+# What a reader chooses on this page.
+CHOICES = ("people", "machine", "measure")
+
+
+@login_required
+@require_GET
+def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what judging by a machine does to a board, beside the board by people."""
+    sight = organised_sight_or_403(request, slug)
+    context: dict[str, object] = {"sight": sight, "track": sight.track}
+    collection = sight.track.collection
+    if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
+        return render(request, "people_and_machine.html", {**context, "judges_here": True})
+    people, machines = find_versions_by_people(sight), find_versions_by_machine(sight)
+    context |= {"people": people, "machines": machines}
+    one, other = _chosen(request, "people", people), _chosen(request, "machine", machines)
+    if one is None or other is None:
+        return render(request, "people_and_machine.html", context)
+    found = find_people_and_machine(sight, one, other, request.GET.get("measure", ""))
+    if wants_csv(request):
+        return _answer_with_table(request, f"{slug}-{one}-{other}", found)
+    context |= {"found": found, "verdict": wording.machine_verdict(found)}
+    if found.boards is not None:
+        context |= _describe(request, found.boards)
+    return render(request, "people_and_machine.html", context)
+
+
+def _chosen(request: HttpRequest, name: str, versions: Sequence[JudgmentSet]) -> JudgmentSet | None:
+    """Return the version that the address names, or the first; None if there is none."""
+    asked = request.GET.get(name, "")
+    if not asked:
+        return next(iter(versions), None)
+    for each in versions:
+        if each.version == asked:
+            return each
+    raise Http404("no such version")
+
+
+def _answer_with_table(request: HttpRequest, name: str, found: PeopleAndMachine) -> HttpResponse:
+    boards, asked = found.boards, request.GET.get("table", "runs")
+    if boards is None or asked not in ("runs", "turned"):
+        raise Http404("no such table")
+    table = boards.table if asked == "runs" else boards.turned_table
+    return csv_file(f"{name}-{asked}", *table)
+
+
+def _describe(request: HttpRequest, boards: SideBySide) -> dict[str, object]:
+    """Return what the page prints of both boards."""
+    return {
+        "boards": boards,
+        "chart": draw_slopes(boards),
+        "turned": shorten(request, "turned", "pair", boards.turned, carried=CHOICES),
+        "turned_count": wording.describe_turned(boards),
+        "family": wording.warn_of_family(boards) if boards.of_family else None,
+        "family_moves": wording.describe_moves(boards.of_family) if boards.of_family else None,
+    }
+
+
+def draw_slopes(boards: SideBySide) -> SafeString:
+    """Draw a line for each run from its row by people to its row by the machine."""
+    slopes = [
+        charts.Slope(str(each.run), each.place, each.machine_place, each.side)
+        for each in boards.runs
+    ]
+    return charts.slope_chart(slopes, "Ranks by people and by the machine")

@@ -1,0 +1,83 @@
+"""Sentences about the boards by people and by a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.analysis.people_and_machine import PeopleAndMachine, SideBySide, SideRun
+from leaderboard.display.numbers import count, counted, score
+from leaderboard.pages.wording.phrases import (
+    Sentence,
+    join_phrases,
+    name_or_count_runs,
+    run_phrase,
+    spell_number,
+    strong,
+)
+
+
+def machine_verdict(found: PeopleAndMachine) -> Sentence:
+    """Say how alike the orders are, and how much higher the machine's scores and grades are."""
+    boards = found.boards
+    if boards is None:
+        return []
+    return join_phrases(
+        "The order by the machine has ",
+        strong(f"τ {score(boards.tau, 2)}"),
+        f" to that by people over {counted(len(boards.runs), 'run')} and ",
+        strong(score(boards.top, 2)),
+        " among the first ten. ",
+        _describe_shift("The machine’s scores are", boards.mean_shift, " on average over the runs"),
+        _describe_shift(
+            ", its grades" if boards.mean_shift is not None else "The machine’s grades are",
+            found.grade_shift,
+            f" over {counted(found.agreement.num_documents, 'document')} that both judged",
+        ),
+        ".",
+    )
+
+
+def _describe_shift(what: str, shift: float | None, over: str) -> Sentence:
+    if shift is None:
+        return []
+    word = "higher" if shift >= 0 else "lower"
+    return join_phrases(f"{what} {word} by ", strong(score(abs(shift), 2)), over)
+
+
+def warn_of_family(boards: SideBySide) -> Sentence:
+    """Say which runs state a model of the judge's family."""
+    runs = [each.run for each in boards.of_family]
+    verb = "states a model" if len(runs) == 1 else "state models"
+    return join_phrases(name_or_count_runs(runs), f" {verb} of the judge’s family.")
+
+
+def describe_moves(runs: Sequence[SideRun], most: int = 3) -> Sentence:
+    """List how many ranks runs gain or lose by the machine.
+
+    Of more runs than `most` only the largest gains are listed.
+    """
+    listed = sorted(runs, key=lambda each: (-each.gained, each.place))[:most]
+    sentence = join_phrases("By the machine ")
+    for place, each in enumerate(listed):
+        if place:
+            sentence += join_phrases(" and " if place == len(listed) - 1 else ", ")
+        sentence += join_phrases(run_phrase(each.run), f" {_move(each.gained)}")
+    return sentence + join_phrases(".")
+
+
+def _move(gained: int) -> str:
+    """Return a move in words.
+
+    >>> _move(4), _move(-1), _move(0)
+    ('gains four ranks', 'loses one rank', 'keeps its rank')
+    """
+    if not gained:
+        return "keeps its rank"
+    ranks = f"{spell_number(abs(gained))} {'rank' if abs(gained) == 1 else 'ranks'}"
+    return f"{'gains' if gained > 0 else 'loses'} {ranks}"
+
+
+def describe_turned(boards: SideBySide) -> str:
+    """Count the pairs of runs on which people and machine decide differently."""
+    turned = f"{count(len(boards.turned))} of {counted(boards.num_pairs, 'pair')} of runs"
+    return f"{turned}; {count(boards.num_reversed)} reversed"
