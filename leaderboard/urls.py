@@ -59,6 +59,8 @@ assessment_urls = [
         "assessors/<int:assessor_id>/remove/", assessments.remove_assessor, name="remove_assessor"
     ),
     path("assignments/<int:assignment_id>/", assessments.reassign, name="reassign"),
+    path("assignments/<int:assignment_id>/end/", assessments.end_topic, name="end_topic"),
+    path("second-round/", assessments.second_round, name="second_round"),
     path("guideline/", guidelines.guideline, name="guideline"),
     path("guideline/practice/", guidelines.add_practice, name="add_practice"),
     path(

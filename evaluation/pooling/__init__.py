@@ -39,6 +39,7 @@ from evaluation.pooling.reusability import (
     leave_one_team_out,
     without_judgments,
 )
+from evaluation.pooling.rounds import count_gain, first_round, share_rest
 from evaluation.pooling.simulation import (
     BoardLikeness,
     Budget,
@@ -81,8 +82,10 @@ __all__ = [
     "TeamRuns",
     "compare_depths",
     "compare_with_holes",
+    "count_gain",
     "depth_pool",
     "depth_table",
+    "first_round",
     "holes",
     "leave_one_team_out",
     "order_for_judging",
@@ -90,6 +93,7 @@ __all__ = [
     "replay",
     "resume",
     "rrf_pool",
+    "share_rest",
     "start_order",
     "stratified_pool",
     "take_pool",

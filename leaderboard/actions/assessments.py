@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
@@ -24,6 +25,8 @@ from leaderboard.assessments.drawing import count_undrawn, find_docnos
 from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
+from leaderboard.assessments.provenance import describe_drawing
+from leaderboard.assessments.rounds import plan_second_round
 from leaderboard.collections.numbered_names import next_name
 from leaderboard.models import (
     Assessment,
@@ -49,6 +52,10 @@ def plan_assessment(
     """Save a new assessment as a draft with its first guideline.  Raises ActionError."""
     if assessment.pool.state != Pool.State.KEPT:
         raise ActionError("Approve the pool first.")
+    if assessment.chooses and assessment.overlap != Assessment.Overlap.NONE:
+        raise ActionError("This order goes with one opinion per document.")
+    if not assessment.chooses:
+        assessment.budget = None
     assessment.track = assessment.pool.track
     names = assessment.track.assessments.values_list("name", flat=True)
     assessment.name = next_name("judging-", names)
@@ -300,6 +307,47 @@ def finish_topic(assignment: Assignment) -> None:
 
 
 @transaction.atomic
+def end_topic(assignment: Assignment, user: User) -> None:
+    """Finish a topic early: what has no answer goes to nobody.  Raises ActionError."""
+    (assessor,) = lock_assessors(pk=assignment.assessor_id)
+    if not assessor.assessment.learns:
+        raise ActionError("Only an order that learns can end before its last document.")
+    open_now = Assignment.objects.filter(pk=assignment.pk, finished_at=None)
+    if not open_now.update(finished_at=timezone.now()):
+        raise ActionError("This topic is finished already.")
+    left = assignment.documents.unjudged()
+    left.update(state=AssignedDocument.State.PASSED, tab="", leased_until=None)
+    judged = assignment.documents.kept().count()
+    Assignment.objects.filter(pk=assignment.pk).update(num_documents=judged)
+    after = {"topic": assignment.topic.number, "documents": judged}
+    AuditEvent.objects.record(user, "end topic", assessor.assessment, after=after)
+
+
+@transaction.atomic
+def start_second_round(assessment: Assessment, user: User) -> int:
+    """Give the rest of the budget to topics that still have relevant documents.
+
+    Return how many documents that are.  Raises ActionError.
+    """
+    lock_assessors(assessment=assessment)
+    planned = plan_second_round(assessment)
+    if planned is None or assessment.state == Assessment.State.CLOSED:
+        raise ActionError("The second round begins once the first is judged on every topic.")
+    now = timezone.now()
+    waiting = Assessment.objects.filter(pk=assessment.pk, second_round_at=None)
+    if not waiting.update(second_round_at=now):
+        raise ActionError("The second round has begun already.")
+    assessment.second_round_at = now
+    for key, extra in planned.extra.items():
+        more = Assignment.objects.filter(pk=key)
+        more.update(num_documents=F("num_documents") + extra, finished_at=None)
+    _notify_assigned(Assignment.objects.filter(pk__in=planned.extra))
+    after = {"topics": len(planned.extra), "documents": planned.num_documents}
+    AuditEvent.objects.record(user, "second round", assessment, after=after)
+    return planned.num_documents
+
+
+@transaction.atomic
 def settle_document(
     assessment: Assessment, user: User, topic: Topic, docno: str, grade: int, note: str = ""
 ) -> Settlement:
@@ -333,7 +381,7 @@ def close_assessment(
         raise ActionError("Some documents have no grade. Confirm that you close the judging early.")
     states = (Assessment.State.OPEN, Assessment.State.PAUSED)
     _move(assessment, user, "close", states, Assessment.State.CLOSED)
-    made = _make_version(assessment, user, version, outcome, describe_outcome(outcome))
+    made = _make_version(assessment, user, version, outcome, describe_making(assessment, outcome))
     Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), version=made)
     return made
 
@@ -344,13 +392,21 @@ def make_trial_version(assessment: Assessment, user: User, version: str) -> Judg
     if not outcome.num_graded:
         raise ActionError("No document has a grade yet.")
     return _make_version(
-        assessment, user, version, outcome, f"As judged so far. {describe_outcome(outcome)}"
+        *(assessment, user, version, outcome),
+        f"As judged so far. {describe_making(assessment, outcome)}",
     )
 
 
 def describe_outcome(outcome: Outcome) -> str:
     """Return how much of the pool is judged, for the note of the version."""
     return f"{outcome.num_graded:,} of {outcome.num_pooled:,} documents of the pool have a grade."
+
+
+def describe_making(assessment: Assessment, outcome: Outcome) -> str:
+    """Return how much is judged, and how it was drawn, for the note of the version."""
+    if not assessment.chooses:
+        return describe_outcome(outcome)
+    return f"{outcome.num_graded:,} documents have a grade. {describe_drawing(assessment)}"
 
 
 @transaction.atomic
@@ -362,7 +418,7 @@ def _make_version(
         raise ActionError("No document has a grade yet.")
     content = b"".join(render_judgments(assessment, outcome))
     file = SimpleUploadedFile(f"{assessment.name}.qrels", content)
-    is_whole = not outcome.num_ungraded
+    is_whole = not outcome.num_ungraded and not assessment.chooses
     made = accept_judgments(
         assessment.track.collection,
         file,
@@ -373,6 +429,9 @@ def _make_version(
         asks_first=False,
         pool=assessment.pool if is_whole else None,
     )
+    if assessment.chooses:
+        # Its depth is unknown: no run is judged down to a rank.
+        made.add_pooled_runs(assessment.pool.runs.values_list("pk", flat=True), None)
     before = assessment.pool.judged_in
     JudgmentSet.objects.filter(pk=made.pk).update(
         assessment=assessment,

@@ -514,6 +514,14 @@ class AssessmentSettings(Schema):
         description="`sample`: percent of each topic. `topics`: how many topics. `all`: how many "
         "opinions per document.",
     )
+    budget: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        strict=True,
+        description="Documents per topic for the orders `thompson`, `maxmean` and `decides`; null "
+        "for the whole pool. These orders go with `overlap` `none`.",
+    )
     rule: Assessment.Rule = Field(
         Assessment.Rule.FIRST, description="Which grade counts if assessors differ."
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evaluation.pooling import first_round
 from evaluation.pooling.pools import chance_of
 from leaderboard.assessments.pool_documents import (
     PooledDocument,
@@ -182,8 +183,10 @@ def _assign_whole(
 
 
 def first_budget(assessment: Assessment) -> int | None:
-    """Return how many documents of a topic the first round has; None for all of them."""
-    return assessment.budget
+    """Return how many documents of a topic are given at first; None for all of them."""
+    if assessment.budget is None or assessment.second_round_at is not None:
+        return assessment.budget
+    return first_round(assessment.budget)
 
 
 def _find_free(assessment: Assessment, topic: Topic, workers: Iterable[Worker]) -> Worker | None:

@@ -115,3 +115,19 @@ def test_scores_come_back_for_whom_the_organisers_take_off(judged, ada, ben):
 def test_a_notice_to_a_team_that_judges_says_no_score(judged, ben):
     notices = words_of(signed_in(ben), "/account/notices/")
     assert ".69" not in notices
+
+
+def test_no_answer_to_an_assessor_says_why_a_document_came(pool, ada, dan):
+    """An order that learns keeps the run and the reason of each document."""
+    assessment = make_assessment(pool, ada, dan, order="thompson", budget=2)
+    client = signed_in(dan)
+    for assignment in Assignment.objects.all():
+        client.post(f"/judging/{assignment.pk}/before/", {"start": "yes"})
+        sent = '{"tab": "a", "marks": [], "have": []}'
+        answer = client.post(f"/judging/{assignment.pk}/marks/", sent, "application/json")
+        own = client.get(f"/api/v1/assignments/{assignment.pk}/next?tab=b").content.decode()
+        told = answer.content.decode() + own
+        told += "".join(words_of(client, address) for address in addresses_of(assessment, dan))
+        reasons = assignment.documents.values_list("drawn_by", flat=True)
+        assert reasons and not any(reason in told for reason in [*reasons, "least seen"])
+        assert "ben-bm25" not in told

@@ -294,6 +294,8 @@ ACTS = {
     "assessors": Act("/tracks/blind/judging/judging-1/assessors/", ACT),
     "remove_assessor": Act("/tracks/blind/judging/judging-1/assessors/{assessor}/remove/", ACT),
     "reassign": Act("/tracks/blind/judging/judging-1/assignments/{assignment}/", ACT, {"to": "A2"}),
+    "end_topic": Act("/tracks/blind/judging/judging-1/assignments/{assignment}/end/", ACT),
+    "second_round": Act("/tracks/blind/judging/judging-1/second-round/", ACT),
     "guideline": Act("/tracks/blind/judging/judging-1/guideline/", ACT, GUIDELINE),
     "add_practice": Act(
         "/tracks/blind/judging/judging-1/guideline/practice/",

@@ -130,14 +130,16 @@ class GuidelineForm(forms.Form):
 class AssessmentForm(forms.ModelForm):
     """How a pool is judged; what assessors have relied on is fixed once the judging is open."""
 
-    FIXED_ONCE_OPEN = ("seed", "order", "overlap", "overlap_size", "allows_participants")
+    FIXED_ONCE_OPEN = (
+        *("seed", "order", "budget", "overlap", "overlap_size", "allows_participants"),
+    )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
     class Meta:
         model = Assessment
         fields = [
             *("overlap", "overlap_size", "topics_per_assessor", "due_on"),
-            *("order", "rule", "allows_participants", "shows_progress"),
+            *("order", "budget", "rule", "allows_participants", "shows_progress"),
         ]
         labels = {
             "overlap": "Second opinions",
@@ -145,11 +147,17 @@ class AssessmentForm(forms.ModelForm):
             "topics_per_assessor": "Topics per assessor",
             "due_on": "Finished by",
             "order": "Order of documents",
+            "budget": "Documents per topic",
             "rule": "Where assessors differ",
             "allows_participants": "Members of teams may judge",
             "shows_progress": "Everyone sees which share of the pool is judged",
         }
         help_texts = {
+            "order": "Thompson sampling and MaxMean learn from the grades so far and find more "
+            "with fewer documents. “What decides” looks at the scores of the board. All three "
+            "have one opinion per document, and the version names them.",
+            "budget": "For the last three orders. Empty: the whole pool. Learning orders keep "
+            "40 % for topics that still have relevant documents.",
             "overlap_size": "Percent of each topic, number of topics, or opinions per document.",
             "topics_per_assessor": "Up to this many.",
             "allows_participants": "Under a pseudonym, and never what only their team found. "
@@ -162,6 +170,7 @@ class AssessmentForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["seed"].initial = self.instance.seed
         self.fields["topics_per_assessor"].min_value = 1
+        self.fields["budget"].widget.attrs["min"] = 1
         if self.instance.state != Assessment.State.DRAFT:
             for name in self.FIXED_ONCE_OPEN:
                 self.fields[name].disabled = True
@@ -169,6 +178,12 @@ class AssessmentForm(forms.ModelForm):
     def clean_seed(self) -> int:
         self.instance.seed = self.cleaned_data["seed"]
         return self.instance.seed
+
+    def clean_budget(self) -> int | None:
+        number: int | None = self.cleaned_data["budget"]
+        if number == 0:
+            raise ValidationError("Use 1 or more, or leave it empty.")
+        return number
 
     def clean_topics_per_assessor(self) -> int:
         number: int = self.cleaned_data["topics_per_assessor"]
@@ -178,6 +193,11 @@ class AssessmentForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if Assessment(order=cleaned.get("order", "")).chooses:
+            if cleaned.get("overlap") not in (None, Assessment.Overlap.NONE):
+                self.add_error("overlap", "This order has one opinion per document: choose none.")
+        else:
+            cleaned["budget"] = None
         wrong = self._find_wrong_size(cleaned.get("overlap"), cleaned.get("overlap_size"))
         if wrong:
             self.add_error("overlap_size", wrong)

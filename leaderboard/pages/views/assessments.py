@@ -28,7 +28,9 @@ from leaderboard.assessments.progress import (
     measure_assessment,
     measure_share,
 )
+from leaderboard.assessments.rounds import find_stop_proposals, plan_second_round
 from leaderboard.assessments.workload import measure_workload
+from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, Assessor, Assignment, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
@@ -121,6 +123,8 @@ def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "flags": wording.describe_flags(flags),
         "fast": {flag.assessor.pk for flag in flags if flag.kind == "fast"},
         "disagreements": load_disagreements(seen.assessment, first),
+        "proposals": find_stop_proposals(seen.assessment) if seen.shows_marks else [],
+        "second_round": plan_second_round(seen.assessment) if seen.shows_marks else None,
         "next_version": next_version_name(seen.sight.track.collection),
         "versions": versions,
         "is_importing": versions.exclude(
@@ -230,6 +234,34 @@ def _chosen(assessor: Assessor | None) -> Assessor:
     if assessor is None:
         raise ActionError("Choose an assessor of this assessment.")
     return assessor
+
+
+@login_required
+@require_POST
+def end_topic(request: HttpRequest, slug: str, name: str, assignment_id: int) -> HttpResponse:
+    """Finish a topic early, where an order that learns finds nothing more."""
+    found = organised_assessment_or_404(request, slug, name).assessment
+    own = Assignment.objects.filter(assessor__assessment=found, turn=1)
+    assignment = get_object_or_404(own.select_related("assessor__assessment"), pk=assignment_id)
+    try:
+        actions.end_topic(assignment, request.user)
+        messages.success(request, f"Topic {assignment.topic.number} is finished.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("assessment", slug=slug, name=name)
+
+
+@login_required
+@require_POST
+def second_round(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Give the rest of the budget to topics that still have relevant documents."""
+    found = organised_assessment_or_404(request, slug, name).assessment
+    try:
+        given = actions.start_second_round(found, request.user)
+        messages.success(request, f"{counted(given, 'document')} given to topics.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("assessment", slug=slug, name=name)
 
 
 @login_required

@@ -17,6 +17,7 @@ from leaderboard.analysis.summaries import (
     tabulate_grades,
     tabulate_judged,
 )
+from leaderboard.assessments.provenance import describe_estimates
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
@@ -75,6 +76,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "power": wording.describe_power(board),
         "rule": wording.describe_selection(board),
         "left_out": wording.describe_left_out(board),
+        "drawn": describe_estimates(board.edition.judgment_set),
         "strips": wording.describe_strips(board),
         "trust": wording.describe_trust(board),
         "adjustment": wording.describe_adjustment(board),
@@ -129,6 +131,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "pool": find_pool(judgment_set, board.sight.viewer),
         "judged_by": wording.name_judges(judgment_set),
         "machine_card": MachineCard.objects.behind(judgment_set),
+        "drawn": describe_estimates(judgment_set),
         "versions": find_other_versions(board.sight),
         "organises_collection": board.sight.track.collection.is_organised_by(board.sight.viewer),
         "page": page,

@@ -1,0 +1,48 @@
+"""How the documents of an assessment were chosen, in words that go with its version."""
+
+from __future__ import annotations
+
+from leaderboard.assessments.learning import GUARDS
+from leaderboard.models import Assessment, JudgmentSet
+
+NAMES = {
+    Assessment.Order.THOMPSON: "Thompson sampling",
+    Assessment.Order.MAXMEAN: "MaxMean",
+    Assessment.Order.DECIDES: "what could still change a verdict",
+}
+OUTSIDE = "Documents outside are not judged, so AP and recall of runs outside the pool are too low."
+
+
+def name_drawing(assessment: Assessment) -> str:
+    """Return by which order the documents were drawn, "" for an order that takes all of them.
+
+    >>> name_drawing(Assessment(order="thompson", budget=100))
+    'Drawn by Thompson sampling, 100 documents per topic'
+    """
+    if not assessment.chooses:
+        return ""
+    name = f"Drawn by {NAMES[Assessment.Order(assessment.order)]}"
+    if assessment.budget is None:
+        return name
+    noun = "document" if assessment.budget == 1 else "documents"
+    mean = " on average" if assessment.second_round_at else ""
+    return f"{name}, {assessment.budget:,} {noun} per topic{mean}"
+
+
+def describe_drawing(assessment: Assessment) -> str:
+    """Return all that is needed to draw the documents again; "" for an order that takes all."""
+    name = name_drawing(assessment)
+    if not assessment.learns:
+        return f"{name}. {OUTSIDE}" if name else ""
+    return (
+        f"{name}, seed {assessment.seed}: the first {GUARDS.warm_up} of a topic by depth, then "
+        f"every {GUARDS.every}th from the run seen least, at most {GUARDS.in_a_row} in a row from "
+        f"one team. {OUTSIDE}"
+    )
+
+
+def describe_estimates(judgment_set: JudgmentSet) -> str:
+    """Say which measures a version cannot estimate; "" unless an order chose its documents."""
+    if judgment_set.assessment is None or not judgment_set.assessment.chooses:
+        return ""
+    return f"{name_drawing(judgment_set.assessment)}. {OUTSIDE}"
