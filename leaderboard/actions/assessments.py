@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments
+from leaderboard.analysis.decisive import find_swings, has_verdicts, sort_by_swing
 from leaderboard.assessments.distribution import (
     Opinion,
     Worker,
@@ -45,6 +46,8 @@ from leaderboard.models import (
 from leaderboard.models.assessments import GradeText
 from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
+NO_VERDICTS = "“What decides” needs a board with a baseline and another run."
+
 
 def plan_assessment(
     assessment: Assessment, user: User, text: str, scale: Sequence[GradeText]
@@ -56,6 +59,9 @@ def plan_assessment(
         raise ActionError("This order goes with one opinion per document.")
     if not assessment.chooses:
         assessment.budget = None
+    decides = assessment.order == Assessment.Order.DECIDES
+    if decides and not has_verdicts(assessment.pool.track):
+        raise ActionError(NO_VERDICTS)
     assessment.track = assessment.pool.track
     names = assessment.track.assessments.values_list("name", flat=True)
     assessment.name = next_name("judging-", names)
@@ -179,12 +185,25 @@ def share_out(assessment: Assessment, user: User) -> int:
     """Give the opinions that nobody has to assessors by the rule; return how many were given."""
     lock_assessors(assessment=assessment)
     planned = plan_assignments(assessment)
+    if planned and assessment.order == Assessment.Order.DECIDES:
+        put_decisive_first(assessment, planned)
     Assignment.objects.bulk_create(planned)
     if planned:
         AuditEvent.objects.record(user, "share out", assessment, after={"topics": len(planned)})
     if assessment.state != Assessment.State.DRAFT:
         _notify_assigned(planned)
     return len(planned)
+
+
+def put_decisive_first(assessment: Assessment, planned: Iterable[Assignment]) -> None:
+    """List the documents of new assignments by what they could change on the board of now."""
+    if not has_verdicts(assessment.track):
+        raise ActionError(NO_VERDICTS)
+    swings = find_swings(assessment.track)
+    for assignment in planned:
+        docnos = sort_by_swing(assessment, assignment.topic, find_docnos(assignment), swings)
+        assignment.docnos = docnos[: assessment.budget]
+        assignment.num_documents = len(assignment.docnos)
 
 
 @transaction.atomic

@@ -180,7 +180,7 @@ def choose_measure(ranking: str, measures: Sequence[str]) -> str:
     """Choose the ranking measure if it has true bounds, or else the measure with the best ones."""
     ways = (
         lambda text: text == ranking and parse_measure(text).definition.bounds == "true",
-        lambda text: _is_sum_over_tops(parse_measure(text)),
+        lambda text: is_sum_over_tops(parse_measure(text)),
         lambda text: parse_measure(text).definition.bounds == "true",
         lambda text: text == ranking,
         lambda text: True,
@@ -189,7 +189,7 @@ def choose_measure(ranking: str, measures: Sequence[str]) -> str:
     return next(found, "")
 
 
-def _is_sum_over_tops(measure: Measure) -> bool:
+def is_sum_over_tops(measure: Measure) -> bool:
     """Whether the measure is a sum over top documents, which every ranking file stores."""
     cutoff = measure.parameters.get("k")
     return (
@@ -256,7 +256,7 @@ def _bound_board_verdicts(board: Board, text: str) -> dict[str, VerdictBounds]:
     if (
         board.baseline is None
         or len(family) < 2
-        or not _is_sum_over_tops(measure)
+        or not is_sum_over_tops(measure)
         or size > MOST_SCORES
     ):
         return {}

@@ -146,7 +146,7 @@ def _find_taken(assessment: Assessment) -> set[tuple[int, int]]:
 
 
 def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> list[Assignment]:
-    if assessment.learns:
+    if assessment.chooses:
         return _assign_whole(assessment, opinion, workers)
     worker = _find_free(assessment, opinion.topic, workers)
     if worker is None:
@@ -167,7 +167,7 @@ def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> 
 def _assign_whole(
     assessment: Assessment, opinion: Opinion, workers: Iterable[Worker]
 ) -> list[Assignment]:
-    """Give a topic whose order learns to an assessor whose team found nothing alone in it."""
+    """Give a topic whose order chooses to an assessor whose team found nothing alone in it."""
     documents = topics_to_judge(assessment.pool)[opinion.topic.number]
     fit = [
         worker
@@ -184,7 +184,7 @@ def _assign_whole(
 
 def first_budget(assessment: Assessment) -> int | None:
     """Return how many documents of a topic are given at first; None for all of them."""
-    if assessment.budget is None or assessment.second_round_at is not None:
+    if not assessment.learns or assessment.budget is None or assessment.second_round_at:
         return assessment.budget
     return first_round(assessment.budget)
 

@@ -137,7 +137,9 @@ def order_documents(assignment: Assignment) -> list[Drawn]:
     docnos = find_docnos(assignment)
     alike = group_lookalikes(load_texts(assessment, docnos))
     drawn = [Drawn(docno, alike.get(docno)) for docno in docnos]
-    if assessment.order == Assessment.Order.DOCNO:
+    if assessment.order == Assessment.Order.DECIDES:
+        ordered = drawn
+    elif assessment.order == Assessment.Order.DOCNO:
         ordered = sorted(drawn, key=lambda found: found.docno)
     else:
         ordered = shuffle(drawn, assessment.seed + assignment.pk, topic.number.encode())

@@ -182,8 +182,11 @@ def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """List who judges what; a POST shares out what no one has yet."""
     seen = organised_assessment_or_404(request, slug, name)
     if request.method == "POST":
-        given = actions.share_out(seen.assessment, request.user)
-        messages.success(request, wording.describe_shared_out(given))
+        try:
+            given = actions.share_out(seen.assessment, request.user)
+            messages.success(request, wording.describe_shared_out(given))
+        except ActionError as reason:
+            messages.error(request, str(reason))
         return redirect("assessors", slug=slug, name=name)
     progress = measure_assessment(seen.assessment)
     own = Assignment.objects.filter(assessor__assessment=seen.assessment)
