@@ -86,6 +86,7 @@ UPLOADS = {
     f"{API}create_run": RUN,
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,
+    f"{API}import_machine_judgments": JUDGMENTS,
     f"{API}replace_judgments": JUDGMENTS,
     f"{API}import_marks": Upload(size_of_file, can_judge_pool),
 }

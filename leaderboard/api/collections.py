@@ -9,13 +9,15 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
+from evaluation.problems import Refused
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
-from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.errors import ApiError, answers_error, field_error, permission_error
 from leaderboard.api.files import only_file, refuse_truncated_body
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
+    CardOut,
     CollectionIn,
     CollectionList,
     CollectionOut,
@@ -30,7 +32,7 @@ from leaderboard.api.schemas import (
 )
 from leaderboard.boards.disclosure import Viewer, visible_judgment_sets
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
-from leaderboard.models import Collection, JudgmentSet, User
+from leaderboard.models import Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
 
 router = Router(tags=["collections"])
@@ -171,11 +173,30 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
         },
         "sha256": judgment_set.sha256,
     }
+    if judgment_set.made_by:
+        answer["made_by"] = judgment_set.made_by
     if organises:
         said = ("note", "grade_map", "relevant_from")
         found = ("preview", "questions", "problems", "problem_totals")
         answer |= {name: getattr(judgment_set, name) for name in said + found}
     return answer
+
+
+def serialise_makers(judgment_set: JudgmentSet) -> dict[str, Any]:
+    """Serialise the card of a machine, or the versions that judgments by both are made of."""
+    made: dict[str, Any] = {}
+    card = MachineCard.objects.filter(judgment_set=judgment_set).first()
+    if card is not None:
+        made["machine"] = {name: getattr(card, name) for name in CardOut.model_fields}
+    people, machine = judgment_set.people_version, judgment_set.machine_version
+    if people is not None and machine is not None:
+        made["sources"] = {
+            "people": people.version,
+            "machine": machine.version,
+            "num_by_people": people.num_graded,
+            "num_by_machine": judgment_set.num_by_machine,
+        }
+    return made
 
 
 def serialise_form(judgment_set: JudgmentSet) -> dict[str, int]:
@@ -310,9 +331,11 @@ def replace_judgments(
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
     refuse_truncated_body(request)
-    collections.replace_judgments(
-        judgment_set, user, only_file(request, "file") or file, only_file(request, "intents")
-    )
+    sent = only_file(request, "file") or file
+    try:
+        collections.replace_judgments(judgment_set, user, sent, only_file(request, "intents"))
+    except Refused as refusal:
+        raise answers_error(refusal) from None
     judgment_set.refresh_from_db()
     return Status(202, serialise_judgments_receipt(judgment_set))
 
@@ -339,4 +362,5 @@ def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, An
     judgment_set = visible_judgment_sets(user, collection).filter(version=version).first()
     if judgment_set is None:
         raise Http404("no such judgments")
-    return serialise_judgments(judgment_set, organises=collection.is_organised_by(user))
+    answer = serialise_judgments(judgment_set, organises=collection.is_organised_by(user))
+    return answer | serialise_makers(judgment_set)

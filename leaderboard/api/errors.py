@@ -19,7 +19,7 @@ from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from evaluation.problems import Problem, shown
+from evaluation.problems import Problem, Refused, shown
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.infrastructure.outages import find_outage
@@ -27,6 +27,7 @@ from leaderboard.infrastructure.outages import find_outage
 log = logging.getLogger(__name__)
 
 STATUSES = {"E_SIZE": 413, "E_FULL": 507, "E_CONFLICT": 409, "E_FIELD": 422}
+MOST_PROBLEMS = 50
 MALFORMED = (
     BadRequest,
     HttpError,
@@ -73,6 +74,13 @@ def field_error(name: str, message: str, found: str = "", hint: str = "") -> Api
 
 def field_problem(name: str, message: str, found: str = "", hint: str = "") -> Problem:
     return Problem("E_FIELD", "error", None, f"{name}: {message}", shown(found), hint)
+
+
+def answers_error(refusal: Refused) -> ApiError:
+    """Build the error of a machine's answers that were rejected, with the first problems."""
+    problems = list(refusal.problems)[:MOST_PROBLEMS]
+    first = next(refusal.problems.of("error"))
+    return ApiError(422, first.code, f"No answer was imported. {refusal}", problems)
 
 
 def permission_error(message: str) -> ApiError:

@@ -136,11 +136,84 @@ class CollectionCounts(Schema):
     judgments: int = 0
 
 
+class CardIn(Schema):
+    """What organisers state about a machine that judged."""
+
+    model: Annotated[Text, StringConstraints(min_length=1, max_length=120)]
+    revision: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="The exact model."
+    )
+    family: Annotated[Text, StringConstraints(max_length=60)] = Field(
+        "", description="Family of models, such as `gpt`."
+    )
+    prompt: Annotated[Text, StringConstraints(min_length=1, max_length=50_000)]
+    prompt_name: Annotated[Text, StringConstraints(max_length=60)] = ""
+    parameters: Annotated[Text, StringConstraints(max_length=500)] = ""
+    judged_on: date | None = None
+    cost: Annotated[Text, StringConstraints(max_length=60)] = ""
+    parsing: Annotated[Text, StringConstraints(max_length=2000)] = Field(
+        "", description="How grades were read from answers."
+    )
+
+
+class CardOut(CardIn):
+    name: str = Field(description="Model and prompt, with the first digits of its hash.")
+    prompt_hash: str = Field(description="SHA-256 of the prompt.")
+    num_asked: int = Field(description="Documents in the file of answers.")
+    num_failed: int = Field(description="Documents without a grade; they stay unjudged.")
+    repeats: int = Field(description="Most answers about one document.")
+    num_repeated: int = Field(description="Documents with two grades or more.")
+    self_agreement: Number = Field(description="Share of them with the same grade again.")
+    self_kappa: Number = Field(description="Cohen's kappa of their first two grades.")
+
+
+class MachineAnswersIn(CardIn):
+    version: Version
+    note: Annotated[Text, StringConstraints(max_length=2000)] = ""
+    format: Literal["", "jsonl", "trec", "csv"] = Field(
+        "", description="File format. Default: detected."
+    )
+    highest_grade: int | None = Field(None, ge=1, le=127)
+    confirm: Literal["auto", "ask"] = "auto"
+
+
+class AnswerCounts(Schema):
+    asked: int
+    graded: int
+    failed: int
+
+
+class ImportedAnswersOut(JudgmentsReceipt):
+    counts: AnswerCounts
+    problems: list[ProblemOut] = Field(description="Answers without a grade, the first 50.")
+
+
+class FillHolesIn(Schema):
+    people: Version = Field(description="A version by people.")
+    machine: Version = Field(description="A version by a machine.")
+    version: Version = Field(description="The new version.")
+    note: Annotated[Text, StringConstraints(max_length=2000)] = ""
+
+
+class SourcesOut(Schema):
+    """The two versions of judgments by both, and how many documents each judged."""
+
+    people: str
+    machine: str
+    num_by_people: int
+    num_by_machine: int
+
+
 class JudgmentsOut(Schema):
     version: str
     state: str
     counts: dict[str, Any]
     sha256: str
+    made_by: Literal["", "people", "machine", "both"] = Field(
+        "", description="Who judged, if it is known."
+    )
+    machine: CardOut | None = Field(None, description="The card of the machine that judged.")
+    sources: SourcesOut | None = Field(None, description="Of judgments by both.")
     note: str = ""
     grade_map: dict[str, int] = {}
     relevant_from: int = 1

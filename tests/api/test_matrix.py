@@ -90,6 +90,27 @@ CALLS = {
     "post /collections/{slug}/confirm": Call(
         "/collections/rye/confirm", by_organisers(202, refused=404), "organise", body={}
     ),
+    "post /collections/{slug}/machine-judgments": Call(
+        "/collections/bread/machine-judgments",
+        by_organisers(202),
+        "organise",
+        form={"version": "v3", "model": "GPT-4o", "prompt": "Grade it.", "file": QRELS},
+    ),
+    "post /collections/{slug}/fill-holes": Call(
+        "/collections/bread/fill-holes",
+        by_organisers(202),
+        "organise",
+        body={"people": "v1", "machine": "gpt", "version": "v3"},
+    ),
+    "get /collections/{slug}/judgments/{version}/prompts": Call(
+        "/collections/bread/judgments/v1/prompts", ORGANISERS_SEE
+    ),
+    "get /tracks/{slug}/pools/{name}/prompts": Call(
+        "/tracks/rolls/pools/pool-1/prompts", ORGANISERS_SEE
+    ),
+    "get /tracks/{slug}/assessments/{name}/prompts": Call(
+        "/tracks/rolls/assessments/judging-1/prompts", ORGANISERS_SEE
+    ),
     "post /collections/{slug}/judgments": Call(
         "/collections/bread/judgments",
         by_organisers(202),
@@ -294,6 +315,11 @@ def make_scene() -> dict[str, str]:
     JudgmentSet.objects.create(
         collection=collection, version="v2", state="preview", created_by=people["ada"], file="none"
     )
+    third = {"version": "gpt", "state": "ready", "made_by": "machine", "grade_counts": {"1": 1}}
+    gpt = JudgmentSet.objects.create(
+        collection=collection, created_by=people["ada"], file="none", **third
+    )
+    gpt.judgments.create(topic=collection.topics.first(), docno="d9", grade=1)
     return {
         "run": make_run(blind_track, people["ben"]).pk,
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,

@@ -70,6 +70,11 @@ class MachineAnswersForm(forms.ModelForm):
             "judged_on": forms.DateInput(attrs={"type": "date"}),
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The hash is that of the whole text.
+        self.fields["prompt"].strip = False
+
     @property
     def card(self) -> dict[str, Any]:
         """The fields of the card."""

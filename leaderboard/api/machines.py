@@ -1,0 +1,157 @@
+"""Judgments by machines: documents ready for prompting, import of answers, and filled holes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from ninja import File, Form, Router, Status, UploadedFile
+
+from evaluation.problems import Refused
+from leaderboard.actions import machine_judgments
+from leaderboard.api.assessments import assessment_or_404
+from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
+from leaderboard.api.collections import (
+    collection_or_404,
+    organised_collection_or_403,
+    serialise_judgments_receipt,
+)
+from leaderboard.api.errors import answers_error, field_error, permission_error
+from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.schemas import (
+    CardIn,
+    FillHolesIn,
+    ImportedAnswersOut,
+    JudgmentsReceipt,
+    MachineAnswersIn,
+    response_schemas,
+)
+from leaderboard.boards.disclosure import Viewer, track_or_404, visible_judgment_sets
+from leaderboard.boards.exports import streamed_bytes
+from leaderboard.collections.prompting import (
+    render_assessment_prompts,
+    render_pool_prompts,
+    render_version_prompts,
+)
+from leaderboard.models import Assessment, Collection, JudgmentSet, Pool
+from leaderboard.models.collections import ImportState
+
+router = Router(tags=["machine judgments"])
+
+MOST_NOTES = 50
+
+
+@router.post(
+    "/collections/{slug:slug}/machine-judgments",
+    auth=ORGANISE,
+    response=response_schemas(ImportedAnswersOut, 202),
+)
+def import_machine_judgments(
+    request: HttpRequest, slug: str, form: Form[MachineAnswersIn], file: File[UploadedFile]
+) -> Status[dict[str, Any]]:
+    """Import the answers of a machine as a version of its own, with its card.
+
+    Formats: JSON Lines (an exported line with a `grade`, or records of umbrela), four columns and
+    CSV. Failed answers and grades above `highest_grade` stay unjudged. Repeat a document to show
+    how far the machine agrees with itself; its first answer with a grade counts.
+    """
+    user = viewer(request)
+    collection = organised_collection_or_403(user, slug)
+    refuse_truncated_body(request)
+    if collection.judgment_sets.filter(version=form.version).exists():
+        raise field_error("version", "already exists; judgments are never replaced", form.version)
+    try:
+        made = machine_judgments.import_machine_answers(
+            collection,
+            user,
+            only_file(request, "file") or file,
+            form.version,
+            {name: getattr(form, name) for name in CardIn.model_fields},
+            note=form.note,
+            format=form.format,
+            highest_grade=form.highest_grade,
+            asks_first=form.confirm == "ask",
+        )
+    except Refused as refusal:
+        raise answers_error(refusal) from None
+    counts = {
+        "asked": made.card.num_asked,
+        "graded": made.card.num_graded,
+        "failed": made.card.num_failed,
+    }
+    notes = [asdict(note) for note in made.notes[:MOST_NOTES]]
+    receipt = serialise_judgments_receipt(made.judgment_set)
+    return Status(202, receipt | {"counts": counts, "problems": notes})
+
+
+@router.post(
+    "/collections/{slug:slug}/fill-holes",
+    auth=ORGANISE,
+    response=response_schemas(JudgmentsReceipt, 202),
+)
+def fill_holes(request: HttpRequest, slug: str, body: FillHolesIn) -> Status[dict[str, Any]]:
+    """Make a version with the grades of people, and a machine's where people gave none.
+
+    Both versions stay unchanged.
+    """
+    user = viewer(request)
+    collection = organised_collection_or_403(user, slug)
+    people, machine = (
+        find_version(user, collection, name, getattr(body, name)) for name in ("people", "machine")
+    )
+    made = machine_judgments.fill_holes(people, machine, user, body.version, note=body.note)
+    return Status(202, serialise_judgments_receipt(made))
+
+
+def find_version(user: Viewer, collection: Collection, name: str, version: str) -> JudgmentSet:
+    """Return the version that a field names."""
+    seen = visible_judgment_sets(user, collection).filter(state=ImportState.READY)
+    found = seen.filter(version=version).first()
+    if found is None:
+        raise field_error(name, "is no imported version of this collection", version)
+    return found
+
+
+@router.get("/collections/{slug:slug}/judgments/{slug:version}/prompts", auth=PUBLIC)
+def get_version_prompts(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Download the judged documents ready for prompting, without grades (organisers only).
+
+    Each line of the JSON Lines has `id`, `topic`, `guideline`, `docno`, `title` and `text`. Add a
+    `grade` to each line, and the file is one of answers.
+    """
+    user = viewer(request)
+    collection = collection_or_404(user, slug)
+    seen = visible_judgment_sets(user, collection).filter(state=ImportState.READY)
+    judgment_set = seen.filter(version=version).first()
+    if judgment_set is None or not collection.is_organised_by(user):
+        raise Http404("no such judgments")
+    return prompts_file(f"{slug}-{version}", render_version_prompts(judgment_set))
+
+
+@router.get("/tracks/{slug:slug}/pools/{slug:name}/prompts", auth=PUBLIC)
+def get_pool_prompts(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+    """Download the whole of an approved pool ready for prompting (organisers only)."""
+    sight = track_or_404(viewer(request), slug)
+    pool = sight.track.pools.filter(name=name, state=Pool.State.KEPT).first()
+    if pool is None or not sight.is_organiser:
+        raise Http404("no such pool")
+    return prompts_file(f"{slug}-{name}", render_pool_prompts(pool))
+
+
+@router.get("/tracks/{slug:slug}/assessments/{slug:name}/prompts", auth=PUBLIC)
+def get_assessment_prompts(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+    """Download the pool of an assessment with its guideline, ready for prompting (organisers only).
+
+    You cannot read it while you judge in this assessment yourself.
+    """
+    user = viewer(request)
+    assessment = assessment_or_404(user, slug, name)
+    if Assessment.objects.judged_by(user).filter(pk=assessment.pk).exists():
+        raise permission_error("You judge here yourself. The file is open to you after closing.")
+    return prompts_file(f"{slug}-{name}", render_assessment_prompts(assessment))
+
+
+def prompts_file(name: str, lines: Iterator[bytes]) -> StreamingHttpResponse:
+    return streamed_bytes(f"{name}-prompts.jsonl", lines, "application/jsonl")
