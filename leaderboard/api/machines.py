@@ -130,14 +130,14 @@ def get_version_prompts(request: HttpRequest, slug: str, version: str) -> Stream
     return prompts_file(f"{slug}-{version}", render_version_prompts(judgment_set))
 
 
-@router.get("/tracks/{slug:slug}/pools/{slug:name}/prompts", auth=PUBLIC)
-def get_pool_prompts(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+@router.get("/tracks/{slug:slug}/pools/{slug:pool}/prompts", auth=PUBLIC)
+def get_pool_prompts(request: HttpRequest, slug: str, pool: str) -> StreamingHttpResponse:
     """Download the whole of an approved pool ready for prompting (organisers only)."""
     sight = track_or_404(viewer(request), slug)
-    pool = sight.track.pools.filter(name=name, state=Pool.State.KEPT).first()
-    if pool is None or not sight.is_organiser:
+    found = sight.track.pools.filter(name=pool, state=Pool.State.KEPT).first()
+    if found is None or not sight.is_organiser:
         raise Http404("no such pool")
-    return prompts_file(f"{slug}-{name}", render_pool_prompts(pool))
+    return prompts_file(f"{slug}-{pool}", render_pool_prompts(found))
 
 
 @router.get("/tracks/{slug:slug}/assessments/{slug:name}/prompts", auth=PUBLIC)

@@ -44,7 +44,11 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
-    ids |= {"name": "judging-1", "assignment_id": str(judge_pools(bens_run, adas_run).pk)}
+    ids |= {
+        "name": "judging-1",
+        "pool": "pool-1",
+        "assignment_id": str(judge_pools(bens_run, adas_run).pk),
+    }
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
 
 

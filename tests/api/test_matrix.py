@@ -105,7 +105,7 @@ CALLS = {
     "get /collections/{slug}/judgments/{version}/prompts": Call(
         "/collections/bread/judgments/v1/prompts", ORGANISERS_SEE
     ),
-    "get /tracks/{slug}/pools/{name}/prompts": Call(
+    "get /tracks/{slug}/pools/{pool}/prompts": Call(
         "/tracks/rolls/pools/pool-1/prompts", ORGANISERS_SEE
     ),
     "get /tracks/{slug}/assessments/{name}/prompts": Call(

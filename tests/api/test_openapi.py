@@ -38,7 +38,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/assessments/{name}/assignments": {"get", "post"},
     "/api/v1/tracks/{slug}/assessments/{name}/marks": {"get", "post"},
     "/api/v1/tracks/{slug}/assessments/{name}/prompts": {"get"},
-    "/api/v1/tracks/{slug}/pools/{name}/prompts": {"get"},
+    "/api/v1/tracks/{slug}/pools/{pool}/prompts": {"get"},
     "/api/v1/assessments": {"get"},
     "/api/v1/assignments/{assignment_id}/next": {"get"},
     "/api/v1/assignments/{assignment_id}/marks": {"get", "post"},
