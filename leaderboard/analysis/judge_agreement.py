@@ -170,6 +170,17 @@ class JudgeAgreement:
         return tabulate(self.by_topic, columns)
 
     @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names that addresses use."""
+        return {
+            "statistics": self.table,
+            "pairs": self.pair_table,
+            "grades": self.grade_table,
+            "confusion": self.confusion_table,
+            "topics": self.topic_table,
+        }
+
+    @property
     def table(self) -> Table:
         """The statistics of all grades, with the interval of kappa."""
         kappa = self.kappa

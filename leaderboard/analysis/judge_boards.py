@@ -94,6 +94,11 @@ class JudgedBoards:
         return len({turned.run.pk for judge in self.judges for turned in judge.turned})
 
     @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by the names that addresses use."""
+        return {"runs": self.run_table, "judges": self.judge_table}
+
+    @property
     def run_table(self) -> Table:
         names = ("rank", "mean", "best", "worst")
         return tabulate(self.runs, [*RUN_COLUMNS, *((name, name) for name in names)])

@@ -10,7 +10,16 @@ from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
 from ninja.openapi.docs import DocsBase
 
-from leaderboard.api import assessments, boards, collections, judging, machines, runs, tracks
+from leaderboard.api import (
+    agreement,
+    assessments,
+    boards,
+    collections,
+    judging,
+    machines,
+    runs,
+    tracks,
+)
 from leaderboard.api.auth import READ
 from leaderboard.api.describing import group_calls, split_code
 from leaderboard.api.errors import register_error_handlers, with_api_errors
@@ -92,6 +101,7 @@ api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
 api.add_router("", runs.router)
 api.add_router("", assessments.router)
+api.add_router("", agreement.router)
 api.add_router("", judging.router)
 api.add_router("", machines.router)
 api.add_router("", account)

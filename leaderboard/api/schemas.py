@@ -691,6 +691,26 @@ class ImportedMarksOut(Schema):
     problems: list[ProblemOut] = Field(description="Warnings and notes.")
 
 
+# A row of a table: its columns are those of the same table as CSV.
+TableRow = dict[str, str | int | float | None]
+
+
+class AgreementOut(Schema):
+    """The tables of the agreement page, each row with the columns of the table as CSV."""
+
+    judge_names: list[str] = Field(description="Assessors by pseudonym, or two versions.")
+    documents: int = Field(description="How many have at least two grades.")
+    measure: str | None = Field(description="The boards by judge are by this measure.")
+    boards_follow: bool = Field(description="Whether the boards by judge are being computed.")
+    statistics: list[TableRow]
+    pairs: list[TableRow]
+    grades: list[TableRow]
+    confusion: list[TableRow]
+    topics: list[TableRow]
+    runs: list[TableRow] = Field([], description="Ranks over random choices of judges.")
+    judges: list[TableRow] = Field([], description="Boards by judge: tau and verdicts.")
+
+
 class OwnAssignment(Schema):
     """A topic to judge."""
 

@@ -34,8 +34,13 @@ VALUES = {
     "region": ("0.01",),
     "tab": ("1",),
     "most": ("2",),
+    "first": ("v1",),
+    "second": ("v1",),
+    "track": ("bread",),
+    "table": ("pairs",),
 }
-MARK_FORMATS = ("jsonl", "trec")
+# The formats of addresses that are not boards.
+OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
 
 
 @pytest.fixture
@@ -85,7 +90,8 @@ def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
     """Every address that is read, with every choice of its parameters."""
     for path, calls in api.get_openapi_schema()["paths"].items():
         asked = calls.get("get", {}).get("parameters", [])
-        values = VALUES | {"format": MARK_FORMATS if path.endswith("/marks") else formats}
+        own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), formats)
+        values = VALUES | {"format": own}
         choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
         for chosen in product(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"

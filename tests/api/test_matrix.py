@@ -210,6 +210,12 @@ CALLS = {
     "post /tracks/{slug}/assessments/{name}/assignments": Call(
         f"{JUDGING}-1/assignments", by_organisers(200), "organise", body={}
     ),
+    "get /tracks/{slug}/assessments/{name}/agreement": Call(
+        f"{JUDGING}-1/agreement", ORGANISERS_SEE
+    ),
+    "get /collections/{slug}/agreement": Call(
+        "/collections/bread/agreement?first=v1&second=v1", ORGANISERS_SEE
+    ),
     "get /tracks/{slug}/assessments/{name}/marks": Call(f"{JUDGING}-1/marks", ORGANISERS_SEE),
     "post /tracks/{slug}/assessments/{name}/marks": Call(
         f"{JUDGING}-3/marks",

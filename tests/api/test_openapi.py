@@ -39,6 +39,8 @@ CALLS = {
     "/api/v1/tracks/{slug}/assessments/{name}/marks": {"get", "post"},
     "/api/v1/tracks/{slug}/assessments/{name}/prompts": {"get"},
     "/api/v1/tracks/{slug}/pools/{pool}/prompts": {"get"},
+    "/api/v1/tracks/{slug}/assessments/{name}/agreement": {"get"},
+    "/api/v1/collections/{slug}/agreement": {"get"},
     "/api/v1/assessments": {"get"},
     "/api/v1/assignments/{assignment_id}/next": {"get"},
     "/api/v1/assignments/{assignment_id}/marks": {"get", "post"},

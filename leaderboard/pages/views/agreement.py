@@ -38,7 +38,6 @@ from leaderboard.boards.exports import render_latex_table, text_file
 from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
 from leaderboard.display.charts import Column
-from leaderboard.display.csv_tables import Table
 from leaderboard.models import Assessment, Collection, Judgment, JudgmentSet, Topic, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
@@ -187,20 +186,6 @@ def _list_documents(
     return {"row": row, "column": column, "page": page, "lines": lines}
 
 
-def _tables(found: JudgeAgreement, boards: JudgedBoards | None) -> dict[str, Table]:
-    """Return the tables of the page by the names that addresses use."""
-    tables = {
-        "statistics": found.table,
-        "pairs": found.pair_table,
-        "grades": found.grade_table,
-        "confusion": found.confusion_table,
-        "topics": found.topic_table,
-    }
-    if boards is not None:
-        tables |= {"runs": boards.run_table, "judges": boards.judge_table}
-    return tables
-
-
 def _answer_with_table(
     request: HttpRequest, name: str, found: JudgeAgreement, by_judge: BoardsByJudge
 ) -> HttpResponse | None:
@@ -209,7 +194,8 @@ def _answer_with_table(
     if not (wants_csv(request) or wants_tex):
         return None
     asked = request.GET.get("table", "statistics")
-    table = _tables(found, by_judge.boards).get(asked)
+    of_boards = by_judge.boards.tables if by_judge.boards is not None else {}
+    table = (found.tables | of_boards).get(asked)
     if table is None:
         raise Http404("no such table")
     if wants_tex:
