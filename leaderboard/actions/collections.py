@@ -239,6 +239,16 @@ def discard_judgments(judgment_set: JudgmentSet, user: User) -> None:
             raise ActionError("Imported judgments cannot be deleted: scores use them.")
 
 
+@transaction.atomic
+def state_judged_by_people(judgment_set: JudgmentSet, user: User) -> None:
+    """State that people made imported judgments.  Raises ActionError if it is known already."""
+    unknown = JudgmentSet.objects.filter(pk=judgment_set.pk, made_by="")
+    if not unknown.update(made_by=JudgmentSet.MadeBy.PEOPLE):
+        raise ActionError("Who made these judgments is already stated.")
+    after = {"made_by": str(JudgmentSet.MadeBy.PEOPLE)}
+    AuditEvent.objects.record(user, "state judges", judgment_set, after=after)
+
+
 def discard_collection(collection: Collection, user: User) -> None:
     """Delete a collection that was never imported."""
     with transaction.atomic():

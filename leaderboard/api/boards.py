@@ -53,6 +53,7 @@ def get_leaderboard(
     return {
         "measure": board.measure,
         "judgments": board.edition.judgment_set.version,
+        "judged_by": board.who_judged.full_text or None,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "question": board.family,

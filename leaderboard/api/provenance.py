@@ -32,6 +32,7 @@ def describe_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
     return {
         "edition": str(edition.pk),
         "judgments": edition.judgment_set.version,
+        "judged_by": sight.who_judged.text or None,
         "convention": edition.convention,
         "scoring_version": edition.scoring_version,
         "relevance_threshold": track.relevance_threshold,

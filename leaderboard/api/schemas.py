@@ -524,6 +524,7 @@ class StandingOut(Schema):
 class BoardOut(Schema):
     measure: str
     judgments: str
+    judged_by: str | None = Field(description="People, which machine, or both; null if not said.")
     edition: str
     baseline: str | None
     question: Literal["baseline", "all"]

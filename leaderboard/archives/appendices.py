@@ -53,6 +53,7 @@ def render_title(board: Board, run: Run) -> list[str]:
         f"{board.sight.track.name}, team {run.team}, {run.kind}",
         f"Judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}, "
         f"scoring version {edition.scoring_version}, convention {edition.convention}",
+        *filter(None, [board.who_judged.full_text.capitalize()]),
         f"sha256 {run.sha256}",
         *([run.description] if run.description else []),
         "",

@@ -20,6 +20,7 @@ from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
 from leaderboard.assessments.progress import measure_share
+from leaderboard.boards.judges import WhoJudged, name_who_judged
 from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import (
     Assessment,
@@ -149,6 +150,12 @@ class Sight:
     def board_edition(self) -> Edition | None:
         """The edition on the board, if the viewer may see its means."""
         return self.edition or (self.track.live_edition if self.can_see_means else None)
+
+    @cached_property
+    def who_judged(self) -> WhoJudged:
+        """Who judged the board that this viewer sees; empty without one."""
+        edition = self.board_edition
+        return WhoJudged() if edition is None else name_who_judged(edition.judgment_set)
 
     @property
     def can_download_judgments(self) -> bool:

@@ -107,9 +107,20 @@ def render_tsv(board: Board, columns: Columns) -> str:
 
 
 def tabulate_board(board: Board, columns: Columns) -> Table:
+    # Means by different judges never share a column without a word about it.
+    said = board.who_judged.full_text
     return Table(
-        [field for column in columns for field in column.fields],
-        [[cell for column in columns for cell in column.cells(line)] for line in board.shown],
+        [
+            *(field for column in columns for field in column.fields),
+            *(["judged_by"] if said else []),
+        ],
+        [
+            [
+                *(cell for column in columns for cell in column.cells(line)),
+                *([said] if said else []),
+            ]
+            for line in board.shown
+        ],
     )
 
 
@@ -127,6 +138,7 @@ def render_json(board: Board, columns: Columns) -> str:
         "track": board.sight.track.slug,
         "measure": board.measure,
         "judgments": board.edition.judgment_set.version,
+        "judged_by": board.who_judged.full_text or None,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "question": board.family,
@@ -260,6 +272,7 @@ def build_caption(board: Board) -> str:
     words = [
         f"{board.sight.track.name}: {counted(len(board.shown), 'run')} by {board.measure}",
         f"judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}",
+        *filter(None, [board.who_judged.full_text]),
     ]
     if board.baseline is not None:
         words.append(describe_test(board, board.baseline))

@@ -17,6 +17,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.judges import WhoJudged, describe_who_judged
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
@@ -204,6 +205,13 @@ class Board:
             return []
         judgment_set = self.edition.judgment_set
         return [text for text in self.measures if is_not_estimated(text, judgment_set)]
+
+    @cached_property
+    def who_judged(self) -> WhoJudged:
+        """Who judged; the shares of both only where scores are shown."""
+        shows_shares = self.sight.can_see_scores
+        runs = [standing.run for standing in self.standings] if shows_shares else []
+        return describe_who_judged(self.edition, runs)
 
     @property
     def uses_pseudonyms(self) -> bool:

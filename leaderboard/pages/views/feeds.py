@@ -43,7 +43,9 @@ class TrackFeed(Feed):
         return _remove_control_characters(board.sight.track.name)
 
     def subtitle(self, board: Board) -> str:
-        return f"New runs by {board.measure}, and what the organisers announce."
+        words = f"New runs by {board.measure}, and what the organisers announce."
+        said = board.who_judged.full_text
+        return _remove_control_characters(f"{words} They are {said}." if said else words)
 
     def link(self, board: Board) -> str:
         return reverse("board", args=[board.sight.track.slug])

@@ -9,12 +9,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
+from leaderboard.actions.collections import state_judged_by_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import intents_name, qrels_name
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
+from leaderboard.boards.judges import name_who_judged
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
 from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
@@ -48,6 +50,9 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "judgment_set": judgment_set,
         "pool": find_pool(judgment_set, request.user),
         "machine_card": MachineCard.objects.behind(judgment_set),
+        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
+        "who": name_who_judged(judgment_set),
+        "organises_collection": sight.track.collection.is_organised_by(request.user),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
@@ -149,6 +154,21 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
         return redirect("impact", slug=slug, version=version)
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
     return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def judged_by_people(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """State that people made judgments of which nobody has said so."""
+    sight = organised_sight_or_403(request, slug)
+    if not sight.track.collection.is_organised_by(request.user):
+        raise Http404("not an organiser of the collection")
+    try:
+        state_judged_by_people(_version_or_404(sight.track, version), request.user)
+        messages.success(request, f"Judgments {version} are judged by people.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("impact", slug=slug, version=version)
 
 
 def _version_or_404(track: Track, version: str) -> JudgmentSet:
