@@ -106,6 +106,7 @@ track_urls = [
     path("judgments/<slug:version>/impact/", versions.impact, name="impact"),
     path("judgments/<slug:version>/qrels.txt", versions.qrels_file, name="qrels_file"),
     path("judgments/<slug:version>/intents.txt", versions.intents_file, name="intents_file"),
+    path("judgments/<slug:version>/sample/", versions.draw_sample, name="draw_sample"),
     path("judgments/<slug:version>/people/", versions.judged_by_people, name="judged_by_people"),
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),

@@ -23,6 +23,7 @@ from leaderboard.analysis.judge_agreement import (
 )
 from leaderboard.analysis.planning import compute_depths
 from leaderboard.analysis.reusability import compute_reusability
+from leaderboard.assessments.samples import check_closed_samples
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.collections.word_index import open_word_index
 from leaderboard.models import Collection, Track, User
@@ -137,6 +138,7 @@ def forget() -> None:
         compute_reusability,
         compute_version_agreement,
         agreement_of_assessors,
+        check_closed_samples,
     ):
         remembered.cache_clear()
     families.means_cache.clear()

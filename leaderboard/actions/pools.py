@@ -7,11 +7,20 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from evaluation.measures import parse_measure
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.samples import (
+    BEST_RUNS,
+    NUM_DRAWN,
+    count_by_grade,
+    fill_sample,
+    find_machine_version,
+)
 from leaderboard.collections.numbered_names import next_name
 from leaderboard.collections.pools import select_by_team
 from leaderboard.jobs import queue
-from leaderboard.models import AuditEvent, Pool, Run, Track, User
+from leaderboard.models import Assessment, AuditEvent, JudgmentSet, Pool, Run, Track, User
+from leaderboard.scoring.families import load_measure_means
 
 
 def create_pool(
@@ -47,6 +56,56 @@ def create_pool(
     except IntegrityError:
         raise ActionError("Someone else just created a pool. Check it first.") from None
     return pool
+
+
+@transaction.atomic
+def draw_sample(judgment_set: JudgmentSet, track: Track, user: User, size: int = NUM_DRAWN) -> Pool:
+    """Draw documents on which people check a machine; the pool is approved at once.
+
+    Raises ActionError.
+    """
+    by_machine = find_machine_version(judgment_set)
+    if by_machine is None or by_machine.collection_id != track.collection_id:
+        raise ActionError("A sample checks judgments by a machine.")
+    # Two who draw at once wait for each other.
+    Track.objects.select_for_update(no_key=True).get(pk=track.pk)
+    waiting = find_waiting_sample(by_machine, track)
+    if waiting is not None:
+        raise ActionError(f"Judge the sample {waiting} first.")
+    if not sum(count_by_grade(by_machine, size).values()):
+        raise ActionError("Earlier samples have every document.")
+    best = find_best_runs(track)
+    pool = Pool.objects.create(
+        track=track,
+        name=next_name("pool-", track.pools.values_list("name", flat=True)),
+        method=Pool.Method.SAMPLE,
+        size=size,
+        checks=by_machine,
+        state=Pool.State.KEPT,
+        kept_at=timezone.now(),
+        created_by=user,
+    )
+    pool.runs.set(best)
+    fill_sample(pool, best)
+    after = {"checks": by_machine.version, "sha256": pool.sha256}
+    AuditEvent.objects.record(user, "draw sample", pool, after=after)
+    return pool
+
+
+def find_waiting_sample(by_machine: JudgmentSet, track: Track) -> Pool | None:
+    """Return the sample of a track whose judging is not closed, if any."""
+    closed = Assessment.objects.filter(state=Assessment.State.CLOSED)
+    return track.pools.filter(checks=by_machine).exclude(assessments__in=closed).first()
+
+
+def find_best_runs(track: Track) -> list[Run]:
+    """Return the best runs of the board; of a track without a board, the first ones."""
+    runs = list(track.runs.accepted().not_removed().order_by("received_at", "pk"))
+    if track.edition is not None:
+        means = load_measure_means(track.edition, track.primary_measure)
+        sign = parse_measure(track.primary_measure).direction
+        runs.sort(key=lambda run: -sign * (means.get(run.pk) or 0.0))
+    return runs[:BEST_RUNS]
 
 
 @transaction.atomic

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -11,6 +13,7 @@ from django.utils import timezone
 
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import (
@@ -29,6 +32,9 @@ from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
 from leaderboard.scoring.judgments import explain_first_missing
+
+# Changes of these can make a board public, or put other judgments on a public one.
+CHECKED_WITH = {"judgment_set", "visibility", "disclosure", "is_draft"}
 
 
 @transaction.atomic
@@ -49,6 +55,7 @@ def create_draft(track: Track, user: User) -> Track:
 
 def _save_new(track: Track, user: User, act: str) -> Track:
     _refuse_missing_judgments(track.measures, track.judgment_set)
+    _refuse_unchecked(track)
     track.owner = user
     track.save(force_insert=True)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
@@ -57,7 +64,11 @@ def _save_new(track: Track, user: User, act: str) -> Track:
 
 
 def open_draft(track: Track, user: User) -> None:
-    """Show a draft to everyone who may see the track."""
+    """Show a draft to everyone who may see the track.
+
+    Raises ActionError for a public board by a machine that people have not checked.
+    """
+    _refuse_unchecked(_with_changes(track, {"is_draft": False}))
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
             AuditEvent.objects.record(user, "open", track)
@@ -98,6 +109,8 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
         )
+    if CHECKED_WITH & after.keys():
+        _refuse_unchecked(_with_changes(track, after))
     before = {name: plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
@@ -118,6 +131,23 @@ def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | N
         return
     if reason := explain_first_missing(measures, judgment_set):
         raise ActionError(f"{reason}. Change the measures of the track or choose other judgments.")
+
+
+def _refuse_unchecked(track: Track) -> None:
+    """Raise ActionError for a public board by a machine that people have not checked enough."""
+    is_public = track.visibility == Track.Visibility.PUBLIC and not track.is_draft
+    if track.judgment_set is None or not is_public or not track.shows_means:
+        return
+    if reason := explain_unchecked(track.judgment_set):
+        raise ActionError(reason)
+
+
+def _with_changes(track: Track, changes: Mapping[str, Any]) -> Track:
+    """Return a copy of the track with these values; do not save it."""
+    other = copy(track)
+    for name, value in changes.items():
+        setattr(other, name, value)
+    return other
 
 
 def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
@@ -188,7 +218,11 @@ def choose_baseline(track: Track, user: User, run: Run | None) -> None:
 
 
 def release_track(track: Track, user: User) -> None:
-    """Release the scores of a track; this cannot be undone."""
+    """Release the scores of a track; this cannot be undone.
+
+    Raises ActionError for a public board by a machine that people have not checked.
+    """
+    _refuse_unchecked(_with_changes(track, {"released_at": timezone.now()}))
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)

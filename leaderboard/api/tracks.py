@@ -351,5 +351,8 @@ def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[s
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
-    track_actions.release_track(organised_sight_or_403(user, slug).track, user)
+    try:
+        track_actions.release_track(organised_sight_or_403(user, slug).track, user)
+    except ActionError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     return serialise_track(track_or_404(user, slug))

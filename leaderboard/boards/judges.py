@@ -6,12 +6,13 @@ Nothing here imports `disclosure`: a `Sight` names who judged only to viewers wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.core.cache import cache
 from django.core.files.storage import default_storage
 
+from leaderboard.assessments.samples import describe_check, find_machine_version
 from leaderboard.models import Edition, Judgment, JudgmentSet, MachineCard, Run
 from leaderboard.runs.rankings import Rankings
 
@@ -52,6 +53,8 @@ class WhoJudged:
     machine: str = ""
     # Of a version by both, where the viewer sees scores.
     first_ten: FirstTen | None = None
+    # How far people agree with the machine on a sample, in words.
+    checked: str = ""
 
     @property
     def has_machine(self) -> bool:
@@ -80,24 +83,24 @@ class WhoJudged:
         return f"judged by {names[JudgmentSet.MadeBy(self.made_by)]}"
 
     @property
-    def full_text(self) -> str:
+    def text_with_shares(self) -> str:
         """Who judged, with the shares of both where they are known."""
         shares = self.first_ten.text if self.first_ten is not None else ""
         return f"{self.text}: {shares}" if shares else self.text
 
-
-def find_machine_version(judgment_set: JudgmentSet) -> JudgmentSet | None:
-    """Return the judgments by the machine: these, or those that fill the holes of people's."""
-    if judgment_set.made_by == JudgmentSet.MadeBy.BOTH:
-        return judgment_set.machine_version
-    return judgment_set if judgment_set.made_by == JudgmentSet.MadeBy.MACHINE else None
+    @property
+    def full_text(self) -> str:
+        """Who judged, with shares and the check by people where they are known."""
+        return "; ".join(filter(None, [self.text_with_shares, self.checked]))
 
 
 def name_who_judged(judgment_set: JudgmentSet) -> WhoJudged:
     """Return who judged a version, without shares."""
     by_machine = find_machine_version(judgment_set)
-    card = MachineCard.objects.filter(judgment_set=by_machine).first() if by_machine else None
-    return WhoJudged(judgment_set.made_by, card.name if card is not None else UNNAMED)
+    card = MachineCard.objects.behind(judgment_set) if by_machine else None
+    name = card.name if card is not None else UNNAMED
+    checked = describe_check(by_machine) if by_machine else ""
+    return WhoJudged(judgment_set.made_by, name, checked=checked)
 
 
 def describe_who_judged(edition: Edition, runs: Sequence[Run]) -> WhoJudged:
@@ -105,7 +108,7 @@ def describe_who_judged(edition: Edition, runs: Sequence[Run]) -> WhoJudged:
     who = name_who_judged(edition.judgment_set)
     if who.made_by != JudgmentSet.MadeBy.BOTH or not runs:
         return who
-    return WhoJudged(who.made_by, who.machine, count_first_ten(edition, runs))
+    return replace(who, first_ten=count_first_ten(edition, runs))
 
 
 def count_first_ten(edition: Edition, runs: Sequence[Run]) -> FirstTen:

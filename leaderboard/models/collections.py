@@ -155,6 +155,10 @@ class Topic(models.Model):
 
 
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
+    def for_boards(self) -> JudgmentSetQuerySet:
+        """Return the versions that boards can use: all but samples that check a machine."""
+        return self.exclude(pool__checks__isnull=False)
+
     def contained_in(self, whole: JudgmentSet) -> JudgmentSetQuerySet:
         """Return earlier versions whose documents are all judged in `whole`, with any grade."""
         same = Judgment.objects.filter(

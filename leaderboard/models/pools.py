@@ -36,6 +36,7 @@ class Pool(models.Model):
         TAKE = "take", "N documents per topic, best rank first"
         RRF = "rrf", "N documents per topic, by reciprocal rank fusion"
         RBP = "rbp", "N documents per topic, by RBP weight"
+        SAMPLE = "sample", "Sample of N documents that check a machine"
 
     class State(models.TextChoices):
         QUEUED = "queued"

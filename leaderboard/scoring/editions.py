@@ -136,7 +136,7 @@ def find_trial_judgments(track: Track) -> JudgmentSet | None:
     The settings and the code version of the trial do not matter.
     """
     ready = JudgmentSet.objects.filter(collection=track.collection_id, state=ImportState.READY)
-    newest = ready.order_by("ready_at").last()
+    newest = ready.for_boards().order_by("ready_at").last()
     if newest is None or newest.pk == track.judgment_set_id:
         return None
     editions = track.editions.filter(judgment_set=newest)

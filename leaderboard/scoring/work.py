@@ -176,9 +176,11 @@ def build_trial_editions(judgment_set_id: str, progress: Progress) -> Publish:
     """Score the runs of every track of a collection with new judgments.
 
     No board changes; its organisers decide that. A track whose measures need other judgments has
-    no trial.
+    no trial, and nor has a sample that checks a machine.
     """
-    judgment_set = JudgmentSet.objects.get(pk=judgment_set_id)
+    judgment_set = JudgmentSet.objects.for_boards().filter(pk=judgment_set_id).first()
+    if judgment_set is None:
+        return lambda: None
     tracks = Track.objects.filter(collection=judgment_set.collection_id)
     trials = [
         with_judgments(track, judgment_set)

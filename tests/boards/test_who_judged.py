@@ -15,7 +15,7 @@ MACHINE = "GPT-4o (umbrela, prompt 8e28)"
 
 
 @pytest.fixture
-def by_machine(collection: Collection) -> JudgmentSet:
+def by_machine(track: Track, collection: Collection) -> JudgmentSet:
     return card(collection.judgment_sets.get())
 
 

@@ -260,6 +260,7 @@ ACTS = {
     "undo_change": Act("/tracks/blind/manage/undo/0/", ACT),
     "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": Act("/tracks/blind/judgments/v1/switch/", ACT),
+    "draw_sample": Act("/tracks/blind/judgments/v1/sample/", ACT),
     "judged_by_people": Act("/tracks/blind/judgments/v1/people/", ACT),
     "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
     "change_badge": Act("/tracks/blind/manage/badge/", ACT),

@@ -84,7 +84,7 @@ class PoolForm(forms.Form):
         help_text="Maximum per team, by stated priority, otherwise earliest first. "
         "Leave empty for all chosen runs.",
     )
-    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
+    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices[:-1])
     size = forms.IntegerField(
         label="N", min_value=1, max_value=1000, initial=100, help_text="1 to 1,000."
     )

@@ -80,7 +80,7 @@ def _render_badge(sight: Sight, team: str) -> HttpResponse:
     of_team = (standing for standing in board.ranked if team in ("", standing.run.team.name))
     first = next(of_team, None)
     value = f"{board.measure} {score(first.scores[board.measure], 3)}" if first else "no run yet"
-    value = ", ".join(filter(None, [value, board.who_judged.full_text]))
+    value = ", ".join(filter(None, [value, board.who_judged.text_with_shares]))
     words = f"{sight.track.name}, {team}" if team else sight.track.name
     return HttpResponse(draw_badge(words, value), content_type="image/svg+xml")
 

@@ -49,6 +49,10 @@ def open_task(request: HttpRequest, slug: str) -> HttpResponse:
     if not build_checklist(sight).can_open:
         messages.error(request, "Describe the task, add the data and set the dates first.")
         return redirect("setup", slug=slug)
-    tracks.open_draft(sight.track, request.user)
+    try:
+        tracks.open_draft(sight.track, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("setup", slug=slug)
     messages.success(request, "Track opened.")
     return redirect("task", slug=slug)

@@ -252,6 +252,10 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "release.html", context)
     if sight.track.shows_everything:
         return redirect("release", slug=slug)
-    track_actions.release_track(sight.track, request.user)
+    try:
+        track_actions.release_track(sight.track, request.user)
+    except submission_rules.ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("release", slug=slug)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)

@@ -8,11 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard.actions import tracks
+from leaderboard.actions import pools, tracks
 from leaderboard.actions.collections import state_judged_by_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import intents_name, qrels_name
+from leaderboard.assessments.samples import (
+    check_machine,
+    count_by_grade,
+    find_machine_version,
+)
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
@@ -50,9 +55,9 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "judgment_set": judgment_set,
         "pool": find_pool(judgment_set, request.user),
         "machine_card": MachineCard.objects.behind(judgment_set),
-        "machine_card": MachineCard.objects.filter(judgment_set=judgment_set).first(),
         "who": name_who_judged(judgment_set),
         "organises_collection": sight.track.collection.is_organised_by(request.user),
+        **_sample_context(sight.track, judgment_set),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
@@ -154,6 +159,33 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
         return redirect("impact", slug=slug, version=version)
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
     return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def draw_sample(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Draw documents of judgments by a machine, which people judge."""
+    track = organised_sight_or_403(request, slug).track
+    try:
+        made = pools.draw_sample(_version_or_404(track, version), track, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("impact", slug=slug, version=version)
+    messages.success(request, "Sample drawn. Judge it here: assessors see no grade of the machine.")
+    return redirect("pool", slug=slug, name=made.name)
+
+
+def _sample_context(track: Track, judgment_set: JudgmentSet) -> dict[str, object]:
+    """Return what people have checked of a machine, and what a sample would have."""
+    by_machine = find_machine_version(judgment_set)
+    if by_machine is None:
+        return {}
+    return {
+        "by_machine": by_machine,
+        "check": check_machine(by_machine),
+        "waiting_sample": pools.find_waiting_sample(by_machine, track),
+        "sample": count_by_grade(by_machine),
+    }
 
 
 @login_required

@@ -1,0 +1,269 @@
+"""The sample on which people check judgments by a machine: drawn by the site, judged blind.
+
+It is drawn evenly over the machine's grades, so that rare grades are checked too, and within a
+grade first from topics with few documents so far.  The first ten documents of the best runs, which
+decide the board, are drawn more often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+import numpy as np
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import Count
+
+from evaluation.agreement import Estimate, count_opinions
+from evaluation.pooling import Place, Pool, Pooled
+from leaderboard import models
+from leaderboard.assessments.judgments import settle_marks
+from leaderboard.collections.pools import (
+    count_unique_by_team,
+    find_priority,
+    read_lines,
+    render_pool,
+)
+from leaderboard.display.numbers import MISSING, counted, score
+from leaderboard.models import Assessment, Judgment, JudgmentSet, Run
+from leaderboard.models.collections import load_grades
+from leaderboard.runs.rankings import Rankings
+
+# A public board by a machine needs at least this many documents that people judged.
+LEAST_DOCUMENTS, LEAST_TOPICS = 200, 20
+# How many are drawn: some documents cannot be judged.
+NUM_DRAWN = 240
+# The first documents of the best runs come this many times as often as others.
+FIRST, TIMES_AS_OFTEN = 10, 3.0
+BEST_RUNS = 5
+
+Grades = Mapping[bytes, Mapping[bytes, int]]
+Document = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number of documents and of topics."""
+
+    documents: int
+    topics: int
+
+    def __str__(self) -> str:
+        return f"{counted(self.documents, 'document')} of {counted(self.topics, 'topic')}"
+
+
+@dataclass(frozen=True)
+class SampleCheck:
+    """How far settled marks of people agree with the machine on its samples."""
+
+    needed: Size
+    judged: Size
+    share: float | None = None
+    kappa: Estimate | None = None
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether people judged enough for a public board."""
+        enough = self.judged.documents >= self.needed.documents
+        return enough and self.judged.topics >= self.needed.topics
+
+    @property
+    def text(self) -> str:
+        """The agreement in words; "" before any sample is closed."""
+        if self.share is None or self.kappa is None:
+            return ""
+        kappa = score(self.kappa.value, 2)
+        if MISSING not in (low := score(self.kappa.low, 2), high := score(self.kappa.high, 2)):
+            kappa = f"{kappa} [{low}, {high}]"
+        return (
+            f"checked by people on {counted(self.judged.documents, 'document')}: "
+            f"same grade {100 * self.share:.0f} %, kappa {kappa}"
+        )
+
+
+def find_machine_version(judgment_set: JudgmentSet) -> JudgmentSet | None:
+    """Return the judgments by the machine: these, or those that fill the holes of people's."""
+    if judgment_set.made_by == JudgmentSet.MadeBy.BOTH:
+        return judgment_set.machine_version
+    return judgment_set if judgment_set.made_by == JudgmentSet.MadeBy.MACHINE else None
+
+
+def check_machine(by_machine: JudgmentSet) -> SampleCheck:
+    """Return how far people agree with a machine on the closed samples of its judgments."""
+    closed = _find_closed(by_machine)
+    if not closed:
+        return SampleCheck(_find_needed(by_machine.pk), Size(0, 0))
+    return check_closed_samples(by_machine.pk, closed)
+
+
+def describe_check(by_machine: JudgmentSet) -> str:
+    """Return the agreement with people in words; "" before any sample is closed."""
+    closed = _find_closed(by_machine)
+    return check_closed_samples(by_machine.pk, closed).text if closed else ""
+
+
+def _find_closed(by_machine: JudgmentSet) -> tuple[int, ...]:
+    samples = Assessment.objects.filter(pool__checks=by_machine)
+    closed = samples.filter(state=Assessment.State.CLOSED).order_by("pk")
+    return tuple(closed.values_list("pk", flat=True))
+
+
+# Neither a version nor a closed assessment ever changes.
+@lru_cache(maxsize=64)
+def check_closed_samples(machine_id: int, closed: tuple[int, ...]) -> SampleCheck:
+    """Return how far people agree with a machine in these closed assessments."""
+    needed = _find_needed(machine_id)
+    by_people = {
+        (settled.topic.encode(), settled.docno.encode()): settled.grade
+        for assessment in Assessment.objects.filter(pk__in=closed).order_by("pk")
+        for settled in settle_marks(assessment)
+        if settled.grade is not None
+    }
+    grades = load_grades(machine_id)
+    both = {
+        (topic, docno): (grade, grades[topic][docno])
+        for (topic, docno), grade in by_people.items()
+        if grades.get(topic, {}).get(docno, -1) >= 0
+    }
+    numbers = {topic: place for place, topic in enumerate(dict.fromkeys(t for t, _ in both))}
+    if not both:
+        return SampleCheck(needed, Size(0, 0))
+    pairs = count_opinions(
+        np.array(list(both.values()), dtype=np.float64).T,
+        np.array([numbers[topic] for topic, _ in both]),
+    )
+    return SampleCheck(needed, Size(len(both), len(numbers)), pairs.share, pairs.kappa())
+
+
+def _find_needed(machine_id: int) -> Size:
+    """Return what a sample must have: all documents or topics where there are fewer."""
+    graded = Judgment.objects.filter(judgment_set=machine_id, grade__gte=0)
+    found = graded.aggregate(documents=Count("pk"), topics=Count("topic", distinct=True))
+    return Size(min(LEAST_DOCUMENTS, found["documents"]), min(LEAST_TOPICS, found["topics"]))
+
+
+def explain_unchecked(judgment_set: JudgmentSet) -> str:
+    """Return what a public board by a machine still lacks; "" if nothing."""
+    by_machine = find_machine_version(judgment_set)
+    if by_machine is None or (check := check_machine(by_machine)).is_enough:
+        return ""
+    return (
+        f"A machine made judgments {by_machine}. A public board with them needs a sample that "
+        f"people judge: {check.needed}; {check.judged} are judged. "
+        f"Draw a sample on the page of judgments {by_machine}, judge it, and close its judging."
+    )
+
+
+def count_by_grade(by_machine: JudgmentSet, size: int = NUM_DRAWN) -> dict[int, int]:
+    """Return how many documents of each of the machine's grades a sample would have."""
+    left = _load_undrawn(by_machine)
+    return allocate(Counter(grade for of in left.values() for grade in of.values()), size)
+
+
+def allocate(available: Mapping[int, int], size: int) -> dict[int, int]:
+    """Share out a sample evenly over grades; what a rare grade lacks goes to the others.
+
+    >>> allocate({0: 500, 1: 100, 2: 10}, 90)
+    {0: 40, 1: 40, 2: 10}
+    """
+    shares: dict[int, int] = {}
+    left = size
+    rarest_first = sorted(available, key=lambda grade: (available[grade], -grade))
+    for place, grade in enumerate(rarest_first):
+        shares[grade] = min(available[grade], left // (len(rarest_first) - place))
+        left -= shares[grade]
+    return dict(sorted(shares.items()))
+
+
+def draw_documents(
+    grades: Grades, often: set[Document], size: int, seed: int
+) -> dict[bytes, list[bytes]]:
+    """Draw the documents of a sample by topic; the same seed draws the same ones."""
+    chance = random.Random(seed)
+    strata: dict[int, dict[bytes, list[tuple[float, bytes]]]] = {}
+    for topic, docno, grade in sorted((t, d, g) for t, of in grades.items() for d, g in of.items()):
+        weight = TIMES_AS_OFTEN if (topic, docno) in often else 1.0
+        key = chance.random() ** (1 / weight)
+        strata.setdefault(grade, {}).setdefault(topic, []).append((key, docno))
+    quota = allocate({grade: sum(map(len, of.values())) for grade, of in strata.items()}, size)
+    drawn: dict[bytes, list[bytes]] = {topic: [] for topic in grades}
+    for grade, of_topic in sorted(strata.items()):
+        waiting = {topic: sorted(keyed) for topic, keyed in of_topic.items()}
+        for _ in range(quota[grade]):
+            topic = min(waiting, key=lambda each: (len(drawn[each]), -waiting[each][-1][0]))
+            drawn[topic].append(waiting[topic].pop()[1])
+            if not waiting[topic]:
+                del waiting[topic]
+    return {topic: sorted(docnos) for topic, docnos in drawn.items() if docnos}
+
+
+def fill_sample(row: models.Pool, best: Sequence[Run], seed: int | None = None) -> None:
+    """Draw the documents of a sample, and store them in the pool with its summary.
+
+    `best` are the best runs, whose first documents are drawn more often.
+    """
+    assert row.checks is not None
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    places = _find_places(best)
+    drawn = draw_documents(_load_undrawn(row.checks), set(places), row.size, seed)
+    pool = Pool(
+        f"sample@{row.size}",
+        tuple(run.tag or run.pk for run in best),
+        {
+            topic: tuple(Pooled(docno, places.get((topic, docno), ())) for docno in docnos)
+            for topic, docnos in drawn.items()
+        },
+    )
+    content = b"".join(render_pool(pool))
+    name = f"pools/{row.pk}/pool-{secrets.token_hex(4)}"
+    row.file.name = default_storage.save(name, ContentFile(content))
+    row.sha256 = hashlib.sha256(content).hexdigest()
+    row.summary = {
+        **asdict(pool.summary()),
+        "method": pool.method,
+        "runs": [run.pk for run in best],
+        "priorities": [find_priority(run) for run in best],
+        "alone_as_team": count_unique_by_team(pool, best),
+        "topics": len(pool.topics),
+        "depths": {},
+        "depths_new": {},
+        "seed": seed,
+    }
+    row.save(update_fields=["file", "sha256", "summary"])
+
+
+def _find_places(best: Sequence[Run]) -> dict[Document, tuple[Place, ...]]:
+    """Return where the best runs have their first documents."""
+    found: dict[Document, tuple[Place, ...]] = {}
+    for number, run in enumerate(best):
+        with default_storage.open(run.ranking_file.name) as file:
+            tops = Rankings(file).tops
+        for topic, docnos in tops.items():
+            for rank, docno in enumerate(docnos[:FIRST], start=1):
+                document = topic.encode(), docno.encode()
+                found[document] = (*found.get(document, ()), Place(number, rank))
+    return found
+
+
+def _load_undrawn(by_machine: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
+    """Return the machine's grades without the documents of earlier samples."""
+    earlier = by_machine.samples.exclude(file="")
+    drawn = {
+        (line.number.encode(), line.docno.encode())
+        for pool in earlier
+        for line in read_lines(pool, everything=True)
+    }
+    return {
+        topic: {
+            docno: grade
+            for docno, grade in judged.items()
+            if grade >= 0 and (topic, docno) not in drawn
+        }
+        for topic, judged in load_grades(by_machine.pk).items()
+    }
