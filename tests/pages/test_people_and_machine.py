@@ -173,3 +173,24 @@ def test_an_organiser_who_judges_sees_no_comparison(as_ada, beside, ada):
 
 def test_only_organisers_see_the_page(as_ben, beside):
     assert as_ben.get(PAGE).status_code == 403
+
+
+# Means by different judges
+
+
+def test_the_impact_of_a_machine_shows_no_change_of_scores(as_ada, beside):
+    as_ada.post("/tracks/bread/judgments/m1/try/")
+    work()
+    page = read(as_ada, "/tracks/bread/judgments/m1/impact/")
+    assert "Different judges made these judgments." in page
+    assert '<small class="phone">of AP</small>' not in page
+
+
+def test_history_and_board_have_one_judge(as_ada, beside):
+    as_ada.post("/tracks/bread/judgments/m1/try/")
+    work()
+    as_ada.post("/tracks/bread/judgments/m1/switch/")
+    for version in ("v1", "m1"):
+        sheet = read(as_ada, f"/tracks/bread/history/?judgments={version}&format=csv")
+        lines = sheet.splitlines()
+        assert {line.rsplit(",", 1)[1] for line in lines[1:]} == {version}

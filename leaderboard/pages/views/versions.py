@@ -62,6 +62,8 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
+        "same_makers": found is None
+        or found.old.judgment_set.has_same_makers(found.new.judgment_set),
         "shown": shown,
         "tests_follow": found is not None and _request_tests(sight, found),
         "notified": describe_notified(count_notified_of_judgments(sight.track)),
