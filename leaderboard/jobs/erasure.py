@@ -11,7 +11,17 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.db.models import QuerySet
 
-from leaderboard.models import Collection, Edition, Job, JudgeBoards, Pool, Run, Snapshot, Track
+from leaderboard.models import (
+    Collection,
+    Edition,
+    Job,
+    JudgeBoards,
+    OrderTrial,
+    Pool,
+    Run,
+    Snapshot,
+    Track,
+)
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +55,8 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
     judged = JudgeBoards.objects.filter(track__in=tracks)
     _cancel_jobs("judge_boards", judged.values_list("pk", flat=True))
+    tried = OrderTrial.objects.filter(edition__in=editions)
+    _cancel_jobs("try_orders", tried.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.
     for rows in (Snapshot, Pool):
         rows.objects.filter(track__in=tracks).delete()

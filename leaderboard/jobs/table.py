@@ -11,7 +11,7 @@ from leaderboard.collections import checking, importing, pools, word_index
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
-from leaderboard.scoring import baselines, comparisons, judge_boards
+from leaderboard.scoring import baselines, comparisons, judge_boards, order_trials
 from leaderboard.scoring import work as scoring_work
 
 # A long job may take this many times JOB_TIME_LIMIT.
@@ -54,6 +54,7 @@ JOB_KINDS = {
     "score_again": JobKind(scoring_work.rescore_edition, long=True),
     "compare": JobKind(comparisons.compare_edition),
     "judge_boards": JobKind(judge_boards.compute_judge_boards),
+    "try_orders": JobKind(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(

@@ -8,6 +8,7 @@ from leaderboard.models.assessments import (
     Guideline,
     JudgeBoards,
     Mark,
+    OrderTrial,
     PracticeDocument,
     Settlement,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "Membership",
     "Milestone",
     "Notice",
+    "OrderTrial",
     "Pool",
     "PracticeDocument",
     "Run",

@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from leaderboard.models.collections import JudgmentSet, Topic
 from leaderboard.models.people import User
 from leaderboard.models.pools import Pool
-from leaderboard.models.tracks import Track, new_invitation
+from leaderboard.models.tracks import Edition, Track, new_invitation
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -507,3 +507,23 @@ class JudgeBoards(models.Model):
     def __str__(self) -> str:
         judges = self.assessment or f"{self.first} and {self.second}"
         return f"{self.measure} by {judges} on {self.track}"
+
+
+class OrderTrial(models.Model):
+    """What orders of judging find on the judgments of a board, within several budgets.
+
+    Without results they were requested and are not computed yet.
+    """
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="order_trials")
+    measure = models.CharField(max_length=128)
+    results = models.JSONField(default=dict, blank=True)
+    computed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "measure"], name="orders_are_tried_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"orders by {self.measure} on {self.edition}"

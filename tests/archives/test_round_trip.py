@@ -62,6 +62,7 @@ from leaderboard.models import (
     Membership,
     Milestone,
     Notice,
+    OrderTrial,
     Pool,
     PracticeDocument,
     Run,
@@ -148,6 +149,7 @@ STAYS: dict[type[models.Model], str] = {
     Delivery: "a call from here",
     Job: "the queue of this installation",
     JudgeBoards: "computed again where it is asked for",
+    OrderTrial: "computed again where it is asked for",
     Worker: "a process of this installation",
 }
 # What an event is about is found by its key; grants and announcements are told and not looked up.

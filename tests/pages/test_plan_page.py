@@ -11,7 +11,7 @@ from evaluation.significance import minimum_detectable, pair_deviations, topics_
 from leaderboard.analysis import rescoring
 from leaderboard.models import Track, User
 from leaderboard.scoring.comparisons import score_matrix
-from tests.builders import make_track
+from tests.builders import make_track, work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track
@@ -224,3 +224,13 @@ def test_queries_do_not_grow_with_the_board(ten, ben, client):
     for rank in (2, 4):
         send(ten, ben, f"r{rank}", rank)
     assert num_queries(client, ADDRESS) == asked
+
+
+def test_orders_of_judging_are_tried_on_the_board_for_organisers(ten, as_ada, client):
+    assert "being computed" in page_at(as_ada, ADDRESS)
+    work()
+    page = page_at(as_ada, ADDRESS)
+    assert "Thompson sampling" in page and "25 documents per topic" in page
+    lines = as_ada.get(f"{ADDRESS}?format=csv&table=orders").content.decode().splitlines()
+    assert lines[0] == "order,budget,found,tau_ap,tau" and len(lines) == 19
+    assert "Orders of judging" not in page_at(client, ADDRESS)

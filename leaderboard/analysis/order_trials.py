@@ -1,0 +1,77 @@
+"""Which order of judging finds most, tried on the judgments of a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from leaderboard.boards.columns import Cell
+from leaderboard.boards.standings import Board
+from leaderboard.jobs import queue
+from leaderboard.models import Job, OrderTrial
+from leaderboard.scoring.judge_boards import family_by_judge
+from leaderboard.scoring.order_trials import BUDGETS
+
+NAMES = {
+    "depth": "By depth",
+    "fusion": "By reciprocal rank fusion",
+    "mtf": "Move to front",
+    "maxmean": "MaxMean",
+    "hedge": "Hedge",
+    "thompson": "Thompson sampling",
+}
+
+
+@dataclass(frozen=True)
+class TriedOrder:
+    """What an order finds within a budget of documents per topic, and how runs rank then."""
+
+    order: str
+    budget: int
+    found: float | None
+    tau_ap: float | None
+    tau: float | None
+
+    COLUMNS = ("order", "budget", "found", "tau_ap", "tau")
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The values of `COLUMNS`."""
+        return [self.order, self.budget, self.found, self.tau_ap, self.tau]
+
+
+@dataclass(frozen=True)
+class OrderTrials:
+    """The orders tried on a version of judgments; `follows` if a job computes them now."""
+
+    version: str
+    measure: str
+    lines: Sequence[TriedOrder]
+    follows: bool
+
+    budgets = BUDGETS
+
+    @property
+    def rows(self) -> list[tuple[str, list[TriedOrder]]]:
+        """The name of each order with its line for each budget."""
+        return [
+            (NAMES[name], [line for line in self.lines if line.order == name])
+            for name in NAMES
+            if self.lines
+        ]
+
+
+def find_order_trials(board: Board) -> OrderTrials | None:
+    """Return the trials on a board for its organisers; a job computes what is missing."""
+    family = family_by_judge(board.sight.track)
+    if not board.sight.is_organiser or len(family) < 2:
+        return None
+    row, _ = OrderTrial.objects.get_or_create(edition=board.edition, measure=board.measure)
+    is_new = row.results.get("family") == family
+    if not is_new and not Job.objects.open().of("try_orders", row).exists():
+        with transaction.atomic():
+            queue.enqueue("try_orders", row)
+    lines = [TriedOrder(**line) for line in row.results.get("lines", [])] if is_new else []
+    return OrderTrials(board.edition.judgment_set.version, board.measure, lines, not is_new)

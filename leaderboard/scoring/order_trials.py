@@ -1,0 +1,79 @@
+"""Orders of judging tried on the judgments of a board: what each finds within a budget."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from evaluation.conventions import CONVENTIONS
+from evaluation.measures import parse_measure
+from evaluation.pooling import ORDERS, Budget, Simulation
+from evaluation.reading.runs import Run as ReadRun
+from leaderboard.models import Edition, OrderTrial, Run
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring.judge_boards import family_by_judge
+from leaderboard.scoring.judgments import load_judgments
+
+BUDGETS = (25, 50, 100)
+SEEDS = 5
+
+
+def compute_order_trial(target: str, progress: Progress) -> Publish:
+    """Judge again in every order; return the function that stores what each found."""
+    every = OrderTrial.objects.select_related("edition__track")
+    wanted = every.filter(pk=int(target)).first()
+    if wanted is None:
+        return lambda: None
+    family = family_by_judge(wanted.edition.track)
+    lines = try_orders(wanted.edition, wanted.measure, family, progress)
+    results = {"family": family, "lines": lines}
+
+    def publish() -> None:
+        now = timezone.now()
+        OrderTrial.objects.filter(pk=wanted.pk).update(results=results, computed_at=now)
+
+    return publish
+
+
+def try_orders(
+    edition: Edition, measure: str, family: list[str], progress: Progress
+) -> list[dict[str, Any]]:
+    """Return a line for each order and budget; none where documents have no single grade."""
+    judgments = load_judgments(edition.pk)
+    if judgments.strata or judgments.subtopics:
+        return []
+    threshold = edition.settings["relevance_threshold"]
+    found = Run.objects.in_bulk(family)
+    simulation = Simulation(
+        [_read(found[run_id]) for run_id in family],
+        judgments,
+        [parse_measure(measure).resolved(threshold)],
+        rel=threshold,
+        cutoff=edition.settings["depth"],
+        convention=CONVENTIONS[edition.convention],
+    )
+    lines: list[dict[str, Any]] = []
+    for number, name in enumerate(ORDERS, 1):
+        for budget in BUDGETS:
+            (outcome,) = simulation.simulate([name], [Budget(budget)], SEEDS)
+            (likeness,) = outcome.boards
+            lines.append(
+                {
+                    "order": name,
+                    "budget": budget,
+                    "found": None if math.isnan(outcome.found) else outcome.found,
+                    "tau_ap": likeness.tau_ap,
+                    "tau": likeness.tau,
+                }
+            )
+        progress(number, len(ORDERS))
+    return lines
+
+
+def _read(run: Run) -> ReadRun:
+    with default_storage.open(run.ranking_file.name) as file:
+        return Rankings(file).run(run.tag)
