@@ -19,6 +19,7 @@ from leaderboard.scoring.judge_boards import family_by_judge
 from leaderboard.scoring.judgments import load_judgments
 
 BUDGETS = (25, 50, 100)
+ENDINGS = [Budget(documents) for documents in BUDGETS]
 SEEDS = 5
 
 
@@ -58,13 +59,13 @@ def try_orders(
     )
     lines: list[dict[str, Any]] = []
     for number, name in enumerate(ORDERS, 1):
-        for budget in BUDGETS:
-            (outcome,) = simulation.simulate([name], [Budget(budget)], SEEDS)
+        for outcome in simulation.simulate([name], ENDINGS, SEEDS):
             (likeness,) = outcome.boards
+            assert isinstance(outcome.ending, Budget)
             lines.append(
                 {
                     "order": name,
-                    "budget": budget,
+                    "budget": outcome.ending.documents,
                     "found": None if math.isnan(outcome.found) else outcome.found,
                     "tau_ap": likeness.tau_ap,
                     "tau": likeness.tau,
