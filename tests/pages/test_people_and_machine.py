@@ -64,7 +64,8 @@ def boards_of(client, address: str = PAGE) -> str:
 
 
 def test_the_page_waits_for_its_job(as_ada, beside):
-    assert "The two boards are being computed." in read(as_ada)
+    page = read(as_ada)
+    assert "The two boards are being computed." in page and "Checked by people" in page
     assert "being computed" not in boards_of(as_ada)
 
 

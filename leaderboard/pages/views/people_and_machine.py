@@ -17,6 +17,7 @@ from leaderboard.analysis.people_and_machine import (
     find_versions_by_machine,
     find_versions_by_people,
 )
+from leaderboard.assessments.samples import describe_check
 from leaderboard.display import charts
 from leaderboard.models import Assessment, JudgmentSet
 from leaderboard.pages import wording
@@ -46,6 +47,7 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_csv(request):
         return _answer_with_table(request, f"{slug}-{one}-{other}", found)
     context |= {"found": found, "verdict": wording.machine_verdict(found)}
+    context["check"] = describe_check(other)
     if found.boards is not None:
         context |= _describe(request, found.boards)
     return render(request, "people_and_machine.html", context)
