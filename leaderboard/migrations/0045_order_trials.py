@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0043_orders")]
+    dependencies = [("leaderboard", "0044_sample_pools")]
 
     operations = [
         migrations.CreateModel(
