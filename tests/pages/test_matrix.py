@@ -472,7 +472,8 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
     third = {"version": "gpt", "state": "ready", "made_by": "machine", "grade_counts": {"1": 1}}
-    gpt = JudgmentSet.objects.create(collection=collection, created_by=ada, file="none", **third)
+    file = default_storage.save("collections/gpt", ContentFile(b"1 0 d9 1\n"))
+    gpt = JudgmentSet.objects.create(collection=collection, created_by=ada, file=file, **third)
     gpt.judgments.create(topic=collection.topics.first(), docno="d9", grade=1)
     machines = JudgmentSet.objects.create(collection=collection, changes=changes, **second)
     MachineCard.objects.create(judgment_set=machines, model="GPT-4o", prompt="Grade it.")
