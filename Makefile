@@ -43,6 +43,7 @@ bench: .venv/dev         ## every table of benchmarks/, which take some twenty m
 	.venv/bin/python -m benchmarks.boards
 	.venv/bin/python -m benchmarks.submission
 	.venv/bin/python -m benchmarks.judging
+	.venv/bin/python -m benchmarks.agreement
 
 audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached
 	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt requirements-server.txt
