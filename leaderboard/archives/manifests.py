@@ -132,6 +132,8 @@ class PoolEntry(Entry):
     name: str
     runs: list[str]
     judged_in: str | None
+    # The version by a machine that people check on these documents.
+    checks: str | None = None
     # The versions of the judgments made from this pool.
     judgments: list[str] = []
     fields: dict[str, Any]

@@ -136,7 +136,7 @@ def ready_editions(track: Track) -> list[Edition]:
 
 
 def approved_pools(track: Track) -> list[Pool]:
-    return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in"))
+    return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in", "checks"))
 
 
 def ordered_assessments(track: Track) -> list[Assessment]:
@@ -360,6 +360,7 @@ def pool_entry(pool: Pool) -> PoolEntry:
         name=pool.name,
         runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
         judged_in=None if pool.judged_in is None else pool.judged_in.version,
+        checks=None if pool.checks is None else pool.checks.version,
         judgments=[
             judgment_set.version
             for judgment_set in pool.judgment_sets.filter(state=ImportState.READY)

@@ -417,6 +417,7 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
     with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
         pool = Pool(track=track, created_by=track.owner, **values)
         pool.judged_in = find_judgments(track.collection, entry.judged_in)
+        pool.checks = find_judgments(track.collection, entry.checks)
         pool.save(force_insert=True)
         pool.file.save(f"pools/{pool.pk}/pool", File(file))
         pool.runs.set(pooled)

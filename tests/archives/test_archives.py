@@ -31,6 +31,7 @@ from leaderboard.models import (
     Assignment,
     Collection,
     JudgmentSet,
+    Pool,
     Run,
     Score,
     Team,
@@ -451,6 +452,16 @@ def judged_file(ada, ben, tmp_path):
     record_mark(assignment, Answer(assignment.documents.first().pk, grade=2))
     command("export_track", "bread", tmp_path / "judged.zip")
     return tmp_path / "judged.zip"
+
+
+def test_an_archive_keeps_which_judgments_a_sample_checks(ada, ben, tmp_path):
+    track = make_track(make_collection(ada))
+    pool = make_pool(track, ada, [make_run(track, ben, OTHER_RUN)])
+    track.judgment_set.samples.add(pool)
+    command("export_track", "bread", tmp_path / "sample.zip")
+    command("import_track", tmp_path / "sample.zip", *AWAY)
+    here, there = Pool.objects.order_by("pk")
+    assert there.checks.version == here.checks.version and there.checks != here.checks
 
 
 def test_an_archive_names_no_assessor(judged_file):
