@@ -136,6 +136,11 @@ class Impact:
     added: list[Topic]
     removed: list[Topic]
 
+    @property
+    def has_same_makers(self) -> bool:
+        """Whether the same people or machine judged both, so that scores can be subtracted."""
+        return self.old.judgment_set.has_same_makers(self.new.judgment_set)
+
     def by(self, measure: str) -> MeasureImpact:
         """Return the effects by this measure, or by the first if the board does not have it."""
         name = match_measure(measure, [found.measure for found in self.measures])

@@ -185,6 +185,15 @@ def test_the_impact_of_a_machine_shows_no_change_of_scores(as_ada, beside):
     page = read(as_ada, "/tracks/bread/judgments/m1/impact/")
     assert "Different judges made these judgments." in page
     assert '<small class="phone">of AP</small>' not in page
+    assert "Scores by different judges are not subtracted." in page
+
+
+def test_the_impact_of_a_machine_has_no_file_of_changes(as_ada, beside):
+    as_ada.post("/tracks/bread/judgments/m1/try/")
+    work()
+    address = "/tracks/bread/judgments/m1/impact/?format=csv"
+    assert as_ada.get(address).status_code == 200
+    assert as_ada.get(f"{address}&table=topics").status_code == 404
 
 
 def test_history_and_board_have_one_judge(as_ada, beside):

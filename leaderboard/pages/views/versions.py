@@ -46,6 +46,8 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     found = _find_impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
         if request.GET.get("table") == "topics":
+            if not found.has_same_makers:
+                raise Http404("scores by different judges have no difference")
             return csv_file(f"{slug}-{version}-impact-topics", *found.topic_table)
         return csv_file(f"{slug}-{version}-impact", *found.table)
     shown = found.by(request.GET.get("measure", "")) if found is not None else None
@@ -62,8 +64,6 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
-        "same_makers": found is None
-        or found.old.judgment_set.has_same_makers(found.new.judgment_set),
         "shown": shown,
         "tests_follow": found is not None and _request_tests(sight, found),
         "notified": describe_notified(count_notified_of_judgments(sight.track)),
