@@ -59,7 +59,7 @@ MAKE_DRAFT = (
 
 @pytest.fixture(scope="package")
 def scene(sqlite_site: Site) -> Site:
-    """A site with Ada's open track, a baseline on its board, one blind track and a draft."""
+    """Ada's open track with a baseline, a blind track, a draft, and a machine's judgments."""
     token = sqlite_site.manage("create_token", "ada", "--organiser")
     files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS}
     parts = {name: SimpleUploadedFile(name, text.encode()) for name, text in files.items()}
@@ -67,6 +67,7 @@ def scene(sqlite_site: Site) -> Site:
     until(
         lambda: sqlite_site.ask("/collections/bread", token)["state"] == "ready", "Bread is ready"
     )
+    import_answers(sqlite_site, token)
     for slug in ("open", "blind"):
         sqlite_site.ask("/tracks", token, track_called(slug, disclosure=slug))
     sqlite_site.ask("/tracks", token, track_called("draft"))
@@ -75,6 +76,15 @@ def scene(sqlite_site: Site) -> Site:
     sent = sqlite_site.ask("/tracks/open/runs", token, file=run)
     until(lambda: is_scored(sqlite_site, token, sent["id"]), "the baseline is scored")
     return sqlite_site
+
+
+def import_answers(scene: Site, token: str) -> None:
+    """Import a machine's judgments, so that its card and its board have pages."""
+    file = SimpleUploadedFile("answers.qrels", QRELS.encode())
+    card = {"model": "GPT-4o", "prompt": "Grade this."}
+    scene.ask("/collections/bread/machine-judgments", token, file=file, version="m1", **card)
+    version = "/collections/bread/judgments/m1"
+    until(lambda: scene.ask(version, token)["state"] == "ready", "the machine's judgments")
 
 
 def track_called(slug: str, **others: Any) -> dict[str, Any]:
