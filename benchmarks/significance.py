@@ -9,7 +9,7 @@ hours is known.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import stats
@@ -18,9 +18,14 @@ from benchmarks import tables
 from benchmarks.tables import seconds, times
 from evaluation.ragged import FloatArray
 from evaluation.significance import (
+    Collected,
     all_paired_t,
     compare_all_pairs,
+    compare_over_collections,
     compare_with_baseline,
+    compute_lead,
+    compute_leads,
+    decide_pairs_over_collections,
     sign_flip,
     sign_flips,
 )
@@ -41,6 +46,8 @@ def main() -> None:
     family(200, 250)
     for runs, topics in ((500, 50), (100, 7000)):
         every_pair(runs, topics)
+    tables.heading("Tasks")
+    tables.table(("what", "systems", "collections", "topics of each", "processor"), tasks())
 
 
 def all_pairs(runs: int, topics: int) -> tuple[str, ...]:
@@ -94,6 +101,38 @@ def every_pair(runs: int, topics: int) -> None:
         f"All pairs of {runs} runs and {topics:,} topics by the studentised maximum,"
         f" {PAIR_DRAWS:,} draws: {seconds(time.process_time() - start)} of processor."
     )
+
+
+def tasks() -> Iterator[tuple[str, ...]]:
+    """What a task of many collections takes."""
+    small, large = task_of(100, 20, 50), task_of(501, 100, 50)
+    pairs = [(system, 0) for system in range(1, 501)]
+    unknown = [None] * len(pairs)
+    rows: tuple[tuple[str, list[Collected], Callable[[], object]], ...] = (
+        ("all pairs", small, lambda: decide_pairs_over_collections(small)),
+        ("against the baseline", large, lambda: compare_over_collections(large)),
+        ("leads over the baseline", large, lambda: compute_leads(large, pairs, unknown)),
+        ("one lead", large, lambda: compute_lead(large, 1, 0)),
+    )
+    for what, task, work in rows:
+        start = time.process_time()
+        work()
+        taken = seconds(time.process_time() - start)
+        systems, topics = task[0].scores.shape
+        yield f"{what}, {PAIR_DRAWS:,} draws", str(systems), str(len(task)), str(topics), taken
+
+
+def task_of(systems: int, collections: int, topics: int) -> list[Collected]:
+    """Systems of unequal skill on topics of unequal difficulty; half are variants of the first."""
+    draw = np.random.default_rng([systems, collections, topics])
+    skill = draw.normal(0, 0.3, systems)
+    task = []
+    for place in range(collections):
+        difficulty, noise = draw.normal(0, 1.2, topics), draw.normal(0, 0.7, (systems, topics))
+        noise[1 : systems // 2] = noise[0] + noise[1 : systems // 2] / 10
+        scores = 1 / (1 + np.exp(difficulty - skill[:, np.newaxis] - noise))
+        task.append(Collected(scores.round(4), [(place, topic) for topic in range(topics)]))
+    return task
 
 
 def scores_of(runs: int, topics: int) -> FloatArray:

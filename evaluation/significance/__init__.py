@@ -4,7 +4,12 @@ Scores are float64[R, T], one row per run, topics in the order of their numbers,
 undefined. `alpha` is a significance level (0.05), `level` a confidence level (0.95).
 """
 
-from evaluation.significance.across import Collected, compare_over_collections
+from evaluation.significance.across import (
+    Collected,
+    compare_over_collections,
+    decide_pairs_over_collections,
+    draw_maxima_over_collections,
+)
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.baseline import (
     TESTS,
@@ -15,6 +20,7 @@ from evaluation.significance.baseline import (
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
+from evaluation.significance.leads import Lead, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
 from evaluation.significance.pairwise import (
@@ -53,6 +59,7 @@ __all__ = [
     "Collected",
     "Difference",
     "Interval",
+    "Lead",
     "MeasuredError",
     "PairDecisions",
     "Posterior",
@@ -67,9 +74,13 @@ __all__ = [
     "compare_all_pairs",
     "compare_over_collections",
     "compare_with_baseline",
+    "compute_lead",
+    "compute_leads",
     "decide_pairs",
+    "decide_pairs_over_collections",
     "decide_within_all_pairs",
     "draw_maxima",
+    "draw_maxima_over_collections",
     "has_values",
     "holm",
     "interval_topics",

@@ -10,13 +10,15 @@ family, is what chance alone can reach. The claim is about these collections, no
 >>> _, found = compare_over_collections([one, other])
 >>> round(found.difference, 4), found.p_adjusted < 0.01, found.wins
 (0.0015, True, 24)
+>>> pairs = decide_pairs_over_collections([one, other])
+>>> pairs.better.tolist(), pairs.rank_low.tolist(), pairs.rank_high.tolist()
+([[False, False], [True, False]], [2, 1], [2, 1])
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,13 +29,18 @@ from evaluation.significance.differences import EQUAL, whole
 from evaluation.significance.pairwise import (
     PAIR_DRAWS,
     TIE,
+    TOTALS,
+    PairDecisions,
     adjusted_p,
-    can_decide,
-    critical_value,
+    deciding_value,
     interval_of,
+    square_sums,
 )
 from evaluation.significance.randomisation import sign_blocks
 from evaluation.significance.scales import MEAN, Scale
+
+# A block has no fewer draws than this: matrix products of fewer columns are slow.
+NARROWEST = 128
 
 Family: TypeAlias = Literal["baseline", "all"]
 
@@ -54,6 +61,72 @@ class Collected:
         keep = np.flatnonzero(~np.isnan(self.scores).any(axis=0))
         return Collected(self.scores[:, keep], [self.topics[place] for place in keep.tolist()])
 
+    @property
+    def means(self) -> FloatArray:
+        """float64[R]: the mean of each system, NaN without topics."""
+        if not len(self.topics):
+            return np.full(len(self.scores), np.nan)
+        means: FloatArray = self.scores.mean(axis=1)
+        return means
+
+
+def decide_pairs_over_collections(
+    collections: Sequence[Collected],
+    level: float = 0.95,
+    direction: int = 1,
+    scale: Scale = MEAN,
+    draws: int = PAIR_DRAWS,
+    maxima: FloatArray | None = None,
+) -> PairDecisions:
+    """Decide about all pairs of R systems by the mean over the collections of mean differences.
+
+    The rows of all collections are the same systems. Means and errors of the decisions are those
+    of the mean over collections, on the scale that is tested; `topics` counts a shared topic once,
+    `undefined` counts the topics that some system has no score for. With one collection the
+    decisions are those of `decide_pairs`. `maxima` were drawn before by
+    `draw_maxima_over_collections`, for a family that has all these systems.
+
+    There is no verdict below six topics in total, and none where a collection has fewer than two:
+    the error of its mean is unknown, so that of the mean over all collections is unknown too. Then
+    every p is 1 and every rank is 1 to R. ValueError for sums, whose means over collections mean
+    nothing. Memory is bounded by R x R and by R x K x 128 totals.
+    """
+    tested = tested_together(collections, scale)
+    flips = Flips.of(tested)
+    if maxima is None:
+        maxima = draw_maxima_over_collections(tested, draws)
+    squares = [square_sums(_centred(each.scores)) for each in tested]
+    halves = flips.squared_errors(squares)
+    return PairDecisions(
+        means=np.mean([each.means for each in tested], axis=0),
+        errors=np.sqrt(halves + halves.T) / len(tested),
+        maxima=maxima,
+        critical=deciding_value(maxima, level, flips.topics) if len(halves) > 1 else None,
+        topics=flips.topics,
+        undefined=_count_topics(collections) - _count_topics(tested),
+        direction=direction,
+    )
+
+
+def draw_maxima_over_collections(
+    collections: Sequence[Collected], draws: int = PAIR_DRAWS
+) -> FloatArray:
+    """The largest t over all pairs of systems in each flip, float64[draws], ascending.
+
+    Scores are on the scale that is tested. All are infinite where a collection has fewer than two
+    topics, so that nothing exceeds them.
+    """
+    tested = [each.defined() for each in collections]
+    flips, systems = Flips.of(tested), len(tested[0].scores)
+    if systems < 2:
+        return np.zeros(draws)
+    if not flips.can_test:
+        return np.full(draws, np.inf)
+    centred = [_centred(each.scores) for each in tested]
+    errors = flips.squared_errors([square_sums(rows) for rows in centred])
+    largest = [_largest(means, errors, flips) for means in flips.draw(centred, draws)]
+    return np.sort(np.sqrt(np.concatenate(largest)))
+
 
 def compare_over_collections(
     collections: Sequence[Collected],
@@ -72,19 +145,17 @@ def compare_over_collections(
     where a collection has fewer than two topics, and no interval where six in all are missing.
     ValueError for sums, whose means over collections mean nothing.
     """
-    if scale.unit == "total":
-        raise ValueError("sums have no mean over collections")
-    tested = [Collected(scale.tested(each.scores), each.topics).defined() for each in collections]
-    runs = len(tested[0].scores)
-    others = [run for run in range(runs) if run != baseline]
-    asked = [(run, baseline) for run in others]
-    more = [pair for pair in combinations(others, 2) if family == "all"]
-    flips = Flips.of(tested, [*asked, *more], len(asked), draws)
-    found = flips.outcomes(level, scale, direction)
-    outcomes = dict(zip(others, found, strict=False))
-    undefined = sum(len(each.topics) for each in collections) - sum(len(t.topics) for t in tested)
+    tested = tested_together(collections, scale)
+    systems = len(tested[0].scores)
+    others = [system for system in range(systems) if system != baseline]
+    rows = [each.scores[others] - each.scores[baseline] for each in tested]
+    flips = Flips.of(tested)
+    drawn = flips.draw_t(rows, draws) if others and flips.can_test else None
+    maxima = None if drawn is None else np.sort(drawn.max(axis=0))
+    if maxima is not None and family == "all":
+        maxima = draw_maxima_over_collections(tested, draws)
     same = Difference(
-        difference=scale.neutral,
+        difference=scale.neutral if all(flips.sizes) else None,
         low=None,
         high=None,
         p=None,
@@ -92,116 +163,171 @@ def compare_over_collections(
         effect_size=0.0,
         wins=0,
         losses=0,
-        ties=sum(len(each.topics) for each in tested),
+        ties=_count_topics(tested),
         topics=flips.topics,
-        undefined=0,
+        undefined=_count_topics(collections) - _count_topics(tested),
         unit=scale.unit,
     )
-    return [replace(outcomes.get(run, same), undefined=undefined) for run in range(runs)]
+    compared = [
+        replace(same, effect_size=None, wins=wins, losses=losses, ties=ties)
+        for wins, losses, ties in _count_signs(rows, direction)
+    ]
+    if all(flips.sizes):
+        compared = _decide(compared, rows, flips, drawn, maxima, level, scale)
+    return [*compared[:baseline], same, *compared[baseline:]]
+
+
+def tested_together(collections: Sequence[Collected], scale: Scale = MEAN) -> list[Collected]:
+    """The scores on the scale that is tested, without topics that some system has no score for.
+
+    ValueError for sums, whose means over collections mean nothing.
+    """
+    if scale.unit == "total":
+        raise ValueError("sums have no mean over collections")
+    return [Collected(scale.tested(each.scores), each.topics).defined() for each in collections]
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """The differences of each pair asked about, by collection, and the t of every flip.
+    """How the topics of K collections are flipped together.
 
-    rows: float64[pairs, T_k] of each collection; drawn: float64[pairs, draws], absolute; maxima:
-    float64[draws], ascending, the largest of the whole family. Both have no draws where a
-    collection has fewer than two topics. `topics` counts each topic once.
+    `sizes` are the numbers of topics of the collections, `columns` the place of each topic among
+    all, `topics` the number of places: a shared topic has one.
     """
 
-    rows: list[FloatArray]
-    drawn: FloatArray
-    maxima: FloatArray
+    sizes: list[int]
+    columns: list[list[int]]
     topics: int
 
     @classmethod
-    def of(
-        cls,
-        collections: Sequence[Collected],
-        pairs: Sequence[tuple[int, int]],
-        asked: int,
-        draws: int,
-    ) -> Flips:
-        """Draw for all pairs of a family; the first `asked` of them are asked about."""
+    def of(cls, collections: Sequence[Collected]) -> Flips:
         keys = sorted({key for each in collections for key in each.topics})
         place = {key: number for number, key in enumerate(keys)}
         columns = [[place[key] for key in each.topics] for each in collections]
-        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        rows = [each.scores[first] - each.scores[second] for each in collections]
-        shown = [row[:asked] for row in rows]
-        if not pairs or min(row.shape[1] for row in rows) < 2:
-            return cls(shown, np.zeros((asked, 0)), np.zeros(0), len(keys))
-        centred = [row - row.mean(axis=1, keepdims=True) for row in rows]
-        drawn, maxima = [], []
-        for signs in sign_blocks(len(keys), draws):
-            parts = [
-                row @ signs.T[own] / row.shape[1] for row, own in zip(centred, columns, strict=True)
-            ]
-            t = t_of_means(parts, centred)
-            drawn.append(t[:asked])
-            maxima.append(t.max(axis=0))
-        largest = np.sort(np.concatenate(maxima))
-        return cls(shown, np.concatenate(drawn, axis=1), largest, len(keys))
-
-    def outcomes(self, level: float, scale: Scale, direction: int) -> list[Difference]:
-        """The tests of the pairs asked about, adjusted for the whole family."""
-        can_test = len(self.maxima) > 0
-        means = np.mean([row.mean(axis=1) for row in self.rows], axis=0)
-        means[np.abs(means) <= EQUAL] = 0.0
-        none = np.zeros(len(means))
-        errors = _errors([none[:, np.newaxis] for _ in self.rows], self._centred)[:, 0]
-        apart = np.where(means != 0, np.inf, 0.0)
-        t = np.divide(np.abs(means), errors, out=apart, where=errors > 0)
-        critical = critical_value(self.maxima, level)
-        decided = can_test and bool(can_decide(self.topics, level)) and np.isfinite(critical)
-        signs = np.sign(whole(np.concatenate(self.rows, axis=1))) * direction
-        found = []
-        for pair, mean in enumerate(means.tolist()):
-            raw = adjusted_p(t[pair : pair + 1], np.sort(self.drawn[pair]), self.topics).item()
-            held = adjusted_p(t[pair : pair + 1], self.maxima, self.topics).item()
-            differs = bool(t[pair] > critical * (1 + TIE))
-            interval = interval_of(mean, critical * errors[pair], differs) if decided else None
-            ends = [mean, interval.low, interval.high] if interval else [mean]
-            difference, *rest = scale.printed(np.array(ends)).tolist()
-            low, high = rest or (None, None)
-            found.append(
-                Difference(
-                    difference=difference,
-                    low=low,
-                    high=high,
-                    p=raw if can_test else None,
-                    p_adjusted=max(raw, held) if can_test else None,
-                    effect_size=None,
-                    wins=int(np.count_nonzero(signs[pair] > 0)),
-                    losses=int(np.count_nonzero(signs[pair] < 0)),
-                    ties=int(np.count_nonzero(signs[pair] == 0)),
-                    topics=self.topics,
-                    undefined=0,
-                    unit=scale.unit,
-                )
-            )
-        return found
+        return cls([len(own) for own in columns], columns, len(keys))
 
     @property
-    def _centred(self) -> list[FloatArray]:
-        return [row - row.mean(axis=1, keepdims=True) for row in self.rows]
+    def can_test(self) -> bool:
+        return min(self.sizes) >= 2
+
+    def squared_errors(self, squares: Sequence[FloatArray]) -> FloatArray:
+        """The squared standard error of the sum of K means, from the centred sums of squares."""
+        parts = [part / max((n - 1) * n, 1) for part, n in zip(squares, self.sizes, strict=True)]
+        total: FloatArray = np.sum(parts, axis=0)
+        return total
+
+    def draw(self, centred: Sequence[FloatArray], draws: int) -> Iterator[FloatArray]:
+        """The mean of each centred row in each flip, float64[K, rows, block], in blocks.
+
+        A block is overwritten by the next.
+        """
+        stride = max(NARROWEST, TOTALS // (len(centred) * len(centred[0])))
+        buffer = np.empty(len(centred) * len(centred[0]) * stride)
+        for signs in sign_blocks(self.topics, draws):
+            for start in range(0, len(signs), stride):
+                block = np.ascontiguousarray(signs[start : start + stride].T)
+                shape = (len(centred), len(centred[0]), block.shape[1])
+                means = buffer[: np.prod(shape)].reshape(shape)
+                for mean, row, own in zip(means, centred, self.columns, strict=True):
+                    np.matmul(row / row.shape[1], block[own], out=mean)
+                yield means
+
+    def squared_t(self, means: FloatArray, errors: FloatArray) -> FloatArray:
+        """float64[rows, block]: t^2 of flips with these means, which are overwritten.
+
+        `errors` are the squared standard errors before the flip, float64[rows]. After it they are
+        smaller by the sum over k of m_k^2 / (n_k - 1). t is inf where all that is left is
+        rounding, and 0 where the flipped mean is rounding too.
+        """
+        squares: FloatArray = np.square(means.sum(axis=0))
+        np.square(means, out=means)
+        left = errors[:, np.newaxis] - np.tensordot(self._shares, means, axes=1)
+        flat = left <= TIE * errors[:, np.newaxis]
+        if flat.any():
+            squares[flat] = np.where(squares[flat] > (len(means) * EQUAL) ** 2, np.inf, 0.0)
+            left[flat] = 1.0
+        squares /= left
+        return squares
+
+    def draw_t(self, rows: Sequence[FloatArray], draws: int) -> FloatArray:
+        """float64[rows, draws]: |t| of each row of differences in each flip."""
+        centred = [_centred(row) for row in rows]
+        errors = self.squared_errors(_squares(centred))
+        blocks = [self.squared_t(means, errors) for means in self.draw(centred, draws)]
+        return np.sqrt(np.concatenate(blocks, axis=1))
+
+    @property
+    def _shares(self) -> FloatArray:
+        return 1.0 / (np.array(self.sizes) - 1)
 
 
-def t_of_means(parts: Sequence[FloatArray], centred: Sequence[FloatArray]) -> FloatArray:
-    """float64[pairs, draws]: |t| of each flip, from the flipped mean of each collection."""
-    distance, errors = np.abs(np.mean(parts, axis=0)), _errors(parts, centred)
-    apart = np.where(distance > EQUAL, np.inf, 0.0)
-    return np.divide(distance, errors, out=apart, where=errors > 0)
+def _largest(means: FloatArray, errors: FloatArray, flips: Flips) -> FloatArray:
+    """float64[block]: the largest t^2 of a pair; means are float64[K, R, block]."""
+    collections, systems, block = means.shape
+    largest, buffer = np.zeros(block), np.empty(means.size)
+    for system in range(systems - 1):
+        shape = (collections, systems - 1 - system, block)
+        apart = buffer[: collections * shape[1] * block].reshape(shape)
+        np.subtract(means[:, system + 1 :], means[:, system : system + 1], out=apart)
+        squares = flips.squared_t(apart, errors[system, system + 1 :])
+        np.maximum(largest, squares.max(axis=0), out=largest)
+    return largest
 
 
-def _errors(parts: Sequence[FloatArray], centred: Sequence[FloatArray]) -> FloatArray:
-    """float64[pairs, draws]: the standard error of each flip, made anew from its own means."""
-    total = np.zeros(parts[0].shape)
-    for part, row in zip(parts, centred, strict=True):
-        topics = row.shape[1]
-        squares = np.square(row).sum(axis=1, keepdims=True)
-        squares[squares <= topics * EQUAL**2] = 0.0
-        rest = squares - topics * np.square(part)
-        total += np.where(rest > TIE * squares, rest, 0.0) / max((topics - 1) * topics, 1)
-    errors: FloatArray = np.sqrt(total) / len(parts)
-    return errors
+def _decide(
+    compared: Sequence[Difference],
+    rows: Sequence[FloatArray],
+    flips: Flips,
+    drawn: FloatArray | None,
+    maxima: FloatArray | None,
+    level: float,
+    scale: Scale,
+) -> list[Difference]:
+    """Return the comparisons with their difference, and with p and interval where flips are drawn.
+
+    `drawn` is float64[rows, draws], the t of each row; `maxima`, ascending, those of the family.
+    """
+    means = np.mean([row.mean(axis=1) for row in rows], axis=0)
+    means[np.abs(means) <= EQUAL] = 0.0
+    errors = np.sqrt(flips.squared_errors(_squares([_centred(row) for row in rows]))) / len(rows)
+    apart = np.where(means != 0, np.inf, 0.0)
+    t = np.divide(np.abs(means), errors, out=apart, where=errors > 0)
+    found = []
+    for row, (each, mean) in enumerate(zip(compared, means.tolist(), strict=True)):
+        ends, p, held = [mean], None, None
+        if drawn is not None and maxima is not None:
+            own = t[row : row + 1]
+            p = adjusted_p(own, np.sort(drawn[row]), flips.topics).item()
+            held = max(p, adjusted_p(own, maxima, flips.topics).item())
+            critical = deciding_value(maxima, level, flips.topics)
+            if critical is not None:
+                differs = bool(t[row] > critical * (1 + TIE))
+                interval = interval_of(mean, critical * float(errors[row]), differs)
+                ends += [interval.low, interval.high]
+        difference, *rest = scale.printed(np.array(ends)).tolist()
+        low, high = rest or (None, None)
+        found.append(replace(each, difference=difference, low=low, high=high, p=p, p_adjusted=held))
+    return found
+
+
+def _count_signs(rows: Sequence[FloatArray], direction: int) -> list[tuple[int, int, int]]:
+    """Wins, losses and ties of every row, over the topics of all collections."""
+    signs = np.sign(whole(np.concatenate(rows, axis=1))) * direction
+    counts = [np.count_nonzero(signs == sign, axis=1).tolist() for sign in (1, -1, 0)]
+    return list(zip(*counts, strict=True))
+
+
+def _count_topics(collections: Sequence[Collected]) -> int:
+    return sum(len(each.topics) for each in collections)
+
+
+def _centred(rows: FloatArray) -> FloatArray:
+    """Rows less their mean; there is none without topics."""
+    return rows - rows.mean(axis=1, keepdims=True) if rows.shape[1] else rows
+
+
+def _squares(centred: Sequence[FloatArray]) -> list[FloatArray]:
+    """The sum of squares of every row of each collection, 0 where it is rounding."""
+    found = [np.square(row).sum(axis=1) for row in centred]
+    sizes = [row.shape[1] for row in centred]
+    return [np.where(part <= n * EQUAL**2, 0.0, part) for part, n in zip(found, sizes, strict=True)]

@@ -39,7 +39,7 @@ from evaluation.significance.pairwise import (
     interval_of,
     t_of,
 )
-from evaluation.significance.randomisation import sign_blocks, sign_flip_results
+from evaluation.significance.randomisation import CHUNK, sign_blocks, sign_flip_results
 from evaluation.significance.scales import MEAN, Scale, Unit
 
 Test: TypeAlias = Literal["max_t", "sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
@@ -228,19 +228,11 @@ def max_t(
     >>> [round(outcome.p_adjusted, 2) for outcome in max_t(rows)]
     [0.01, 0.87]
     """
-    defined = ~np.isnan(differences)
-    topics = np.count_nonzero(defined, axis=1)
-    filled = np.where(defined, differences, 0.0)
-    means = filled.sum(axis=1) / topics
-    means[np.abs(means) <= EQUAL] = 0.0
-    centred = np.where(defined, filled - means[:, np.newaxis], 0.0)
-    lengths = np.sqrt(np.square(centred).sum(axis=1))
-    lengths[lengths <= EQUAL * np.sqrt(topics)] = 0.0
-    errors = lengths / np.sqrt((topics - 1) * topics)
-    apart = np.where(means != 0, np.inf, 0.0)
-    t = np.divide(np.abs(means), errors, out=apart, where=errors > 0)
-    drawn = _flipped(centred, lengths, draws)
-    raw = _own_p(t, drawn, topics)
+    rows = _Centred.of(differences)
+    t, topics = rows.t, rows.topics
+    drawn = _flipped(rows, draws)
+    reached = np.count_nonzero(drawn >= _needed(t, topics)[:, np.newaxis], axis=1)
+    raw = _p_of(reached, draws, rows)
     enough = topics >= FEWEST_TOPICS
     if adjust:
         maxima = np.sort(_largest_t(drawn[enough], topics[enough]))
@@ -252,12 +244,12 @@ def max_t(
         adjusted = raw
     decided = can_decide(topics, level) & np.isfinite(critical)
     differs = t > critical * (1 + TIE)
-    margins = np.where(decided, critical, 0.0) * errors
+    margins = np.where(decided, critical, 0.0) * rows.errors
     return [
         Outcome(
             float(raw[run]),
             float(adjusted[run]),
-            interval_of(float(means[run]), float(margins[run]), bool(differs[run]))
+            interval_of(float(rows.means[run]), float(margins[run]), bool(differs[run]))
             if decided[run]
             else None,
             exact=False,
@@ -266,22 +258,82 @@ def max_t(
     ]
 
 
-def _flipped(centred: FloatArray, lengths: FloatArray, draws: int) -> FloatArray:
+def max_t_alone(differences: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
+    """The p of every row of float64[R, T] alone, as in `max_t`; topics are two or more, no NaN.
+
+    >>> max_t_alone(np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]])).round(2)
+    array([0.01, 0.85])
+    """
+    rows = _Centred.of(differences)
+    needed, reached = _needed(rows.t, rows.topics), np.zeros(len(differences), dtype=np.int64)
+    scaled, buffer = rows.scaled, np.empty((len(differences), CHUNK))
+    for signs in sign_blocks(differences.shape[1], draws):
+        drawn = buffer[:, : len(signs)]
+        np.matmul(scaled, signs.T, out=drawn)
+        np.abs(drawn, out=drawn)
+        reached += np.count_nonzero(drawn >= needed[:, np.newaxis], axis=1)
+    return _p_of(reached, draws, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Centred:
+    """Differences without their means; lengths and means that are rounding are 0."""
+
+    centred: FloatArray
+    topics: IntArray
+    means: FloatArray
+    lengths: FloatArray
+
+    @classmethod
+    def of(cls, differences: FloatArray) -> _Centred:
+        defined = ~np.isnan(differences)
+        topics = np.count_nonzero(defined, axis=1)
+        filled = np.where(defined, differences, 0.0)
+        means = filled.sum(axis=1) / topics
+        means[np.abs(means) <= EQUAL] = 0.0
+        centred = np.where(defined, filled - means[:, np.newaxis], 0.0)
+        lengths = np.sqrt(np.square(centred).sum(axis=1))
+        lengths[lengths <= EQUAL * np.sqrt(topics)] = 0.0
+        return cls(centred, topics, means, lengths)
+
+    @property
+    def scaled(self) -> FloatArray:
+        """float64[R, T]: the centred rows of length 1; constant rows are 0."""
+        lengths = self.lengths[:, np.newaxis]
+        return np.divide(self.centred, lengths, out=np.zeros_like(self.centred), where=lengths > 0)
+
+    @property
+    def errors(self) -> FloatArray:
+        """float64[R]: the standard error of each mean."""
+        errors: FloatArray = self.lengths / np.sqrt((self.topics - 1) * self.topics)
+        return errors
+
+    @property
+    def t(self) -> FloatArray:
+        """float64[R]: |mean| / standard error; 0 for no difference, inf for a constant one."""
+        apart = np.where(self.means != 0, np.inf, 0.0)
+        return np.divide(np.abs(self.means), self.errors, out=apart, where=self.errors > 0)
+
+
+def _flipped(rows: _Centred, draws: int) -> FloatArray:
     """float64[R, draws]: u = |total| / length of each row in each flip; 0 for constant rows."""
-    none = np.zeros_like(centred)
-    scaled = np.divide(centred, lengths[:, None], out=none, where=lengths[:, None] > 0)
-    blocks = [scaled @ signs.T for signs in sign_blocks(centred.shape[1], draws)]
+    scaled = rows.scaled
+    blocks = [scaled @ signs.T for signs in sign_blocks(rows.centred.shape[1], draws)]
     drawn: FloatArray = np.abs(np.concatenate(blocks, axis=1))
     return drawn
 
 
-def _own_p(t: FloatArray, drawn: FloatArray, topics: IntArray) -> FloatArray:
-    """The p of each run alone; u^2 = T t^2 / (T - 1 + t^2) is the u of a flip with this t."""
+def _needed(t: FloatArray, topics: IntArray) -> FloatArray:
+    """The u that a flip must reach to count: that of t, u^2 = T t^2 / (T - 1 + t^2)."""
     squares = np.square(np.minimum(t, 1 / EQUAL))
-    u = np.sqrt(topics * squares / (topics - 1 + squares))
-    reached = np.count_nonzero(drawn >= (u * (1 - TIE))[:, np.newaxis], axis=1)
-    p: FloatArray = np.maximum((1 + reached) / (1 + drawn.shape[1]), 2.0 ** (1 - topics))
-    return np.where(t > 0, p, 1.0)
+    needed: FloatArray = np.sqrt(topics * squares / (topics - 1 + squares)) * (1 - TIE)
+    return needed
+
+
+def _p_of(reached: IntArray, draws: int, rows: _Centred) -> FloatArray:
+    """The p of each row alone, from the number of flips that reach its t."""
+    p: FloatArray = np.maximum((1 + reached) / (1 + draws), 2.0 ** (1 - rows.topics))
+    return np.where(rows.t > 0, p, 1.0)
 
 
 def _largest_t(drawn: FloatArray, topics: IntArray) -> FloatArray:

@@ -191,7 +191,7 @@ def draw_maxima(scores: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
     if runs < 2 or topics < 2:
         return np.zeros(draws)
     centred = rows - rows.mean(axis=1, keepdims=True)
-    squares = _square_sums(centred)
+    squares = square_sums(centred)
     weights = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
     stride = max(16, TOTALS // runs)
     largest = [
@@ -209,12 +209,12 @@ def decide_pairs(
     rows = _defined(scores)
     runs, topics = rows.shape
     means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
-    squares = _square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
+    squares = square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
     return PairDecisions(
         means=means,
         errors=np.sqrt((squares + squares.T) / (max(topics - 1, 1) * max(topics, 1))),
         maxima=maxima,
-        critical=_deciding_value(maxima, level, topics) if runs > 1 else None,
+        critical=deciding_value(maxima, level, topics) if runs > 1 else None,
         topics=topics,
         undefined=scores.shape[1] - topics,
         direction=direction,
@@ -238,7 +238,8 @@ def can_decide(topics: IntArray | int, level: float) -> BoolArray:
     return decides
 
 
-def _deciding_value(maxima: FloatArray, level: float, topics: int) -> float | None:
+def deciding_value(maxima: FloatArray, level: float, topics: int) -> float | None:
+    """The t that a pair must exceed, None where there is no verdict."""
     critical = critical_value(maxima, level)
     return critical if can_decide(topics, level) and np.isfinite(critical) else None
 
@@ -272,7 +273,7 @@ def _defined(scores: FloatArray) -> FloatArray:
     return defined
 
 
-def _square_sums(centred: FloatArray) -> FloatArray:
+def square_sums(centred: FloatArray) -> FloatArray:
     """float64[R, R], upper half: the sums of squared differences, 0 where they are rounding.
 
     They come from the differences themselves: a Gram matrix would cancel for runs that are alike.

@@ -13,11 +13,16 @@ from evaluation.__main__ import main
 from evaluation.measures import parse_measure
 from evaluation.significance import (
     Collected,
+    PairDecisions,
+    compare_all_pairs,
     compare_over_collections,
     compare_with_baseline,
+    decide_pairs_over_collections,
+    draw_maxima_over_collections,
     scale_of,
 )
 from evaluation.significance.randomisation import sign_blocks
+from tests.evaluation.plain_tasks import PlainCollection, error_of, p_of_pairs, task_mean
 
 SIZES = (8, 12, 25)
 
@@ -96,6 +101,138 @@ def test_a_collection_of_one_topic_carries_no_test():
     found = compare_over_collections(collections)[1]
     assert (found.p, found.p_adjusted, found.low) == (None, None, None)
     assert found.difference is not None
+
+
+def set_apart(collections: list[Collected]) -> list[Collected]:
+    """Each system is better than the one before it, beyond any doubt."""
+    steps = np.arange(len(collections[0].scores))[:, np.newaxis]
+    return [Collected(each.scores + steps, each.topics) for each in collections]
+
+
+def decide(collections: list[Collected], draws: int = 200) -> PairDecisions:
+    return decide_pairs_over_collections(collections, draws=draws)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_pairs_have_the_means_errors_and_p_of_plain_loops(seed):
+    collections, draws = drawn_collections(seed), 50
+    plain = [PlainCollection(each.scores.tolist(), list(each.topics)) for each in collections]
+    signs = np.concatenate(list(sign_blocks(12 + 25, draws))).tolist()
+    pairs = decide(collections, draws)
+    assert pairs.means == approx([task_mean(plain, system) for system in range(3)])
+    for (system, other), p in p_of_pairs(plain, signs).items():
+        rows = [each.differences(system, other) for each in plain]
+        assert pairs.errors[system, other] == approx(error_of(rows))
+        assert pairs.p[system, other] == pairs.p[other, system] == p
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pair_has_the_p_and_interval_of_its_comparison_among_all(seed):
+    collections = drawn_collections(seed, runs=5)
+    pairs = decide(collections)
+    for baseline in range(5):
+        compared = compare_over_collections(collections, baseline, family="all", draws=200)
+        for system in {*range(5)} - {baseline}:
+            found, interval = compared[system], pairs.interval(system, baseline)
+            assert found.p_adjusted == max(found.p, pairs.p[system, baseline])
+            assert (found.low, found.high) == (approx(interval.low), approx(interval.high))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_collection_has_the_decisions_of_its_board(seed):
+    scores = np.random.default_rng(seed).normal(0.5, 0.2, (6, 25))
+    scores[1] = scores[0] + np.linspace(0.01, 0.02, 25)
+    task, board = decide([Collected(scores, range(25))], 10_000), compare_all_pairs(scores)
+    assert task.maxima == approx(board.maxima)
+    assert task.errors == approx(board.errors)
+    assert (task.p == board.p).all() and (task.better == board.better).all()
+    assert task.better.any()
+
+
+def test_equal_systems_never_differ_and_a_constant_difference_does():
+    first, *others = drawn_collections(7)
+    changed = [
+        Collected(np.stack([rows[0], rows[0], rows[0] + 0.01, rows[2]]), each.topics)
+        for each in (first, *others)
+        for rows in [each.scores]
+    ]
+    pairs = decide(changed)
+    assert (pairs.p[0, 1], pairs.p[0, 2]) == (1, 1 / 201)
+    assert pairs.better[2, :2].all() and not pairs.better[0, 1]
+
+
+def test_near_duplicates_are_told_apart_whatever_else_is_compared():
+    """A Gram matrix would lose differences of a millionth among scores of about one."""
+    draw, gain = np.random.default_rng(5), np.linspace(0.5e-6, 1.5e-6, 30)
+    scores = draw.normal(1, 0.3, (3, 30))
+    collections = [
+        Collected(np.stack([*rows, rows[0] + gain]), [(n, topic) for topic in range(30)])
+        for n, rows in enumerate((scores, scores[::-1]))
+    ]
+    assert decide(collections).p[3, 0] == 1 / 201
+
+
+def test_lower_scores_are_better_where_the_measure_says_so():
+    collections = drawn_collections(1)
+    pairs = decide_pairs_over_collections(set_apart(collections), direction=-1, draws=200)
+    assert pairs.rank_low.tolist() == pairs.rank_high.tolist() == [1, 2, 3]
+
+
+def test_a_small_collection_leaves_the_task_without_a_verdict():
+    """Even where every other collection tells the systems apart."""
+    pairs = decide(
+        [*set_apart(drawn_collections(1)), Collected(np.array([[0.1], [0.9], [0.2]]), [("d", 1)])]
+    )
+    assert pairs.critical is None and (pairs.p == 1).all()
+    assert pairs.rank_low.tolist() == [1, 1, 1] and pairs.rank_high.tolist() == [3, 3, 3]
+
+
+def test_five_topics_in_total_allow_no_verdict():
+    draw = np.random.default_rng(3)
+    collections = [
+        Collected(draw.normal(size=(2, size)) / 100, [(size, t) for t in range(size)])
+        for size in (2, 3)
+    ]
+    pairs = decide(set_apart(collections))
+    assert pairs.critical is None and pairs.p[0, 1] >= 2**-4
+
+
+def test_a_topic_without_a_score_is_left_out_for_all():
+    first, *others = drawn_collections(6)
+    holed = first.scores.copy()
+    holed[2, 0] = np.nan
+    pairs = decide([Collected(holed, first.topics), *others])
+    rest = decide([Collected(first.scores[:, 1:], first.topics[1:]), *others])
+    assert (pairs.undefined, rest.undefined) == (1, 0)
+    assert (pairs.p == rest.p).all()
+
+
+def test_a_collection_without_any_score_leaves_no_difference():
+    empty = Collected(np.full((3, 4), np.nan), [("d", topic) for topic in range(4)])
+    collections = [*drawn_collections(1), empty]
+    assert compare_over_collections(collections)[1].difference is None
+    assert (decide(collections).p == 1).all()
+
+
+def test_the_order_of_collections_and_topics_decides_nothing():
+    collections = drawn_collections(8)
+    turned = [Collected(each.scores[:, ::-1], each.topics[::-1]) for each in collections[::-1]]
+    assert (decide(collections).p == decide(turned).p).all()
+
+
+def test_maxima_drawn_for_more_systems_decide_about_fewer():
+    collections = drawn_collections(9, runs=5)
+    maxima = draw_maxima_over_collections(collections, 200)
+    fewer = [Collected(each.scores[:2], each.topics) for each in collections]
+    pairs = decide_pairs_over_collections(fewer, maxima=maxima)
+    assert (pairs.p == decide(collections).p[:2, :2]).all()
+
+
+def test_blocks_of_draws_change_nothing(monkeypatch):
+    collections = drawn_collections(10, runs=8)
+    whole = decide(collections, 300).maxima
+    monkeypatch.setattr("evaluation.significance.across.TOTALS", 1)
+    assert decide(collections, 300).maxima == approx(whole)
 
 
 def test_sums_have_no_mean_over_collections():

@@ -1,0 +1,162 @@
+"""The lead of one system over another in a task: on how many collections, and whether on all.
+
+A mean over collections can come from one of them. A lead says on which collections a system is
+ahead, on which significantly, and what is left of the difference without each one.
+
+>>> base = np.array([1, 2, 1, 3, 1, 2, 1, 2, 3, 1]) / 10
+>>> scores = [np.array([base, base + gain]) for gain in (0.3, -0.01, -0.02)]
+>>> collections = [Collected(rows, [(n, t) for t in range(10)]) for n, rows in enumerate(scores)]
+>>> lead = compute_lead(collections, 1, 0)
+>>> round(lead.difference, 2), lead.ahead, lead.behind, lead.significantly_behind
+(0.09, 1, 2, 2)
+>>> [round(rest, 3) for rest in lead.without], lead.relies_on, lead.is_turned
+([-0.015, 0.14, 0.145], 0, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.ragged import FloatArray
+from evaluation.significance.across import Collected, tested_together
+from evaluation.significance.adjusting import holm
+from evaluation.significance.baseline import max_t_alone
+from evaluation.significance.differences import EQUAL
+from evaluation.significance.pairwise import PAIR_DRAWS, can_decide
+from evaluation.significance.scales import MEAN, Scale, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The difference of one system from another over K collections, and where it comes from.
+
+    `difference` is the mean of `differences`, those of the collections, and `p_adjusted` that of
+    the task's own test. `without` is the mean difference without each collection, empty for one
+    collection. All are in the `unit` of the measure: a ratio of 1 is no difference.
+    `p_alone` is the p of each collection's own test of this pair, adjusted by Holm over the
+    collections; None where a collection has too few topics for a verdict.
+    The system is ahead where it is better. `relies_on` is the place of the collection without
+    which most of the difference is lost, None where no removal makes it smaller; `is_turned` says
+    that without it the difference is gone, or is in favour of the other system.
+    """
+
+    difference: float
+    p_adjusted: float | None
+    differences: tuple[float, ...]
+    without: tuple[float, ...]
+    p_alone: tuple[float | None, ...]
+    ahead: int
+    behind: int
+    equal: int
+    significantly_ahead: int
+    significantly_behind: int
+    relies_on: int | None
+    is_turned: bool
+    unit: Unit = "mean"
+
+
+def compute_lead(
+    collections: Sequence[Collected],
+    system: int,
+    other: int,
+    p_adjusted: float | None = None,
+    level: float = 0.95,
+    direction: int = 1,
+    scale: Scale = MEAN,
+) -> Lead:
+    """The lead of one system over another; `p_adjusted` comes from the test of the task.
+
+    Topics that some system has no score for are left out, as in that test. ValueError for sums,
+    and where a collection has no topic left.
+    """
+    return compute_leads(collections, [(system, other)], [p_adjusted], level, direction, scale)[0]
+
+
+def compute_leads(
+    collections: Sequence[Collected],
+    pairs: Sequence[tuple[int, int]],
+    p_adjusted: Sequence[float | None],
+    level: float = 0.95,
+    direction: int = 1,
+    scale: Scale = MEAN,
+    draws: int = PAIR_DRAWS,
+) -> list[Lead]:
+    """`compute_lead` of every pair of systems, each with its p from the test of the task."""
+    tested = tested_together(collections, scale)
+    if not all(each.topics for each in tested):
+        raise ValueError("a collection has no topic with a score of every system")
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    rows = [each.scores[first] - each.scores[second] for each in tested]
+    gaps = np.stack([row.mean(axis=1) for row in rows], axis=1)
+    gaps[np.abs(gaps) <= EQUAL] = 0.0
+    p = _p_alone(rows, level, draws)
+    columns = zip(gaps, p, p_adjusted, strict=True)
+    return [_describe(gap, own, given, level, direction, scale) for gap, own, given in columns]
+
+
+def _p_alone(rows: Sequence[FloatArray], level: float, draws: int) -> FloatArray:
+    """float64[pairs, K]: p by Holm over the collections; NaN where there can be no verdict."""
+    found = np.full((len(rows[0]), len(rows)), np.nan)
+    decided = [place for place, row in enumerate(rows) if can_decide(row.shape[1], level)]
+    for place in decided:
+        found[:, place] = max_t_alone(rows[place], draws)
+    for own in found:
+        own[decided] = holm(own[decided])
+    return found
+
+
+def _describe(
+    gaps: FloatArray,
+    p: FloatArray,
+    p_adjusted: float | None,
+    level: float,
+    direction: int,
+    scale: Scale,
+) -> Lead:
+    """The lead from the difference on each collection, float64[K], and its p there."""
+    mean, signs = _unless_rounding(gaps.mean()), np.sign(gaps) * direction
+    without = _without_each(gaps)
+    relies_on, is_turned = _find_support(mean, without)
+    # A comparison with NaN is false: without a verdict nothing is significant.
+    significant = p <= 1 - level + EQUAL
+    return Lead(
+        difference=float(scale.printed(mean)),
+        p_adjusted=p_adjusted,
+        differences=tuple(scale.printed(gaps).tolist()),
+        without=tuple(scale.printed(without).tolist()),
+        p_alone=tuple(None if np.isnan(own) else own for own in p.tolist()),
+        ahead=int(np.count_nonzero(signs > 0)),
+        behind=int(np.count_nonzero(signs < 0)),
+        equal=int(np.count_nonzero(signs == 0)),
+        significantly_ahead=int(np.count_nonzero(significant & (signs > 0))),
+        significantly_behind=int(np.count_nonzero(significant & (signs < 0))),
+        relies_on=relies_on,
+        is_turned=is_turned,
+        unit=scale.unit,
+    )
+
+
+def _without_each(gaps: FloatArray) -> FloatArray:
+    """The mean without each one; none where there is only one."""
+    if len(gaps) < 2:
+        return np.zeros(0)
+    without: FloatArray = (gaps.sum() - gaps) / (len(gaps) - 1)
+    return _unless_rounding(without)
+
+
+def _find_support(mean: FloatArray, without: FloatArray) -> tuple[int | None, bool]:
+    """The collection whose removal leaves least of the difference, and whether it turns it."""
+    if not len(without) or mean == 0:
+        return None, False
+    left = np.sign(mean) * without
+    place = int(left.argmin())
+    if left[place] >= abs(mean) - EQUAL:
+        return None, False
+    return place, bool(left[place] <= 0)
+
+
+def _unless_rounding(values: FloatArray) -> FloatArray:
+    return np.where(np.abs(values) <= EQUAL, 0.0, values)
