@@ -11,7 +11,14 @@ from leaderboard.collections import checking, importing, pools, word_index
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
-from leaderboard.scoring import baselines, comparisons, judge_boards, order_trials
+from leaderboard.scoring import (
+    baselines,
+    comparisons,
+    judge_boards,
+    order_trials,
+    task_comparisons,
+    version_verdicts,
+)
 from leaderboard.scoring import work as scoring_work
 
 # A long job may take this many times JOB_TIME_LIMIT.
@@ -53,9 +60,11 @@ JOB_KINDS = {
     "try_judgments": JobKind(scoring_work.build_trial_editions),
     "score_again": JobKind(scoring_work.rescore_edition, long=True),
     "compare": JobKind(comparisons.compare_edition),
+    "compare_systems": JobKind(task_comparisons.compute_task_comparison),
     "judge_boards": JobKind(judge_boards.compute_judge_boards),
     "try_orders": JobKind(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
+    "announce_version": JobKind(version_verdicts.announce_version),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS

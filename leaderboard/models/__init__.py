@@ -37,7 +37,17 @@ from leaderboard.models.people import (
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.snapshots import Snapshot
-from leaderboard.models.tasks import Milestone, TaskPage
+from leaderboard.models.tasks import (
+    Milestone,
+    System,
+    SystemVersion,
+    Task,
+    TaskComparison,
+    TaskPage,
+    TaskSnapshot,
+    TaskTeam,
+    TaskTrack,
+)
 from leaderboard.models.tracks import Edition, Track
 
 __all__ = [
@@ -77,7 +87,14 @@ __all__ = [
     "Snapshot",
     "Stratum",
     "SubtopicGrade",
+    "System",
+    "SystemVersion",
+    "Task",
+    "TaskComparison",
     "TaskPage",
+    "TaskSnapshot",
+    "TaskTeam",
+    "TaskTrack",
     "Team",
     "Topic",
     "Track",

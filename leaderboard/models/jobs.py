@@ -118,6 +118,7 @@ class Job(models.Model):
         "score_again": 6,
         "gather_pool": 6,
         "announce_judgments": 6,
+        "announce_version": 6,
         "deliver": 8,
         "mail": 8,
         "check_collection": 7,

@@ -23,6 +23,7 @@ class WebhookEvent(models.TextChoices):
     RUN_SCORED = "run.scored", "A run is scored"
     RUN_REFUSED = "run.refused", "A run is rejected"
     RELEASED = "track.released", "Scores are released"
+    VERSION_SCORED = "version.scored", "A version of a system is scored on its tracks"
     JUDGED = "judgments.released", "The board’s judgments change"
 
 

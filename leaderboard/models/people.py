@@ -46,9 +46,16 @@ class Team(models.Model):
     closes_at = models.DateTimeField(null=True, editable=False)
     extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The team of the task, if its track belongs to one.
+    task_team = models.ForeignKey(
+        "TaskTeam", models.SET_NULL, null=True, editable=False, related_name="teams"
+    )
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(
+                fields=["task_team", "track"], name="a_team_of_a_task_is_once_on_a_track"
+            ),
             models.UniqueConstraint(fields=["track", "key"], name="team_names_differ_in_a_track"),
             models.UniqueConstraint(
                 fields=["track"],

@@ -131,6 +131,10 @@ class Run(models.Model):
     replaces = models.ForeignKey(
         "self", models.SET_NULL, null=True, editable=False, related_name="replacements"
     )
+    # The version of a system that made it, on a track of a task.
+    version = models.ForeignKey(
+        "SystemVersion", models.SET_NULL, null=True, editable=False, related_name="runs"
+    )
     facts = models.JSONField(default=dict, blank=True)
 
     file = models.FileField(max_length=200)
@@ -182,13 +186,19 @@ class Run(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["team", "sha256"],
-                condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None),
+                # Versions of a system may well have the same run on some track.
+                condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None, version=None),
                 name="the_same_bytes_are_one_run_of_a_team",
             ),
             models.UniqueConstraint(
                 fields=["team"],
                 condition=Q(is_primary=True, state__in=["valid", "scored"], withdrawn_at=None),
                 name="a_team_has_one_primary_run",
+            ),
+            models.UniqueConstraint(
+                fields=["version", "track"],
+                condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None),
+                name="a_version_has_one_run_on_a_track",
             ),
             models.UniqueConstraint(
                 fields=["replaces"],

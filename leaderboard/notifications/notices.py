@@ -33,6 +33,7 @@ from leaderboard.models import (
     Membership,
     Notice,
     Run,
+    SystemVersion,
     Team,
     Track,
     User,
@@ -233,6 +234,30 @@ def notify_assessor_finished(assessor: Assessor) -> None:
     _notify_organisers(track, f"{assessor} has judged every topic given in {track}.", address)
 
 
+def notify_version_done(version: SystemVersion, comparison: str) -> None:
+    """Notify a team that all runs of a version are done, and how it compares with main.
+
+    `comparison` counts only what every member of the team may see.
+    """
+    runs = list(version.runs.filter(withdrawn_at=None).select_related("track"))
+    if not runs:
+        return
+    system = version.system
+    rejected = sum(run.state in (Run.State.REFUSED, Run.State.FAILED) for run in runs)
+    done = f"{counted(len(runs), 'run')} of {version} done"
+    text = comparison or (f"{done}, {rejected} rejected." if rejected else f"{done}, all accepted.")
+    address = reverse("task_system", args=[system.task.slug, system.pk])
+    members = Membership.objects.filter(team__task_team=system.team_id)
+    users = members.order_by("user").values_list("user", flat=True).distinct()
+    _notify(users, runs[0].track, text, address)
+    body = {"task": system.task.slug, "system": system.name, "version": version.label}
+    called: set[str] = set()
+    for track in {run.track_id: run.track for run in runs}.values():
+        webhooks = track.webhooks.exclude(url__in=called)
+        called.update(webhooks.values_list("url", flat=True))
+        enqueue_webhooks(track, WebhookEvent.VERSION_SCORED, body, text, address, webhooks)
+
+
 def notify_team(run: Run, text: str) -> None:
     """Notify the members of the team of a run."""
     address = reverse("run", args=[run.pk])
@@ -263,15 +288,21 @@ def enqueue_run_webhooks(run: Run, event: WebhookEvent, text: str) -> None:
 
 
 def enqueue_webhooks(
-    track: Track, event: WebhookEvent, details: dict[str, Any], text: str, address: str
+    track: Track,
+    event: WebhookEvent,
+    details: dict[str, Any],
+    text: str,
+    address: str,
+    webhooks: QuerySet[Webhook] | None = None,
 ) -> None:
     """Enqueue a call to every active webhook of the track that subscribes to the event."""
+    webhooks = track.webhooks.all() if webhooks is None else webhooks
     body = {"event": event, "track": track.slug, "at": timezone.now().isoformat(), **details}
     bodies = {
         WebhookFormat.JSON: body,
         WebhookFormat.SLACK: {"text": f"{escape_slack(text)}\n{settings.SITE_URL}{address}"},
     }
-    for webhook in track.webhooks.filter(switched_off_at=None):
+    for webhook in webhooks.filter(switched_off_at=None):
         if event in webhook.happenings:
             sent = bodies[webhook.format]
             delivery = Delivery.objects.create(webhook=webhook, happening=event, body=sent)
