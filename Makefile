@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test night lint bench faults chaos load audit pins
+.PHONY: demo serve quick test night lint bench faults chaos load audit pins release
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -41,6 +41,7 @@ bench: .venv/dev         ## every table of benchmarks/, which take some twenty m
 	.venv/bin/python -m benchmarks.scoring
 	.venv/bin/python -m benchmarks.significance
 	.venv/bin/python -m benchmarks.boards
+	.venv/bin/python -m benchmarks.task_boards
 	.venv/bin/python -m benchmarks.submission
 	.venv/bin/python -m benchmarks.judging
 	.venv/bin/python -m benchmarks.agreement
@@ -52,10 +53,15 @@ audit: .venv/dev         ## known holes in what is pinned; says so where no list
 PIN = .venv/bin/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate
 pins: .venv/ready
-	$(PIN) --group test -o requirements.txt
-	$(PIN) --extra s3 --group test -c requirements.txt -o requirements-s3.txt
-	$(PIN) --extra s3 -c requirements-s3.txt -o requirements-server.txt
-	$(PIN) --group dev -c requirements.txt -o requirements-dev.txt
+	$(PIN) --extra server --group test -o requirements.txt
+	$(PIN) --extra server --extra s3 --group test -c requirements.txt -o requirements-s3.txt
+	$(PIN) --extra server --extra s3 -c requirements-s3.txt -o requirements-server.txt
+	$(PIN) --extra server --group dev -c requirements.txt -o requirements-dev.txt
+
+release: .venv/dev       ## dist/: the wheel and the source, checked as an index checks them
+	rm -rf dist
+	.venv/bin/python -m hatchling build
+	.venv/bin/twine check --strict dist/*
 
 # uv installs in seconds; where it cannot be had, pip does the same. Without bytecode, which uv
 # leaves out, every process would compile numpy and Django anew where Python may not write.

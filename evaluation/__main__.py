@@ -32,25 +32,28 @@ COMMANDS = {
     "measures": "list all measures with formulas and names",
 }
 USAGE_ERROR = 2
+PROGRAM = "python -m evaluation"
 
 
 def usage() -> str:
     commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
     return (
-        "usage: python -m evaluation COMMAND ...\n\n"
-        f"{commands}\n\n"
-        "See python -m evaluation COMMAND --help for options."
+        f"usage: {PROGRAM} COMMAND ...\n\n{commands}\n\nSee {PROGRAM} COMMAND --help for options."
     )
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit status, which the help of the command explains."""
+def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
+    """Run one command and return its exit status, which the help of the command explains.
+
+    `program` is how its help names what was typed before the command.
+    """
     if not arguments or arguments[0] not in COMMANDS:
         asked_for = bool(arguments) and arguments[0] in ("-h", "--help")
         print(usage(), file=sys.stdout if asked_for else sys.stderr)
         return 0 if asked_for else USAGE_ERROR
     command = import_module(f"evaluation.commands.{arguments[0]}")
     parser = command.parser()
+    parser.prog = f"{program} {arguments[0]}"
     options = parser.parse_intermixed_args(arguments[1:])
     try:
         status: int = command.run(options)
@@ -60,8 +63,12 @@ def main(arguments: Sequence[str]) -> int:
         return USAGE_ERROR
 
 
-if __name__ == "__main__":
+def end_with_reader() -> None:
+    """End without a traceback if a reader such as `head` closes the pipe early."""
     with contextlib.suppress(AttributeError):
-        # A reader such as `head` may close the pipe early: end without a traceback.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    end_with_reader()
     sys.exit(main(sys.argv[1:]))

@@ -33,6 +33,13 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def default_home(base: Path, is_checkout: bool) -> Path:
+    """Return the folder of the data: `var/` of a checkout, else one of the user."""
+    if is_checkout:
+        return base / "var"
+    return Path(text("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "rankfield"
+
+
 def switch(name: str, default: bool = False) -> bool:
     value = text(name).lower()
     if value in ("1", "true", "yes", "on"):

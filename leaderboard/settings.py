@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from leaderboard.environment import (
     choice,
     database,
+    default_home,
     number,
     private_folder,
     secret,
@@ -19,12 +19,18 @@ from leaderboard.environment import (
     text,
     words,
 )
+from rankfield.version import VERSION as RANKFIELD_VERSION
 
 MIB = 1024 * 1024
 
+VERSION = RANKFIELD_VERSION
 BASE_DIR = Path(__file__).resolve().parent.parent
-RANKFIELD_HOME = private_folder(Path(text("RANKFIELD_HOME", str(BASE_DIR / "var"))).resolve())
-VERSION = re.search(r'^version = "(.+)"', (BASE_DIR / "pyproject.toml").read_text(), re.M)[1]
+# An installed package has no folders beside it: its templates and static files are inside, where
+# Django finds those of an app.
+IS_CHECKOUT = (BASE_DIR / "manage.py").exists()
+RANKFIELD_HOME = private_folder(
+    Path(text("RANKFIELD_HOME", str(default_home(BASE_DIR, IS_CHECKOUT)))).resolve()
+)
 
 SECRET_KEY = secret("SECRET_KEY", RANKFIELD_HOME / "secret_key")
 DEBUG = switch("DEBUG")
@@ -71,7 +77,7 @@ WSGI_APPLICATION = "leaderboard.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates"] if IS_CHECKOUT else [],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -121,7 +127,7 @@ CACHES = {
 MEDIA_ROOT = RANKFIELD_HOME / "files"
 STATIC_URL = "/static/"
 STATIC_ROOT = RANKFIELD_HOME / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 S3_BUCKET = text("S3_BUCKET")
 # Copies of what this host has read from the bucket.
 S3_CACHE_BYTES = number("S3_CACHE_BYTES", 20 * 1024 * MIB)

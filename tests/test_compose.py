@@ -141,7 +141,7 @@ def test_what_is_kept_lies_in_a_volume() -> None:
 def test_the_image_holds_what_the_program_is_made_of() -> None:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     taken = {line.removeprefix("!") for line in lines if line.startswith("!")}
-    assert {"evaluation", "leaderboard", "static", "templates", "manage.py"} <= taken
+    assert {"evaluation", "leaderboard", "rankfield", "static", "templates", "manage.py"} <= taken
     assert all((ROOT / name).exists() for name in taken)
 
 

@@ -1,0 +1,178 @@
+"""What a site answers, as values: their fields have the names that the API gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+from evaluation.problems import Problem
+
+Answer = Mapping[str, Any]
+Value = TypeVar("Value")
+Verdict = Literal["better", "worse", "not significant"]
+
+
+@dataclass(frozen=True)
+class Track:
+    """A track with what its runs have to follow."""
+
+    slug: str
+    name: str
+    collection: str
+    state: str
+    phase: str
+    measures: list[str]
+    primary_measure: str
+    depth: int
+    run_formats: list[str]
+    missing_topics: Literal["warn", "refuse"]
+    duplicates: Literal["refuse", "keep_best"]
+    main_branch: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run compared with another on one measure; `p_adjusted` counts every test of the family."""
+
+    measure: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    unit: str
+    question: str
+    test: str
+    effect_size: float | None
+    wins: int
+    losses: int
+    ties: int
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class PreviousBest(Pair):
+    """A run compared with the best one that its team had on the board before."""
+
+    previous: str
+    previous_tag: str
+
+
+@dataclass(frozen=True)
+class MainBranch:
+    """A run compared with the main branch of its team, or else with the baseline."""
+
+    run: str
+    tag: str
+    branch: str
+    measure: str
+    difference: float | None
+    better: int
+    worse: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its team sees it; what the viewer may not see is empty.
+
+    `done` is true when it is scored, rejected or failed. `scores` are means by measure.
+    """
+
+    id: str
+    state: str
+    done: bool
+    url: str
+    message: str = ""
+    tag: str = ""
+    team: str = ""
+    queue_position: int | None = None
+    reason: str = ""
+    problems: tuple[Problem, ...] = ()
+    problem_totals: dict[str, int] = field(default_factory=dict)
+    scores: dict[str, float | None] = field(default_factory=dict)
+    verdict: PreviousBest | None = None
+    main: MainBranch | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether it has no scores, because it was rejected or because scoring it failed."""
+        return self.state in ("refused", "failed")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run on a board, with its test against the baseline."""
+
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    run: str
+    tag: str
+    team: str
+    late: bool
+    scores: dict[str, float | None]
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """The ranked runs of a track by one measure."""
+
+    measure: str
+    judgments: str
+    baseline: str | None
+    question: str
+    test: str
+    standings: list[Standing]
+
+
+@dataclass(frozen=True)
+class TopicPair:
+    number: str
+    a: float | None
+    b: float | None
+
+
+@dataclass(frozen=True)
+class Comparison(Pair):
+    """Run `b` compared with run `a`, topic by topic: a positive difference means b is better."""
+
+    a: str
+    b: str
+    topics: list[TopicPair]
+
+
+def read_answer(kind: type[Value], answer: Answer) -> Value:
+    """Return the value of an answer; fields that it does not know are for later versions."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in answer.items() if name in names})
+
+
+def read_problems(answer: Answer) -> tuple[Problem, ...]:
+    return tuple(read_answer(Problem, problem) for problem in answer.get("problems", ()))
+
+
+def read_run(answer: Answer) -> Run:
+    parts: dict[str, Any] = {"problems": read_problems(answer)}
+    for name, kind in (("verdict", PreviousBest), ("main", MainBranch)):
+        if answer.get(name):
+            parts[name] = read_answer(kind, answer[name])
+    return read_answer(Run, {**answer, **parts})
+
+
+def read_board(answer: Answer) -> Board:
+    standings = [read_answer(Standing, standing) for standing in answer["standings"]]
+    return read_answer(Board, {**answer, "standings": standings})
+
+
+def read_comparison(answer: Answer) -> Comparison:
+    topics = [read_answer(TopicPair, topic) for topic in answer["topics"]]
+    return read_answer(Comparison, {**answer, "topics": topics})

@@ -1,0 +1,150 @@
+"""submit: check runs, submit them, wait, and print how they compare."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from evaluation.commands import tables
+from evaluation.commands.arguments import parse_positive
+from evaluation.commands.files import add_fix_option
+from evaluation.commands.tables import Table
+from rankfield.answers import PreviousBest, Run, Track
+from rankfield.checkout import Checkout, find_checkout
+from rankfield.checks import Repairs, check_file
+from rankfield.commands.arguments import site_of, site_parser
+from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
+from rankfield.errors import RejectedError
+from rankfield.site import Site, read_run_file, rejection_of
+
+EPILOG = f"""
+Every file is checked first as the server checks it. If one would be rejected, none is submitted.
+A connection that fails is tried again, and a run that arrives twice counts once.
+
+On a track with a main branch, runs state the commit and the branch that the CI or git names.
+
+--fail-if-worse compares each run with the best one that your team had on the board before.
+{EXIT_STATUS}"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = site_parser("submit", "Submit runs to a track and wait for their scores.", EPILOG)
+    parser.add_argument("track", metavar="TRACK")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="a file, also .gz or .zip")
+    parser.add_argument("--tag", default="", help="expected run tag; with --fix tag the tag to use")
+    parser.add_argument("--description", metavar="TEXT", default="")
+    parser.add_argument("--team", default="", help="as an organiser: the team to submit for")
+    parser.add_argument("--replaces", metavar="ID", default="", help="the run that it replaces")
+    add_fix_option(parser)
+    for name in ("commit", "branch", "configuration"):
+        parser.add_argument(f"--{name}", default="", help=f"the {name} that made the run")
+    parser.add_argument("--no-check", action="store_true", help="leave the checks to the site")
+    parser.add_argument("--no-wait", action="store_true", help="end once the site has the runs")
+    parser.add_argument(
+        "--timeout", metavar="S", type=parse_positive, help="wait for up to S seconds"
+    )
+    parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    site = site_of(options)
+    track = site.track(options.track)
+    if not options.no_check and not are_acceptable(site, options):
+        return REJECTED
+    runs = submit_runs(site, track, options)
+    if not options.no_wait:
+        runs = site.wait_for_all(runs, timeout=options.timeout)
+    if options.format == "json":
+        print(json.dumps([asdict(found) for found in runs], indent=2))
+    elif runs:
+        print_runs(site, track, runs)
+    if len(runs) < len(options.runs) or any(found.is_rejected for found in runs):
+        return REJECTED
+    worse = any(found.verdict and found.verdict.verdict == "worse" for found in runs)
+    return WORSE if options.fail_if_worse and worse else OK
+
+
+def are_acceptable(site: Site, options: argparse.Namespace) -> bool:
+    """Check every file and print what is wrong; return whether nothing is."""
+    rules = site.rules(options.track)
+    repairs = Repairs(tuple(options.fix), options.tag)
+    rejected = False
+    for path in options.runs:
+        try:
+            file = read_run_file(path)
+            check_file(path, file.content, rules, repairs)
+        except RejectedError as error:
+            print(error, file=sys.stderr)
+            rejected = True
+    return not rejected
+
+
+def submit_runs(site: Site, track: Track, options: argparse.Namespace) -> list[Run]:
+    """Submit one after the other; a run that is rejected does not stop the others."""
+    made_by = find_checkout() if track.main_branch else Checkout("", "")
+    runs = []
+    for path in options.runs:
+        try:
+            submitted = site.submit(
+                track.slug,
+                path,
+                tag=options.tag,
+                description=options.description,
+                fix=options.fix,
+                team=options.team,
+                replaces=options.replaces,
+                commit=options.commit or made_by.commit,
+                branch=options.branch or made_by.branch,
+                configuration=options.configuration,
+            )
+        except RejectedError as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            continue
+        if submitted.message:
+            print(f"{path}: {submitted.message}", file=sys.stderr)
+        runs.append(submitted)
+    return runs
+
+
+def print_runs(site: Site, track: Track, runs: list[Run]) -> None:
+    """Print a line of scores per run, how it compares, and the problems of those rejected."""
+    measures = [name for name in track.measures if any(name in found.scores for found in runs)]
+    header = ["run", "state", *measures, "page"]
+    rows = [
+        [
+            found.tag or found.id,
+            "rejected" if found.state == "refused" else found.state,
+            *(number_text(found.scores.get(name)) for name in measures),
+            site.page_of(found),
+        ]
+        for found in runs
+    ]
+    tables.print_table(Table(header, rows, texts=2), "text")
+    for found in runs:
+        if found.is_rejected:
+            print(rejection_of(found), file=sys.stderr)
+        elif sentence := describe_comparison(found):
+            print(sentence)
+
+
+def describe_comparison(found: Run) -> str:
+    """Return how a run compares with main, else with its team's previous best."""
+    if found.main is not None:
+        return f"{found.tag}: {found.main.sentence}"
+    return describe_verdict(found.tag, found.verdict) if found.verdict is not None else ""
+
+
+def describe_verdict(tag: str, pair: PreviousBest) -> str:
+    words = {"better": "is better than", "worse": "is worse than"}
+    how = words.get(pair.verdict or "", "cannot be told apart from")
+    change = "" if pair.difference is None else f": {pair.measure} {pair.difference:+.4f}"
+    p = "" if pair.p_adjusted is None else f", p {pair.p_adjusted:.3g}"
+    return f"{tag} {how} {pair.previous_tag}, your previous best{change}{p}."
+
+
+def number_text(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

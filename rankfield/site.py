@@ -1,0 +1,275 @@
+"""A site as an object: submit, wait, read scores and boards."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from evaluation.problems import Problem
+from evaluation.reading.run_rules import RunRules
+from rankfield.answers import (
+    Board,
+    Comparison,
+    Run,
+    Track,
+    read_answer,
+    read_board,
+    read_comparison,
+    read_run,
+)
+from rankfield.checks import Repairs, check_file, rules_of
+from rankfield.configuration import configuration_file, read_configuration
+from rankfield.connection import Connection
+from rankfield.errors import RejectedError, SiteError, UnreachableError
+from rankfield.forms import Form, FormFile
+from rankfield.frames import Frame, build_frame, run_lines
+from rankfield.progress import ProgressBar, is_watched
+
+Family = Literal["", "baseline", "all"]
+RunFile = str | Path | Frame
+
+API = "/api/v1"
+# Seconds between two looks at a run, which grow while nothing happens.
+FIRST_LOOK, LONGEST_LOOK = 0.3, 5.0
+
+
+class Site:
+    """A Rankfield site, for the user of a token.
+
+    Without `url` or `token`, those of the environment (`RANKFIELD_URL`, `RANKFIELD_TOKEN`) or of
+    `~/.config/rankfield/config.toml` are used. Public boards need no token. Every method raises
+    UnreachableError if the site does not answer, and RejectedError if it rejects the request.
+    """
+
+    def __init__(self, url: str = "", token: str = "", *, timeout: float = 60.0) -> None:
+        if not (url and token):
+            stated = read_configuration(url)
+            url, token = stated.url, token or stated.token
+        if not url.startswith(("https://", "http://")):
+            raise SiteError(
+                "The site is not known. Set RANKFIELD_URL to its URL, with https://, or write "
+                f'url = "https://..." in {configuration_file()}.'
+            )
+        self.connection = Connection(url.rstrip("/"), token, timeout)
+
+    def __repr__(self) -> str:
+        return f"Site({self.connection.url!r})"
+
+    def track(self, slug: str) -> Track:
+        """Return a track with what its runs have to follow."""
+        return read_answer(Track, self.connection.get(f"{API}/tracks/{quote(slug)}"))
+
+    def check(
+        self,
+        track: str,
+        run: RunFile,
+        *,
+        tag: str = "",
+        format: str = "",
+        fix: Sequence[str] = (),
+    ) -> None:
+        """Check a run by the rules of a track without submitting it.
+
+        Raises RejectedError with all problems. The site checks once more: whether the docnos
+        exist, and what the team submitted before, is not known here.
+        """
+        file = read_run_file(run, tag)
+        check_file(file.name, file.content, self.rules(track), Repairs(tuple(fix), tag, format))
+
+    def rules(self, track: str) -> RunRules:
+        """Return the rules of a track, with its topics if everyone may download them."""
+        found = self.track(track)
+        topics = self._numbers(f"/collections/{quote(found.collection)}/topics.txt")
+        judged = self._numbers(f"/tracks/{quote(track)}/topics/judged.txt")
+        return rules_of(found, topics, judged)
+
+    def _numbers(self, path: str) -> dict[bytes, None] | None:
+        """Return the numbers of a public list of topics in its order; None if it is not public."""
+        try:
+            lines = self.connection.get_bytes(path).splitlines()
+        except SiteError:
+            return None
+        return dict.fromkeys(line.partition(b"\t")[0].strip() for line in lines if line.strip())
+
+    def submit(
+        self,
+        track: str,
+        run: RunFile,
+        *,
+        tag: str = "",
+        description: str = "",
+        format: str = "",
+        fix: Sequence[str] = (),
+        team: str = "",
+        replaces: str = "",
+        facts: Mapping[str, Any] | None = None,
+        commit: str = "",
+        branch: str = "",
+        configuration: str = "",
+    ) -> Run:
+        """Submit a run: a file, packed or not, or a DataFrame with topic, docno and score.
+
+        It returns at once; `wait` returns the scores. Submitting the same file again returns the
+        same run, and `message` then names who submitted it and when.
+        """
+        file = read_run_file(run, tag)
+        fields = {
+            "tag": tag,
+            "description": description,
+            "format": format,
+            "fix": ",".join(fix),
+            "team": team,
+            "replaces": replaces,
+            "facts": json.dumps(facts) if facts else "",
+            "commit": commit,
+            "branch": branch,
+            "configuration": configuration,
+        }
+        form = Form({name: value for name, value in fields.items() if value}, [file])
+        return read_run(self.connection.post(f"{API}/tracks/{quote(track)}/runs", form))
+
+    def run(self, run: str) -> Run:
+        """Return a run by its ID."""
+        return read_run(self.connection.get(f"{API}/runs/{quote(run)}"))
+
+    def wait(
+        self, run: Run | str, *, progress: bool | None = None, timeout: float | None = None
+    ) -> Run:
+        """Wait until a run is scored and return it with its scores.
+
+        Raises RejectedError with the problems of a run that is rejected, and UnreachableError
+        after `timeout` seconds. Without `progress`, a bar appears on terminals and in notebooks.
+        """
+        [found] = self.wait_for_all([run], progress=progress, timeout=timeout)
+        if found.is_rejected:
+            raise rejection_of(found)
+        return found
+
+    def wait_for_all(
+        self,
+        runs: Iterable[Run | str],
+        *,
+        progress: bool | None = None,
+        timeout: float | None = None,
+    ) -> list[Run]:
+        """Wait until every run is scored, rejected or failed, and return them in their order."""
+        found = [self.run(run if isinstance(run, str) else run.id) for run in runs]
+        bar = ProgressBar(len(found), is_watched() if progress is None else progress)
+        end = None if timeout is None else time.monotonic() + timeout
+        pause = FIRST_LOOK
+        while waiting := [place for place, run in enumerate(found) if not run.done]:
+            bar.show(len(found) - len(waiting), describe_wait(found[waiting[0]]))
+            if end is not None and time.monotonic() > end:
+                raise UnreachableError(f"{describe_wait(found[waiting[0]])} after {timeout:g} s.")
+            time.sleep(pause)
+            pause = min(1.5 * pause, LONGEST_LOOK)
+            for place in waiting:
+                found[place] = self.run(found[place].id)
+        bar.show(len(found))
+        bar.end()
+        return found
+
+    def page_of(self, run: Run | str) -> str:
+        """Return the URL of a run's page."""
+        return f"{self.connection.url}/runs/{run_id(run)}/"
+
+    def topic_scores(self, run: Run | str, measure: str = "") -> dict[str, float | None]:
+        """Return the scores of a run by topic, by default of the measure that ranks the board."""
+        path = f"{API}/runs/{quote(run_id(run))}/topics"
+        answer = self.connection.get(path, {"measure": measure})
+        return {topic["number"]: topic["score"] for topic in answer["topics"]}
+
+    def topic_frame(self, run: Run | str, measures: Iterable[str] = ()) -> Any:
+        """Return the scores of a run as a DataFrame: a row per topic, a column per measure.
+
+        By default, every measure of the track. Needs pandas.
+        """
+        names = list(measures) or list((run if isinstance(run, Run) else self.run(run)).scores)
+        scores = {name: self.topic_scores(run, name) for name in names}
+        topics = dict.fromkeys(topic for column in scores.values() for topic in column)
+        rows = (
+            {"topic": topic, **{name: column.get(topic) for name, column in scores.items()}}
+            for topic in topics
+        )
+        return build_frame(rows, "topic")
+
+    def problems(self, run: Run | str) -> list[Problem]:
+        """Return every problem of a run; the run itself has the first 50."""
+        lines = self.connection.get_bytes(f"{API}/runs/{quote(run_id(run))}/problems")
+        return [read_answer(Problem, json.loads(line)) for line in lines.splitlines()]
+
+    def withdraw(self, run: Run | str, reason: str = "") -> None:
+        """Withdraw a run from the board."""
+        self.connection.delete(f"{API}/runs/{quote(run_id(run))}", {"reason": reason})
+
+    def board(
+        self,
+        track: str,
+        *,
+        measure: str = "",
+        baseline: str = "",
+        judgments: str = "",
+        family: Family = "",
+    ) -> Board:
+        """Return the board of a track: `baseline` is the ID of a run, `judgments` a version."""
+        query = {
+            "measure": measure,
+            "baseline": baseline,
+            "judgments": judgments,
+            "family": family,
+        }
+        return read_board(self.connection.get(f"{API}/tracks/{quote(track)}/leaderboard", query))
+
+    def board_file(self, track: str, format: str = "csv", **choice: str) -> bytes:
+        """Return the board as a file: csv, tsv, md or tex."""
+        path = f"{API}/tracks/{quote(track)}/leaderboard"
+        return self.connection.get_bytes(path, {"format": format, **choice})
+
+    def board_frame(self, track: str, **choice: Any) -> Any:
+        """Return the board as a DataFrame: a row per run, its scores by measure. Needs pandas."""
+        standings = map(asdict, self.board(track, **choice).standings)
+        return build_frame(({**row, **row.pop("scores")} for row in standings), "rank")
+
+    def compare(
+        self,
+        track: str,
+        a: Run | str,
+        b: Run | str,
+        *,
+        measure: str = "",
+        family: Family = "",
+    ) -> Comparison:
+        """Compare run `b` with run `a`: differences are b minus a."""
+        query = {"a": run_id(a), "b": run_id(b), "measure": measure, "family": family}
+        return read_comparison(self.connection.get(f"{API}/tracks/{quote(track)}/compare", query))
+
+
+def run_id(run: Run | str) -> str:
+    return run.id if isinstance(run, Run) else run
+
+
+def read_run_file(run: RunFile, tag: str = "") -> FormFile:
+    """Return a run as the file of a form; a DataFrame needs a tag."""
+    if isinstance(run, str | Path):
+        return FormFile("file", Path(run).name, Path(run))
+    if not tag:
+        raise ValueError("a table needs a tag, which names the run")
+    return FormFile("file", f"{tag}.run", "".join(run_lines(run, tag)).encode())
+
+
+def rejection_of(run: Run) -> RejectedError:
+    """Return the error of a run that was rejected or failed."""
+    if run.state == "failed":
+        return RejectedError(f"{run.tag or run.id} failed: {run.reason}")
+    errors = [problem for problem in run.problems if problem.severity == "error"]
+    return RejectedError(f"{run.tag or run.id} was rejected.", errors)
+
+
+def describe_wait(run: Run) -> str:
+    place = "" if run.queue_position is None else f", number {run.queue_position} in line"
+    return f"{run.tag or run.id} is {run.state}{place}"

@@ -1,0 +1,178 @@
+"""`rankfield submit` and `rankfield board`: what they print and how they end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from leaderboard.models import ApiToken, Run, Track
+from rankfield import checkout
+from rankfield.__main__ import main
+from tests.builders import OTHER_RUN, RUN, make_run
+from tests.client.conftest import URL, InProcess
+from tests.pages.ten_topics import run_of, send, ten_track
+
+OK, WORSE, REJECTED, NOT_REACHED = 0, 1, 2, 3
+
+
+@pytest.fixture(autouse=True)
+def bens_shell(network: InProcess, track, ben, monkeypatch, tmp_path) -> None:
+    """Ben works in a folder with two runs; the site and his token are in the environment."""
+    _, token = ApiToken.objects.issue(ben, ["read", "submit"])
+    monkeypatch.setenv("RANKFIELD_URL", URL)
+    monkeypatch.setenv("RANKFIELD_TOKEN", token)
+    monkeypatch.chdir(tmp_path)
+    Path("my.run").write_text(RUN)
+    Path("other.run").write_text(OTHER_RUN)
+
+
+def test_submit_prints_the_scores(capsys):
+    assert main(["submit", "bread", "my.run"]) == OK
+    header, line, *_ = capsys.readouterr().out.splitlines()
+    assert header.split() == ["run", "state", "AP", "nDCG@10", "P@5", "page"]
+    assert line.split()[:3] == ["ben-bm25", "scored", "0.6944"]
+
+
+def test_several_runs_are_submitted_at_once(capsys):
+    assert main(["submit", "bread", "my.run", "other.run", "--description", "tuned"]) == OK
+    assert {run.description for run in Run.objects.all()} == {"tuned"}
+    assert Run.objects.count() == 2
+
+
+def test_a_run_that_the_check_rejects_is_not_submitted(capsys):
+    Path("bad.run").write_text("1 Q0 d1 1 nan ben\n")
+    assert main(["submit", "bread", "my.run", "bad.run"]) == REJECTED
+    assert "bad.run would be rejected.\nLine 1: " in capsys.readouterr().err
+    assert not Run.objects.exists()
+
+
+def test_a_run_that_the_site_rejects_ends_with_two(capsys):
+    Path("bad.run").write_text("1 Q0 d99 1 2.0 ben\n")
+    assert main(["submit", "bread", "bad.run"]) == REJECTED
+    assert "d99" in capsys.readouterr().err
+
+
+def test_a_closed_track_holds_up_no_script(capsys):
+    Track.objects.update(closes_at="2020-01-01T00:00Z")
+    assert main(["submit", "bread", "my.run"]) == REJECTED
+    assert capsys.readouterr().err.startswith("my.run: ")
+
+
+def test_a_repair_is_made_by_check_and_site(capsys):
+    Path("comma.run").write_text(RUN.replace(".0 ", ",0 "))
+    assert main(["submit", "bread", "comma.run", "--fix", "comma"]) == OK
+
+
+def test_a_site_that_is_away_ends_with_three(capsys, network):
+    network.lost = 100
+    assert main(["submit", "bread", "my.run"]) == NOT_REACHED
+    assert capsys.readouterr().err.startswith("rankfield submit: http://testserver cannot be")
+
+
+def test_a_missing_file_ends_with_two(capsys):
+    assert main(["submit", "bread", "nothing.run"]) == REJECTED
+    assert "nothing.run" in capsys.readouterr().err
+
+
+def test_submit_prints_json_for_scripts(capsys):
+    main(["submit", "bread", "my.run", "--format", "json"])
+    [run] = json.loads(capsys.readouterr().out)
+    assert (run["state"], run["tag"]) == ("scored", "ben-bm25")
+
+
+def test_no_wait_ends_while_the_run_is_queued(capsys, network):
+    assert main(["submit", "bread", "my.run", "--no-wait"]) == OK
+    assert network.calls[-1] == "POST /api/v1/tracks/bread/runs"
+
+
+def test_a_run_is_compared_with_the_previous_best(capsys, ben, track):
+    make_run(track, ben, OTHER_RUN)
+    assert main(["submit", "bread", "my.run", "--fail-if-worse"]) == OK
+    assert "ben-bm25 cannot be told apart from other, your previous best: AP +0.1667" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_run_that_is_worse_ends_with_one_if_asked(capsys, ada, ben):
+    send(ten_track(ada), ben, "first", 1)
+    Path("worse.run").write_text(run_of("second", [2, 3, 4, 2, 3, 4, 2, 3, 4, 5]))
+    assert main(["submit", "ten", "worse.run", "--fail-if-worse"]) == WORSE
+    assert "second is worse than first, your previous best: AP -" in capsys.readouterr().out
+
+
+def test_on_an_internal_board_a_run_states_its_commit(capsys, monkeypatch):
+    Track.objects.update(main_branch="main")
+    for name in (*checkout.COMMITS, *checkout.BRANCHES):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GITHUB_SHA", "4a0ffee")
+    monkeypatch.setenv("GITHUB_REF_NAME", "rrf")
+    main(["submit", "bread", "my.run", "--configuration", "k1=0.9"])
+    made_by = {"commit": "4a0ffee", "branch": "rrf", "configuration": "k1=0.9"}
+    assert made_by.items() <= Run.objects.get().facts.items()
+
+
+def test_on_a_public_board_no_run_states_a_commit_by_default(monkeypatch):
+    monkeypatch.setenv("GITHUB_SHA", "4a0ffee")
+    main(["submit", "bread", "my.run"])
+    assert "commit" not in Run.objects.get().facts
+
+
+@pytest.mark.parametrize("page", ["/tracks/bread/submit/", "/tracks/bread/task/"])
+def test_the_command_on_a_page_works(as_ben, page, monkeypatch):
+    monkeypatch.delenv("RANKFIELD_URL")
+    Path("my.run.gz").write_bytes(gzip.compress(RUN.encode()))
+    text = as_ben.get(page).content.decode().replace("\\\n", "")
+    [words] = re.findall(r"rankfield (submit bread .*?)</pre>", text, re.S)
+    assert main(words.split()) == OK
+    assert Run.objects.count() == 1
+
+
+def test_board_prints_a_table(capsys, ben, track):
+    make_run(track, ben)
+    assert main(["board", "bread"]) == OK
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["1", "ben-bm25", "ben"]
+
+
+def test_board_prints_the_csv_of_the_site(capsysbinary, ben, track):
+    make_run(track, ben)
+    main(["board", "bread", "--format", "csv"])
+    assert capsysbinary.readouterr().out.startswith(b"rank,")
+
+
+def test_board_prints_json(capsys, ben, track):
+    make_run(track, ben)
+    main(["board", "bread", "--format", "json", "-m", "P@5"])
+    board = json.loads(capsys.readouterr().out)
+    assert (board["measure"], board["standings"][0]["tag"]) == ("P@5", "ben-bm25")
+
+
+def test_a_board_that_is_not_there_ends_with_two(capsys):
+    assert main(["board", "cheese"]) == REJECTED
+    assert "Not found, or you do not have access." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["submit", "board", "score", "demo"])
+def test_the_usage_names_every_command(capsys, word):
+    assert main(["--help"]) == OK
+    assert f"\n  {word} " in capsys.readouterr().out
+
+
+def test_help_names_the_program_that_was_called(capsys):
+    with pytest.raises(SystemExit):
+        main(["score", "--help"])
+    assert capsys.readouterr().out.startswith("usage: rankfield score ")
+
+
+def test_the_commands_of_the_server_are_djangos(capsys):
+    assert main(["help", "demo"]) == OK
+    assert "the sample collection" in capsys.readouterr().out
+
+
+def test_without_the_server_its_commands_say_how_to_install_it(capsys, monkeypatch):
+    monkeypatch.setattr("rankfield.__main__.SERVER_PACKAGES", ("a_package_of_no_one",))
+    assert main(["demo"]) == REJECTED
+    assert "pip install 'rankfield[server]'" in capsys.readouterr().err

@@ -1,0 +1,29 @@
+"""The client reads what the contract of the API promises, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from evaluation.problems import Problem
+from rankfield import answers
+from tests.client.conftest import schema_of
+
+READ = {
+    answers.Track: "TrackOut",
+    answers.Run: "RunOut",
+    answers.PreviousBest: "VerdictOut",
+    answers.MainBranch: "MainOut",
+    answers.Board: "BoardOut",
+    answers.Standing: "StandingOut",
+    answers.Comparison: "Comparison",
+    answers.TopicPair: "TopicPair",
+    Problem: "ProblemOut",
+}
+
+
+@pytest.mark.parametrize(("kind", "schema"), READ.items(), ids=READ.values())
+def test_every_field_that_is_read_is_promised(db, kind, schema):
+    names = {field.name for field in fields(kind)}
+    assert names <= schema_of(schema)["properties"].keys()
