@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -110,16 +110,23 @@ RANKERS = (
     ),
     Ranker("random", models.chance, "A hundred documents drawn at random.", ""),
 )
+# The rankers that answer on both collections.
+SYSTEMS = ("bm25", "bm25-unstemmed", "bm25-narrative", "bm25-rm3", "lm-dirichlet", "rrf")
 
 
-def runs(folder: Path) -> list[SampleRun]:
-    """The runs of all rankers on the collection in `folder`: the same bytes on every call."""
+def runs(folder: Path, tags: Collection[str] | None = None) -> list[SampleRun]:
+    """The runs of these rankers, or of all, on the collection in `folder`.
+
+    They are the same bytes on every call.
+    """
+    chosen = [ranker for ranker in RANKERS if tags is None or ranker.tag in tags]
     with open(folder / "topics.trec", "rb") as file:
         topics = read_topics(file).topics
     with open(folder / "documents.jsonl", "rb") as file:
         documents = list(read_documents(file, Problems()))
-    indexes = {stemming: build_index(documents, stemming) for stemming in (True, False)}
-    return [_run(ranker, indexes[ranker.stemming], topics) for ranker in RANKERS]
+    ways = {ranker.stemming for ranker in chosen}
+    indexes = {stemming: build_index(documents, stemming) for stemming in ways}
+    return [_run(ranker, indexes[ranker.stemming], topics) for ranker in chosen]
 
 
 def _run(ranker: Ranker, index: Index, topics: list[Topic]) -> SampleRun:
