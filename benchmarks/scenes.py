@@ -53,6 +53,8 @@ class Scene:
     runs: int
     topics: int
     measures: int
+    # Another number makes other scores.
+    seed: int = 0
 
     @property
     def texts(self) -> list[str]:
@@ -60,7 +62,7 @@ class Scene:
 
     def scores(self) -> FloatArray:
         """float64[runs, measures, topics]: a run has its level, a topic its own."""
-        random = np.random.default_rng([self.runs, self.topics])
+        random = np.random.default_rng([self.runs, self.topics, *filter(None, [self.seed])])
         run = random.normal(0, 0.5, (self.runs, 1, 1))
         topic = random.normal(0, 1.0, (1, 1, self.topics))
         noise = random.normal(0, 0.7, (self.runs, self.measures, self.topics))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, t_interval
-from leaderboard.boards.standings import Board, Standing, verdict_of
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
 from leaderboard.scoring.comparisons import compute_differences, score_matrix
+from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)

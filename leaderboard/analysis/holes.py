@@ -21,7 +21,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline, topic_order
-from leaderboard.boards.standings import Board, Standing, verdict_of
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts import Axis, Column
 from leaderboard.display.csv_tables import Table, tabulate
 from leaderboard.display.numbers import count
@@ -29,6 +29,7 @@ from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
+from leaderboard.scoring.verdicts import verdict_of
 
 CUTOFFS = (5, 10, 20, 100)
 # The most runs of a board that have a line.

@@ -16,7 +16,6 @@ from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards,
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import verdict_of
 from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, Table, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
@@ -28,6 +27,7 @@ from leaderboard.scoring.comparisons import (
 )
 from leaderboard.scoring.families import family_of, load_measure_means, match_measure
 from leaderboard.scoring.judgments import topic_mask
+from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from evaluation.agreement import ranks
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import verdict_of
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, Table, tabulate
 from leaderboard.jobs import queue
@@ -26,6 +25,7 @@ from leaderboard.scoring.judge_boards import (
     measures_by_judge,
     read_means,
 )
+from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)

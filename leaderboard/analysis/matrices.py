@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from leaderboard.boards.standings import LEVEL, Board, Standing
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import Table
+from leaderboard.scoring.verdicts import LEVEL
 
 
 @dataclass(frozen=True)

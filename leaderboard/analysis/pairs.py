@@ -14,10 +14,11 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
-from leaderboard.boards.standings import Board, decide_pair, verdict_of
+from leaderboard.boards.standings import Board, decide_pair
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.verdicts import verdict_of
 
 # Overlap weights the document at rank r by p^r; the first twenty have 97 % of the weight.
 PERSISTENCE = 0.9

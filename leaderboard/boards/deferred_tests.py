@@ -6,9 +6,10 @@ from django.db import transaction
 
 from leaderboard.boards.standings import Board
 from leaderboard.jobs import queue
-from leaderboard.models import Comparison, Edition, Run
+from leaderboard.models import Comparison, Edition, Run, Task, TaskComparison
 from leaderboard.scoring.comparisons import ALL_PAIRS
 from leaderboard.scoring.families import family_of
+from leaderboard.scoring.task_comparisons import Contest
 
 # The most comparisons of an edition that wait at a time, even if a robot follows every link.
 MOST_WAITING = 20
@@ -42,4 +43,20 @@ def request_tests(edition: Edition, measure: str, baseline: Run | None, test: st
             edition=edition, **wanted, defaults={"family": [], "results": {}}
         )
         queue.enqueue("compare", edition)
+    return True
+
+
+def request_contest_tests(task: Task, contest: Contest) -> bool:
+    """Queue the tests of systems over the tracks of a task; return whether they will be made."""
+    waiting = TaskComparison.objects.filter(task=task, results={})
+    if waiting.filter(key=contest.key).exists():
+        return True
+    if waiting.count() >= MOST_WAITING:
+        return False
+    with transaction.atomic():
+        wanted, is_new = TaskComparison.objects.get_or_create(
+            task=task, key=contest.key, defaults={"request": contest.pack()}
+        )
+        if is_new:
+            queue.enqueue("compare_systems", wanted)
     return True

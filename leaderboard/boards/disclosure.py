@@ -28,6 +28,7 @@ from leaderboard.models import (
     Edition,
     JudgmentSet,
     Run,
+    Task,
     Team,
     Topic,
     Track,
@@ -380,6 +381,61 @@ def track_or_404(viewer: Viewer, slug: str) -> Sight:
     if track is None:
         raise Http404("no such track")
     return sight_of(track, viewer)
+
+
+@dataclass(frozen=True)
+class TaskSight:
+    """One viewer's view of a task: the views of the tracks that this viewer may know, in order."""
+
+    task: Task
+    viewer: Viewer
+    is_organiser: bool
+    sights: tuple[Sight, ...]
+
+    @property
+    def phases(self) -> list[str]:
+        """The names of its phases in order; "" is the phase of tracks without a name for it."""
+        return list(dict.fromkeys(sight.track.task_place.phase for sight in self.sights))
+
+    @property
+    def own_teams(self) -> set[int]:
+        """The ids of the viewer's team of the task."""
+        teams = (sight.team for sight in self.sights)
+        return {team.task_team_id for team in teams if team is not None and team.task_team_id}
+
+    def shows(self, sight: Sight) -> bool:
+        """Whether the scores of a track may stand on the board of the task.
+
+        Where a track hides names from this viewer, its runs would be known by those that the same
+        system has on other tracks, so that it stands apart until its release.
+        """
+        hides_names = sight.track.hides_names and not sight.is_organiser
+        return sight.board_edition is not None and not hides_names
+
+
+def task_or_404(viewer: Viewer, slug: str) -> TaskSight:
+    """Return the viewer's view of a task; raise 404 if the task may not be known."""
+    task = Task.objects.visible_to(viewer).select_related("baseline").filter(slug=slug).first()
+    if task is None:
+        raise Http404("no such task")
+    return task_sight_of(task, viewer)
+
+
+def task_sight_of(task: Task, viewer: Viewer, by_badge: bool = False) -> TaskSight:
+    """Return the viewer's view of a task; the code of its badge opens all but drafts."""
+    visible = Track.objects.visible_to(viewer).values("pk")
+    if by_badge:
+        visible = Track.objects.opened().values("pk")
+    tracks = (
+        task.tracks()
+        .filter(pk__in=visible)
+        .select_related(
+            *("task_place", "collection", "judgment_set", "baseline__team"),
+            *("edition__judgment_set", "public_edition__judgment_set"),
+        )
+    )
+    sights = tuple(sights_of(list(tracks), viewer))
+    return TaskSight(task, viewer, task.is_organised_by(viewer), sights)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from django.http.response import HttpResponseBase
 
 from evaluation.significance import TESTS
 from leaderboard.boards.columns import Column
-from leaderboard.boards.standings import LEVEL, Board, Standing
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import Cell, Table, is_missing, render_table
 from leaderboard.display.numbers import MINUS, MISSING, counted, score
 from leaderboard.models import Run
+from leaderboard.scoring.verdicts import LEVEL
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 

@@ -39,8 +39,8 @@ from leaderboard.scoring.families import (
     with_values,
 )
 from leaderboard.scoring.judgments import is_not_estimated
+from leaderboard.scoring.verdicts import verdict_of
 
-LEVEL = 0.05
 # The fields of a run that pages of many runs print; its own page prints the others.
 RUN_FIELDS = (
     *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
@@ -304,19 +304,6 @@ class Board:
     def detectable_effect(self) -> float | None:
         """The effect size d that one comparison detects with 80 % power on this many topics."""
         return minimum_detectable(self.edition.num_evaluated) if self.has_enough_topics else None
-
-
-def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> str:
-    """Return the verdict of a test: `better`, `worse` or `not significant`, empty if untested."""
-    if against is None or against.difference is None:
-        return ""
-    if topics < FEWEST_TOPICS:
-        return "not significant"
-    if against.p_adjusted is None:
-        return ""
-    if against.p_adjusted > LEVEL:
-        return "not significant"
-    return "better" if direction * (against.gain or 0.0) > 0 else "worse"
 
 
 def name_of_test(track: Track, question: str) -> str:

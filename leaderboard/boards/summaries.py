@@ -15,12 +15,7 @@ from django.db.models import F, Q
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import (
-    FEWEST_TOPICS,
-    assign_ranks,
-    sort_by_value,
-    verdict_of,
-)
+from leaderboard.boards.standings import FEWEST_TOPICS, assign_ranks, sort_by_value
 from leaderboard.models import Comparison, Edition, Run, Score
 from leaderboard.scoring.comparisons import (
     ALL_PAIRS,
@@ -29,6 +24,7 @@ from leaderboard.scoring.comparisons import (
     load_comparisons,
 )
 from leaderboard.scoring.families import family_ids, load_runs, with_values
+from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)

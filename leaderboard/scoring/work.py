@@ -89,6 +89,7 @@ def publish_rejection(run: Run, problems: Problems) -> None:
         state=Run.State.REFUSED, checked_at=timezone.now(), **problem_fields(run, problems)
     )
     notices.notify_run_rejected(run, problems.errors)
+    _announce_version(run)
 
 
 def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
@@ -129,6 +130,16 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
             publish_edition(edition)
     if shown and track.edition:
         Job.objects.enqueue("compare", track.edition)
+    _announce_version(run)
+
+
+def _announce_version(run: Run) -> None:
+    """Have the team of a system notified if this was the last run of a version to be done.
+
+    The job sees whether it was: two runs that are done at once do not see each other here.
+    """
+    if run.version is not None:
+        Job.objects.enqueue("announce_version", run.version)
 
 
 def withdraw_replaced_run(run: Run, now: datetime) -> None:
@@ -141,6 +152,8 @@ def withdraw_replaced_run(run: Run, now: datetime) -> None:
         withdrawn_by=run.submitted_by_id,
         withdrawn_reason=f"replaced by {run}",
     )
+    # It takes the place of the other in the version of its system too.
+    Run.objects.filter(pk=run.pk).update(version=replaced.version_id)
     AuditEvent.objects.record(run.submitted_by, "replace", run, after={"replaced": str(replaced)})
     Track.objects.filter(pk=run.track_id, baseline=run.replaces_id).update(baseline=None)
 
@@ -289,6 +302,8 @@ def fail_run(run_id: str, reason: str) -> None:
     Run.objects.filter(
         pk=run_id, state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING]
     ).update(state=Run.State.FAILED, reason=reason or OUR_FAULT)
+    for run in Run.objects.filter(pk=run_id).select_related("version"):
+        _announce_version(run)
 
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,187 @@
+"""How fast the board of a task answers: 100 systems on 20 tracks, and 500 systems on 100.
+
+    python -m benchmarks.task_boards
+
+Pages are asked for inside one process, through every middleware and packed as browsers take them,
+on SQLite. The goals for 100 systems on 20 tracks of 50 topics: 400 ms at first, 150 ms later, and
+30 seconds for the tests in a job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks import tables
+from benchmarks.inputs import ROOT
+from benchmarks.tables import seconds
+
+MEASURE = "nDCG@10"
+GROUPS = 4
+
+
+@dataclass(frozen=True)
+class TaskScene:
+    """A task of so many systems, each answered by a run on every track."""
+
+    slug: str
+    systems: int
+    tracks: int
+    topics: int
+
+
+SCENES = (TaskScene("usual", 100, 20, 50), TaskScene("wide", 500, 100, 50))
+
+
+def main() -> None:
+    """In a process of its own, with a folder that is thrown away."""
+    print(tables.machine(), flush=True)
+    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
+        surroundings = {
+            **os.environ,
+            "RANKFIELD_HOME": home,
+            "DATABASE_URL": "",
+            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+        }
+        words = [sys.executable, "-m", "benchmarks.task_boards", "measure", *sys.argv[1:]]
+        subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
+
+
+def measure(chosen: list[str]) -> None:
+    from django.core.management import call_command
+
+    # As web starts, with its garbage collector.
+    import leaderboard.wsgi  # noqa: F401
+    from benchmarks.boards import VIEWED
+
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    scenes = [scene for scene in SCENES if not chosen or scene.slug in chosen]
+    for scene in scenes:
+        make_task(scene)
+    tables.heading("Boards of tasks")
+    tables.table(VIEWED, (row for scene in scenes for row in _pages(scene)))
+    tables.heading("Tests of systems in a job")
+    tables.table(("task", "took", "processor"), map(_tests, scenes))
+    tables.heading("Boards of tasks with their tests")
+    tables.table(VIEWED, (row for scene in scenes for row in _pages(scene, tested=True)))
+
+
+def _pages(scene: TaskScene, tested: bool = False) -> Iterator[tuple[str, ...]]:
+    from benchmarks.boards import _views
+
+    name, address = f"{scene.systems} systems x {scene.tracks} tracks", f"/tasks/{scene.slug}/"
+    yield name, *_views(address)[0]
+    yield f"{name}, all columns", *_views(f"{address}?column=all")[0]
+    if tested:
+        yield f"{name}, all pairs", *_views(f"{address}?family=all")[0]
+
+
+def _tests(scene: TaskScene) -> tuple[str, ...]:
+    """Make the tests as a job does, and store them."""
+    from leaderboard.models import TaskComparison
+    from leaderboard.scoring.task_comparisons import compute_task_comparison
+
+    clock, processor = time.perf_counter(), time.process_time()
+    for wanted in TaskComparison.objects.filter(task__slug=scene.slug, results={}):
+        compute_task_comparison(str(wanted.pk), lambda done, total: None)()
+    took = time.perf_counter() - clock
+    return scene.slug, seconds(took), seconds(time.process_time() - processor)
+
+
+def make_task(scene: TaskScene) -> None:
+    """Write the task straight into the tables; the first system is the baseline."""
+    from benchmarks.scenes import Scene
+    from leaderboard.models import System, SystemVersion, Task, TaskTeam, User
+
+    owner, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
+    task = Task.objects.create(slug=scene.slug, name=scene.slug.title(), owner=owner)
+    team = TaskTeam.objects.create(task=task)
+    systems = System.objects.bulk_create(
+        System(task=task, team=team, name=f"system-{n}") for n in range(scene.systems)
+    )
+    versions = SystemVersion.objects.bulk_create(
+        SystemVersion(system=system, label="1", created_by=owner) for system in systems
+    )
+    Task.objects.filter(pk=task.pk).update(baseline=systems[0])
+    for place in range(scene.tracks):
+        board = Scene(f"{scene.slug}-{place}", scene.systems, scene.topics, 1, seed=place + 1)
+        _add_track(task, team, board, place, versions)
+
+
+def _add_track(task: object, team: object, scene: object, place: int, versions: list) -> None:
+    """Add a track with a scored run of every version."""
+    from django.utils import timezone
+
+    from benchmarks.scenes import Scene, _collection
+    from leaderboard.models import (
+        Edition,
+        Run,
+        Score,
+        ScoreSet,
+        Task,
+        TaskTeam,
+        TaskTrack,
+        Team,
+        Track,
+    )
+    from leaderboard.scoring import editions
+
+    assert isinstance(task, Task) and isinstance(team, TaskTeam) and isinstance(scene, Scene)
+    judgments = _collection(scene, task.owner)
+    track = Track.objects.create(
+        slug=scene.slug,
+        name=f"Collection {place + 1}",
+        owner=task.owner,
+        collection=judgments.collection,
+        judgment_set=judgments,
+        measures=scene.texts,
+        primary_measure=MEASURE,
+        disclosure="open",
+    )
+    TaskTrack.objects.create(
+        track=track, task=task, position=place, group=f"Group {place % GROUPS + 1}"
+    )
+    edition = editions.start_edition(track)
+    Track.objects.filter(pk=track.pk).update(edition=edition)
+    Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
+    own = Team.objects.create(track=track, name="Bench", task_team=team)
+    runs = Run.objects.bulk_create(
+        Run(
+            track=track,
+            team=own,
+            version=version,
+            submitted_by=task.owner,
+            tag=f"run-{number}",
+            state="scored",
+            sha256=hashlib.sha256(str(number).encode()).hexdigest(),
+            num_answered=scene.topics,
+            scored_at=timezone.now(),
+        )
+        for number, version in enumerate(versions)
+    )
+    sets = ScoreSet.objects.bulk_create(
+        ScoreSet(run=run, edition=edition, record=b"", judged_at_10=0.5) for run in runs
+    )
+    Score.objects.bulk_create(
+        Score(
+            score_set=score_set,
+            measure=MEASURE,
+            resolved=MEASURE,
+            mean=float(values.mean()),
+            by_topic=values.astype("<f8").tobytes(),
+        )
+        for score_set, [values] in zip(sets, scene.scores(), strict=True)
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["measure"]:
+        measure(sys.argv[2:])
+    else:
+        main()

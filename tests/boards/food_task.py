@@ -1,0 +1,44 @@
+"""A task of three small tracks: Ben's system and Cat's answer all, another of Cat's one only."""
+
+from __future__ import annotations
+
+from leaderboard.models import Run, System, SystemVersion, Task, TaskTeam, TaskTrack, User
+from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
+
+# Two of three topics are answered, each with its relevant documents last.
+WORST_RUN = """1 Q0 d3 1 9.0 worst
+1 Q0 d9 2 8.0 worst
+1 Q0 d11 3 7.0 worst
+1 Q0 d1 4 6.0 worst
+2 Q0 d5 1 9.0 worst
+2 Q0 d10 2 8.0 worst
+2 Q0 d4 3 7.0 worst
+"""
+
+
+def put_into(version: SystemVersion, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(version=version)
+
+
+def make_food_task(ada: User, ben: User, cat: User) -> Task:
+    task = Task.objects.create(slug="food", name="Food", owner=ada)
+    ours, theirs = (TaskTeam.objects.create(task=task) for _ in range(2))
+    systems = {
+        name: System.objects.create(task=task, team=team, name=name)
+        for name, team in (("bm25", ours), ("dense", theirs), ("worst", theirs))
+    }
+    versions = {
+        name: SystemVersion.objects.create(system=system, label="1", created_by=ada)
+        for name, system in systems.items()
+    }
+    texts = {"bm25": [RUN, OTHER_RUN, RUN], "dense": [OTHER_RUN, RUN, WORST_RUN]}
+    for place, slug in enumerate(["bread", "cheese", "wine"]):
+        track = make_track(make_collection(ada, slug), slug)
+        group = "solid" if place < 2 else "liquid"
+        TaskTrack.objects.create(track=track, task=task, position=place, group=group)
+        put_into(versions["bm25"], make_run(track, ben, texts["bm25"][place]))
+        put_into(versions["dense"], make_run(track, cat, texts["dense"][place]))
+        track.teams.filter(memberships__user=ben).update(task_team=ours)
+        track.teams.filter(memberships__user=cat).update(task_team=theirs)
+    put_into(versions["worst"], make_run(task.tracks()[0], cat, WORST_RUN))
+    return task
