@@ -42,6 +42,9 @@ from leaderboard.pages.views import (
     site,
     snapshots,
     submissions,
+    systems,
+    task_boards,
+    task_history,
     tasks,
     teams,
     topics,
@@ -165,6 +168,21 @@ track_urls = [
     path("manage/release/", tracks.release, name="release"),
 ]
 
+# The pages of a task, which is a group of tracks.
+task_urls = [
+    path("", task_boards.task_board, name="task_board"),
+    path("submit/", systems.task_submit, name="task_submit"),
+    path("systems/", systems.task_systems, name="task_systems"),
+    path("systems/<int:system_id>/", systems.task_system, name="task_system"),
+    path("systems/<int:system_id>/facts/", systems.system_facts, name="system_facts"),
+    path("systems/<int:system_id>/change/", systems.change_system, name="change_system"),
+    path("systems/<int:system_id>/withdraw/", systems.withdraw_version, name="withdraw_version"),
+    path("systems/<int:system_id>/add-run/", systems.add_run, name="add_run"),
+    path("history/", task_history.task_history, name="task_history"),
+    path("badge.svg", task_history.task_badge, name="task_badge"),
+    path("manage/badge/", task_history.change_task_badge, name="change_task_badge"),
+]
+
 run_urls = [
     path("", results.run, name="run"),
     path("topics/", results.run_topics, name="run_topics"),
@@ -237,6 +255,8 @@ urlpatterns = [
     path("tracks/", tracks.all_tracks, name="all_tracks"),
     path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
     path("tracks/<slug:slug>/", include(track_urls)),
+    path("tasks/<slug:slug>/", include(task_urls)),
+    path("task-badges/<slug:code>.svg", task_history.task_badge_by_code, name="task_badge_by_code"),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),
     path("runs/", runs.sent_runs, name="sent_runs"),
     path("runs/<slug:run_id>/", include(run_urls)),

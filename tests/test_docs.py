@@ -24,7 +24,7 @@ DOCUMENTS = [
     ROOT / "docs" / "decisions.md",
     ROOT / "docs" / "operating.md",
 ]
-FOLDERS = "evaluation|leaderboard|tests|templates|static|benchmarks|docs|edge"
+FOLDERS = "evaluation|leaderboard|rankfield|tests|templates|static|benchmarks|docs|edge"
 PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
 DOTTED = re.compile(r"(?:evaluation|leaderboard)(?:\.\w+)+")
 LINK = re.compile(r"\]\(([^):#]+)\)")

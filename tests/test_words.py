@@ -113,7 +113,7 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html")) + sorted(
     (ROOT / "templates").rglob("*.txt")
 )
 CODE = [path for name in READ for path in python_files(f"leaderboard/{name}")]
-CODE += python_files("evaluation")
+CODE += [*python_files("evaluation"), *python_files("rankfield")]
 
 
 def test_templates_have_no_word_that_the_guide_rules_out():

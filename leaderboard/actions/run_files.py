@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -32,6 +32,7 @@ ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 # A gzip file hardly shrinks in an archive. One that shrinks more than this is refused.
 MOST_GAIN = 20
+IGNORED = "Not a run file, so it was ignored."
 # What archives contain besides runs, by name or by ending.
 OTHER_NAMES = ("readme", "licence", "license", "changelog", "makefile")
 OTHER_ENDINGS = (
@@ -42,12 +43,16 @@ OTHER_ENDINGS = (
 
 @dataclass(frozen=True)
 class RunFile:
-    """One file of a request, alone or in an archive, or why it is not a run."""
+    """One file of a request, alone or in an archive, or why it is not a run.
+
+    `is_ignored` says that it lies beside the runs, as a README does, and harms none of them.
+    """
 
     name: str
     file: UploadedFile
     member: Member | None = None
     problem: str = ""
+    is_ignored: bool = False
 
     def open(self) -> UploadedFile:
         """Return the file to store; a member of an archive is copied."""
@@ -107,15 +112,37 @@ def is_system_file(name: str) -> bool:
 def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
     """Return a member of an archive as a run file, or with the reason why it is none."""
     name = "".join(c for c in named.name if c.isprintable())
-    last = PurePosixPath(name).name.casefold()
     if named.refusal is not None:
         return RunFile(name, file, problem=f"{named.refusal}.")
-    if last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS):
-        return RunFile(name, file, problem="Not a run file, so it was ignored.")
-    if last.endswith(".zip"):
+    if is_other_file(name):
+        return RunFile(name, file, problem=IGNORED, is_ignored=True)
+    if name.casefold().endswith(".zip"):
         problem = "E_CONTAINER: an archive in an archive is not opened. Zip the runs themselves."
         return RunFile(name, file, problem=problem)
     return RunFile(name, file, named.member)
+
+
+def is_other_file(name: str) -> bool:
+    """Return whether a file has the name of something that lies beside runs, such as a README."""
+    last = PurePosixPath(name).name.casefold()
+    return last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS)
+
+
+def name_by_paths(files: list[RunFile], paths: Mapping[UploadedFile, str]) -> list[RunFile]:
+    """Return the files of a request under their paths in a folder; uploads lose these."""
+    return [
+        replace(file, name=paths[file.file]) if file.member is None and file.file in paths else file
+        for file in files
+    ]
+
+
+def set_others_aside(files: Iterable[RunFile]) -> list[RunFile]:
+    """Return the files of a folder without those of the system; what is no run is ignored."""
+    return [
+        replace(file, problem=IGNORED, is_ignored=True) if is_other_file(file.name) else file
+        for file in files
+        if not is_system_file(file.name)
+    ]
 
 
 def copy_member(archive: UploadedFile, member: Member, name: str) -> UploadedFile:

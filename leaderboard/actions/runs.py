@@ -15,6 +15,7 @@ from leaderboard.actions.submission_rules import (
     refuse_repeated_file,
     refuse_repeated_replacement,
     refuse_repeated_tag,
+    refuse_repeated_version,
     refuse_replaced,
 )
 from leaderboard.actions.tracks import enqueue_comparison
@@ -109,6 +110,7 @@ def _refuse_uncountable(run: Run, user: User) -> None:
     """
     team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
     refuse_repeated_file(run)
+    refuse_repeated_version(run)
     refuse_repeated_tag(run)
     refuse_repeated_replacement(run)
     counts = Run.objects.using_quota().filter(pk=run.pk).exists()

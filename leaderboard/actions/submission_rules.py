@@ -127,9 +127,19 @@ def refuse_repeated_tag(run: Run) -> None:
 def refuse_repeated_file(run: Run) -> None:
     """Refuse to restore a run whose file the team submitted again later."""
     same = Run.objects.active().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
-    again = same.first()
+    again = same.filter(version=run.version_id).first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")
+
+
+def refuse_repeated_version(run: Run) -> None:
+    """Refuse to restore a run whose version has another run on the track by now."""
+    if run.version_id is None:
+        return
+    same = Run.objects.active().filter(version=run.version_id, track=run.track_id)
+    other = same.exclude(pk=run.pk).first()
+    if other is not None:
+        raise NotAccepted("E_CONFLICT", f"Run {other} took its place in the version of its system.")
 
 
 def refuse_late_replacement(track: Track, team: Team, received_at: datetime) -> None:

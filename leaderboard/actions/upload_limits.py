@@ -15,8 +15,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from leaderboard.actions.people import can_join_by_run
+from leaderboard.actions.systems import find_task_team
 from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT
-from leaderboard.models import Collection, Track, User
+from leaderboard.models import Collection, Task, Track, User
 
 API = "api-1:"
 Address = Mapping[str, Any]
@@ -44,6 +45,17 @@ def can_submit(user: User, address: Address) -> bool:
     return is_inside or can_join_by_run(track)
 
 
+def can_submit_systems(user: User, address: Address) -> bool:
+    """Whether the user has a team in the task, organises it or joins it by first runs."""
+    task = Task.objects.visible_to(user).filter(slug=address["slug"]).first()
+    if task is None:
+        return False
+    if find_task_team(task, user) is not None or task.is_organised_by(user):
+        return True
+    tracks = task.tracks().filter(pk__in=Track.objects.visible_to(user).values("pk"))
+    return any(map(can_join_by_run, tracks))
+
+
 def can_add_collection(user: User, address: Address) -> bool:
     return user.may_organise
 
@@ -69,6 +81,8 @@ class Upload:
 
 
 RUN = Upload(size_of_run, can_submit)
+# All files together: a request has no more bytes than one run may have.
+SYSTEM = Upload(size_of_run, can_submit_systems)
 COLLECTION = Upload(size_of_three_files, can_add_collection)
 REPLACEMENTS = Upload(size_of_three_files, can_change_collection)
 JUDGMENTS = Upload(size_of_file, can_change_collection)
@@ -76,6 +90,7 @@ JUDGMENTS = Upload(size_of_file, can_change_collection)
 # The views that take files, by the names of their addresses.
 UPLOADS = {
     "submit": RUN,
+    "task_submit": SYSTEM,
     "new_collection": COLLECTION,
     "check_again": REPLACEMENTS,
     "new_judgments": JUDGMENTS,
@@ -84,6 +99,7 @@ UPLOADS = {
     "judge_pool": Upload(size_of_file, can_judge_pool),
     "import_mark_files": Upload(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,
+    f"{API}submit_system": SYSTEM,
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,
     f"{API}import_machine_judgments": JUDGMENTS,

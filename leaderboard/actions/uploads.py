@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -117,7 +117,25 @@ def accept_run(
         refuse_by_rules(track, details, received_at, team)
         if replaced is not None:
             refuse_late_replacement(track, team, received_at)
-    run = Run(
+    details = replace(details, lenient=details.lenient and organises)
+    run = build_run(track, team, user, file, sha256, details, received_at)
+    # The new run takes the place of the old one in every respect.
+    run.replaces = replaced
+    run.is_primary = run.is_primary or (replaced is not None and replaced.is_primary)
+    return store_run(run, file, limited=not organises)
+
+
+def build_run(
+    track: Track,
+    team: Team,
+    user: User,
+    file: UploadedFile,
+    sha256: str,
+    details: RunDetails,
+    received_at: datetime,
+) -> Run:
+    """Return the run of an uploaded file, not yet saved."""
+    return Run(
         track=track,
         team=team,
         submitted_by=user,
@@ -125,18 +143,14 @@ def accept_run(
         description=details.description,
         **build_columns(details.facts),
         format=details.format,
-        lenient=details.lenient and organises,
+        lenient=details.lenient,
         fixes=list(details.fixes),
         filename=clean_filename(file),
         size=file.size or 0,
         sha256=sha256,
         idempotency_key=details.idempotency_key,
         received_at=received_at,
-        replaces=replaced,
     )
-    # The new run takes the place of the old one in every respect.
-    run.is_primary = run.is_primary or (replaced is not None and replaced.is_primary)
-    return store_run(run, file, limited=not organises)
 
 
 def find_replaced_run(team: Team | None, run_id: str) -> Run | None:
@@ -185,19 +199,10 @@ def refuse_by_rules(
 
 def store_run(run: Run, file: UploadedFile, limited: bool) -> AcceptedRun:
     """Check the quota and store the run and its job in one transaction, or delete the file."""
-    refuse_full_site(run.size)
-    run.file.name = default_storage.save(f"runs/{run.pk}/file-{secrets.token_hex(4)}", file)
+    save_file(run, file)
     try:
         with transaction.atomic():
-            team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
-            refuse_repeated_replacement(run)
-            if limited:
-                refuse_full_team(team, run.size)
-                refuse_over_quota(run.track, team, run.received_at, run.replaces)
-                refuse_after_refusals(run.track, team, run.received_at)
-                refuse_repeated_tag(run)
-            run.save(force_insert=True)
-            queue.enqueue("check_run", run)
+            insert_run(run, limited)
     except IntegrityError:
         # The same upload came twice at once, and the first one is the run.
         default_storage.delete(run.file.name)
@@ -218,6 +223,28 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> AcceptedRun:
             default_storage.delete(run.file.name)
         raise
     return AcceptedRun(run, is_new=True)
+
+
+def save_file(run: Run, file: UploadedFile) -> None:
+    """Store the file of a run that is not saved yet; raises NotAccepted if the site is full."""
+    refuse_full_site(run.size)
+    run.file.name = default_storage.save(f"runs/{run.pk}/file-{secrets.token_hex(4)}", file)
+
+
+def insert_run(run: Run, limited: bool) -> None:
+    """Save a run and queue its check, in the transaction of the caller.
+
+    The row of the team is locked, so that two runs never share a place.  Raises NotAccepted.
+    """
+    team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+    refuse_repeated_replacement(run)
+    if limited:
+        refuse_full_team(team, run.size)
+        refuse_over_quota(run.track, team, run.received_at, run.replaces)
+        refuse_after_refusals(run.track, team, run.received_at)
+        refuse_repeated_tag(run)
+    run.save(force_insert=True)
+    queue.enqueue("check_run", run)
 
 
 def find_repeated_run(

@@ -18,6 +18,8 @@ from leaderboard.api import (
     judging,
     machines,
     runs,
+    systems,
+    task_boards,
     tracks,
 )
 from leaderboard.api.auth import READ
@@ -99,7 +101,9 @@ def answer_unknown_path(request: HttpRequest, rest: str) -> None:
 api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
+api.add_router("/tasks", task_boards.router)
 api.add_router("", runs.router)
+api.add_router("/tasks", systems.router)
 api.add_router("", assessments.router)
 api.add_router("", agreement.router)
 api.add_router("", judging.router)

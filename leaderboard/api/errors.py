@@ -26,7 +26,7 @@ from leaderboard.infrastructure.outages import find_outage
 
 log = logging.getLogger(__name__)
 
-STATUSES = {"E_SIZE": 413, "E_FULL": 507, "E_CONFLICT": 409, "E_FIELD": 422}
+STATUSES = {"E_SIZE": 413, "E_FULL": 507, "E_CONFLICT": 409, "E_FIELD": 422, "E_TRACK": 422}
 MOST_PROBLEMS = 50
 MALFORMED = (
     BadRequest,

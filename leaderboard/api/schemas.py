@@ -368,6 +368,90 @@ class RunIn(Schema):
     configuration: FactText = Field("", description="The fact `configuration`.")
 
 
+class SystemIn(Schema):
+    name: Annotated[Text, StringConstraints(min_length=1, max_length=80)] = Field(
+        description="Name of the system, new or existing."
+    )
+    version: Annotated[Text, StringConstraints(max_length=40)] = Field(
+        "", description="Label of the version. Default: the short commit, else the next number."
+    )
+    commit: FactText = Field("", description="The fact `commit` of each run.")
+    branch: FactText = Field("", description="The fact `branch` of each run.")
+    configuration: FactText = Field("", description="The fact `configuration` of each run.")
+    description: Annotated[Text, StringConstraints(max_length=5000)] = ""
+    facts: Facts = {}
+
+
+class SystemRun(Schema):
+    track: str
+    run: str
+    file: str = Field(description="The name of the file.")
+    url: str
+
+
+class SystemReceipt(Schema):
+    system: str
+    version: str
+    url: str
+    runs: list[SystemRun]
+    missing: list[str] = Field(description="Tracks without a run of this version.")
+    problems: list[ProblemOut] = Field(description="Files that were ignored, named in `found`.")
+
+
+class VersionRun(Schema):
+    track: str
+    run: str
+    state: str
+    mean: Number = Field(None, description="By the measure of the task or of the track.")
+
+
+class TaskVerdict(Schema):
+    verdict: str = Field(description="better, worse, not significant; empty: not tested.")
+    difference: Number
+    p: Number
+
+
+class TrackVerdict(TaskVerdict):
+    track: str
+    p: Number = Field(description="By the test of this track, adjusted by Holm over the tracks.")
+
+
+class VersionVerdict(Schema):
+    """A version compared with the newest one of main before it, else with the baseline."""
+
+    system: str
+    version: str
+    branch: str
+    sentence: str
+    task: TaskVerdict
+    tracks: list[TrackVerdict]
+
+
+class VersionOut(Schema):
+    system: str
+    version: str
+    commit: str
+    branch: str
+    done: bool
+    runs: list[VersionRun]
+    missing: list[str]
+    verdict: VersionVerdict | None
+
+
+class SystemOut(Schema):
+    id: int
+    system: str
+    team: str
+    description: str
+    facts: dict[str, Any]
+    versions: list[str]
+
+
+class SystemList(Schema):
+    items: list[SystemOut]
+    next: str | None
+
+
 class RepairIn(Schema):
     fix: Fixes = Field(description="Repairs to make: `tag`, `q0`, `topics`, `comma`.")
     tag: RunTag = Field("", description="With `tag`: the tag to use. Default: `suggested`.")

@@ -10,7 +10,18 @@ import pytest
 
 from leaderboard.api import api
 from leaderboard.boards import deferred_tests
-from leaderboard.models import Assignment, Comparison, Run, Track
+from leaderboard.models import (
+    Assignment,
+    Comparison,
+    Run,
+    System,
+    SystemVersion,
+    Task,
+    TaskTeam,
+    TaskTrack,
+    Team,
+    Track,
+)
 from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
 from tests.builders import (
@@ -39,6 +50,8 @@ VALUES = {
     "track": ("bread",),
     "table": ("pairs",),
 }
+# What boards of tasks have besides and of their own; the other tests choose among it.
+OF_TASKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
 OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
 
@@ -54,7 +67,20 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
         "pool": "pool-1",
         "assignment_id": str(judge_pools(bens_run, adas_run).pk),
     }
+    ids |= make_task(bens_run)
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
+
+
+def make_task(run: Run) -> dict[str, str]:
+    """A task of the track alone, with a system of this run."""
+    task = Task.objects.create(slug="bread", name="Bread", owner=run.track.owner)
+    TaskTrack.objects.create(task=task, track=run.track, position=0)
+    team = TaskTeam.objects.create(task=task)
+    Team.objects.filter(pk=run.team_id).update(task_team=team)
+    system = System.objects.create(task=task, team=team, name="oven")
+    version = SystemVersion.objects.create(system=system, label="1", created_by=run.submitted_by)
+    Run.objects.filter(pk=run.pk).update(version=version)
+    return {"system_id": str(system.pk), "label": "1"}
 
 
 def judge_pools(bens_run: Run, adas_run: Run) -> Assignment:
@@ -92,6 +118,8 @@ def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
         asked = calls.get("get", {}).get("parameters", [])
         own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), formats)
         values = VALUES | {"format": own}
+        if path.startswith("/api/v1/tasks"):
+            asked = [each for each in asked if each["name"] not in OF_TASKS]
         choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
         for chosen in product(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"

@@ -17,7 +17,21 @@ from leaderboard.actions import assessments, runs
 from leaderboard.api import api
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, record_mark
-from leaderboard.models import Assessment, Assignment, Collection, JudgmentSet, Run, Track, User
+from leaderboard.models import (
+    Assessment,
+    Assignment,
+    Collection,
+    JudgmentSet,
+    Run,
+    System,
+    SystemVersion,
+    Task,
+    TaskTeam,
+    TaskTrack,
+    Team,
+    Track,
+    User,
+)
 from tests.api.conftest import Program
 from tests.builders import (
     OTHER_RUN,
@@ -161,6 +175,17 @@ CALLS = {
         [401] + [201] * 7,
         "submit",
         form={"file": "1 Q0 d1 1 1.0 new\n", "facts": "{}"},
+    ),
+    "post /tasks/{slug}/systems": Call(
+        "/tasks/meal/systems",
+        [401, 403, 202, 202, 403, 403, 403, 403],
+        "submit",
+        form={"name": "oven", "files": "1 Q0 d1 1 1.0 new\n"},
+    ),
+    "get /tasks/{slug}/board": Call("/tasks/meal/board", EVERYBODY),
+    "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
+    "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(
+        "/tasks/meal/systems/{system}/versions/v1", OWN_TEAM
     ),
     "get /runs/{run_id}": Call("/runs/{run}", OWN_TEAM),
     "patch /runs/{run_id}": Call(
@@ -336,8 +361,24 @@ def make_scene() -> dict[str, str]:
         "open_gone": withdrawn(open_track, people["ben"]).pk,
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
+        "system": make_system(blind_track, people["ben"]),
         **make_assessments(people),
     }
+
+
+def make_system(track: Track, user: User) -> str:
+    """A task of the track alone, and a system with a version of the user's first run."""
+    task = Task.objects.create(slug="meal", name="Meal", owner=track.owner)
+    task.co_organisers.set(track.co_organisers.all())
+    TaskTrack.objects.create(task=task, track=track, position=0)
+    for team in track.teams.all():
+        Team.objects.filter(pk=team.pk).update(task_team=TaskTeam.objects.create(task=task))
+    team = TaskTeam.objects.get(teams__memberships__user=user)
+    system = System.objects.create(task=task, team=team, name="oven")
+    version = SystemVersion.objects.create(system=system, label="v1", created_by=user)
+    run = Run.objects.active().filter(track=track, submitted_by=user).earliest("received_at")
+    Run.objects.filter(pk=run.pk).update(version=version)
+    return str(system.pk)
 
 
 def make_assessments(people: dict[str, User]) -> dict[str, str]:

@@ -38,6 +38,8 @@ NO_PAGES = {
     "qrels_file",
     "run_file",
     "run_metadata",
+    "task_badge",
+    "task_badge_by_code",
     "run_problems",
     "run_state",
     "run_topics_csv",

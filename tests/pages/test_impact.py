@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from leaderboard.actions import tracks, uploads
 from leaderboard.analysis.impact import Impact, compute_impact
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.boards.standings import Board, find_board, verdict_of
+from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import (
     Collection,
     Comparison,
@@ -22,6 +22,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring import comparisons
+from leaderboard.scoring.verdicts import verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
 

@@ -27,6 +27,13 @@ from leaderboard.models import (
     Assignment,
     JudgmentSet,
     MachineCard,
+    Run,
+    System,
+    SystemVersion,
+    Task,
+    TaskTeam,
+    TaskTrack,
+    Team,
     Track,
     User,
 )
@@ -66,6 +73,7 @@ ACT_404 = [401, 404, 404, 404, 404, 302, 302, 302]
 # Cat judges documents.
 ASSESSOR = [401, 200, 404, 404, 404, 404, 404, 404]
 ASSESSOR_ACT = [401, 302, 404, 404, 404, 404, 404, 404]
+SYSTEM_ACT = [401, 403, 302, 403, 403, 302, 302, 302]
 OWN_ACT = [401, 404, 302, 404, 404, 302, 302, 302]
 SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
@@ -75,6 +83,18 @@ PAGES = {
     "run_a_task": ("/tracks/run-a-task/", EVERYBODY),
     "board": ("/tracks/blind/", EVERYBODY),
     "task": ("/tracks/blind/task/", EVERYBODY),
+    "task_board": ("/tasks/meal/", EVERYBODY),
+    "task_submit": ("/tasks/meal/submit/", SIGNED_IN),
+    "task_systems": ("/tasks/meal/systems/", EVERYBODY),
+    "task_system": ("/tasks/meal/systems/{system}/", EVERYBODY),
+    "system_facts": (
+        "/tasks/meal/systems/{system}/facts/",
+        [401, 403, 200, 403, 403, 200, 200, 200],
+    ),
+    "task_history": ("/tasks/meal/history/", EVERYBODY),
+    # Cat judges documents of one of its tracks.
+    "task_badge": ("/tasks/meal/badge.svg", [200, 404, *[200] * 6]),
+    "task_badge_by_code": ("/task-badges/code-of-meal.svg", EVERYBODY),
     "about": ("/tracks/blind/about/", [302] * 8),
     "data": ("/tracks/blind/data/", EVERYBODY),
     "baseline_file": ("/tracks/blind/data/baseline.run", NOBODY),
@@ -264,6 +284,24 @@ ACTS = {
     "judged_by_people": Act("/tracks/blind/judgments/v1/people/", ACT),
     "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
     "change_badge": Act("/tracks/blind/manage/badge/", ACT),
+    "change_task_badge": Act("/tasks/meal/manage/badge/", ACT),
+    "task_submit": Act(
+        "/tasks/meal/submit/",
+        [401, 403, 200, 403, 403, 403, 403, 403],
+        {"folder": "1 Q0 d1 1 1 x\n", "paths": "blind/x", "name": "stove", "kind": "automatic"},
+    ),
+    "change_system": Act("/tasks/meal/systems/{system}/change/", SYSTEM_ACT, {"name": "stove"}),
+    "withdraw_version": Act(
+        "/tasks/meal/systems/{system}/withdraw/",
+        SYSTEM_ACT,
+        {"version": "{version}", "reason": "a slip"},
+    ),
+    "system_facts": Act("/tasks/meal/systems/{system}/facts/", SYSTEM_ACT, {"kind": "manual"}),
+    "add_run": Act(
+        "/tasks/meal/systems/{system}/add-run/",
+        [401, 403, 422, 403, 403, 422, 422, 422],
+        {"run": "{other}", "version": "{version}"},
+    ),
     "people": Act("/tracks/blind/manage/people/", ACT, {"name": "ben"}),
     "remove_organiser": Act("/tracks/blind/manage/people/{kim}/remove/", ACT),
     "remove_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
@@ -439,6 +477,23 @@ def copy_of(client: Client) -> Client:
     return other
 
 
+def make_task(*tracks: Track) -> dict[str, Any]:
+    """A task of these tracks with a system of every run, as one team of the task."""
+    task = Task.objects.create(
+        slug="meal", name="Meal", owner=tracks[0].owner, badge_code="code-of-meal"
+    )
+    task.co_organisers.set(tracks[0].co_organisers.all())
+    team = TaskTeam.objects.create(task=task)
+    system = System.objects.create(task=task, team=team, name="oven")
+    version = SystemVersion.objects.create(system=system, label="1", created_by=task.owner)
+    for place, track in enumerate(tracks):
+        TaskTrack.objects.create(task=task, track=track, position=place)
+        run = track.runs.earliest("received_at")
+        Team.objects.filter(pk=run.team_id).update(task_team=team)
+        Run.objects.filter(pk=run.pk).update(version=version)
+    return {"system": system.pk, "version": version.pk}
+
+
 def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     """Tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name.
 
@@ -496,6 +551,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
     names |= judge_a_pool(blind_track, ada, people["cat"])
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
+    names |= make_task(blind_track, open_track)
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

@@ -53,7 +53,6 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
         "asked": [find_label(name) for name in track.required_facts],
-        "submit_address": request.build_absolute_uri(f"/api/v1/tracks/{slug}/runs"),
     }
     return render(request, "task.html", context)
 

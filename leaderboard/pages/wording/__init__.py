@@ -50,6 +50,15 @@ from leaderboard.pages.wording.people_and_machine import (
 )
 from leaderboard.pages.wording.phrases import Phrase, Sentence
 from leaderboard.pages.wording.statistics import STATISTICS, Statistic
+from leaderboard.pages.wording.task_boards import (
+    describe_lead,
+    describe_task_family,
+    describe_task_judges,
+    describe_task_selection,
+    describe_unmeasured,
+    explain_task_mean,
+    task_verdict,
+)
 
 __all__ = [
     "STATISTICS",
@@ -67,6 +76,7 @@ __all__ = [
     "describe_exclusion",
     "describe_flags",
     "describe_judges",
+    "describe_lead",
     "describe_left_out",
     "describe_missing_measures",
     "describe_moves",
@@ -79,11 +89,16 @@ __all__ = [
     "describe_share",
     "describe_shared_out",
     "describe_strips",
+    "describe_task_family",
+    "describe_task_judges",
+    "describe_task_selection",
     "describe_test",
     "describe_tied_range",
     "describe_trust",
     "describe_turned",
     "describe_unknown_measure",
+    "describe_unmeasured",
+    "explain_task_mean",
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",
@@ -93,6 +108,7 @@ __all__ = [
     "pair_verdict",
     "reusability_verdict",
     "sentence_for_a_paper",
+    "task_verdict",
     "topic_verdict",
     "warn_of_family",
     "warn_of_few_judged",

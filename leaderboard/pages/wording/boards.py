@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.measures import parse_measure
 from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.columns import columns_of
-from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
+from leaderboard.boards.standings import FEWEST_TOPICS, Board, Standing
 from leaderboard.display.numbers import (
     count,
     counted,
@@ -28,6 +28,7 @@ from leaderboard.pages.wording.phrases import (
     strong,
 )
 from leaderboard.scoring.families import LONGEST_MEASURE, match_measure
+from leaderboard.scoring.verdicts import LEVEL
 
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12

@@ -1,0 +1,93 @@
+"""Which track of a task a run file is for: by its name, else by the topics that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from django.conf import settings
+
+from evaluation.problems import Refused
+from evaluation.reading.containers import unpacked
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.models import Track
+from leaderboard.scoring.files import run_limits
+from leaderboard.scoring.judgments import load_topic_numbers
+
+# A file is read no further than this many unpacked bytes to find its track.
+MOST_READ = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class FoundTrack:
+    """The track of a file, and how it was found: by its name or by its topics."""
+
+    track: Track
+    by: str
+
+
+def find_track(name: str, file: BinaryIO, tracks: Sequence[Track]) -> FoundTrack:
+    """Return the track of a file; raises NotAccepted, which names the tracks it could be."""
+    named = find_named_track(name, tracks)
+    if named is not None:
+        return FoundTrack(named, "name")
+    try:
+        fitting = find_tracks_of_topics(file, tracks)
+    except Refused as refusal:
+        problem = next(refusal.problems.of("error"))
+        raise NotAccepted(problem.code, f"{problem.message}. {problem.hint}".strip()) from None
+    finally:
+        file.seek(0)
+    if len(fitting) == 1:
+        return FoundTrack(fitting[0], "topics")
+    names = ", ".join(track.slug for track in fitting or tracks)
+    if fitting:
+        message = f"Its topics fit several tracks: {names}. Name the file like its track"
+    else:
+        message = f"Its topics fit no track. Name the file like its track, one of {names}"
+    raise NotAccepted("E_TRACK", f"{message}, as in {(fitting or tracks)[0].slug}.run.gz.")
+
+
+def find_named_track(name: str, tracks: Sequence[Track]) -> Track | None:
+    """Return the track that a file or its nearest folder is named by.
+
+    >>> tracks = [Track(slug="cranfield"), Track(slug="dl19")]
+    >>> [find_named_track(name, tracks).slug for name in ("DL19.run.gz", "mine/cranfield/a.run")]
+    ['dl19', 'cranfield']
+    >>> find_named_track("cranfield-2.run", tracks)
+    """
+    by_slug = {track.slug.casefold(): track for track in tracks}
+    path = PurePosixPath(name)
+    stems = [path.name.partition(".")[0], *reversed(path.parts[:-1])]
+    return next((by_slug[stem.casefold()] for stem in stems if stem.casefold() in by_slug), None)
+
+
+def find_tracks_of_topics(file: BinaryIO, tracks: Sequence[Track]) -> list[Track]:
+    """Return the tracks that have every topic of a file, read until one is left.
+
+    Where several have them all, the one whose topics are all answered is meant.  Raises Refused.
+    """
+    topics = {track.pk: set(load_topic_numbers(track.collection_id)) for track in tracks}
+    left, seen = list(tracks), set()
+    for topic in read_topics(unpacked(file, run_limits())):
+        if topic in seen:
+            continue
+        seen.add(topic)
+        left = [track for track in left if topic in topics[track.pk]]
+        if len(left) < 2:
+            return left
+    whole = [track for track in left if topics[track.pk] == seen]
+    return whole if len(whole) == 1 else left if seen else []
+
+
+def read_topics(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the first column of each line, without headers and comments."""
+    most = settings.RUN_LINE_LIMIT
+    left = MOST_READ
+    while left > 0 and (line := file.readline(most)):
+        left -= len(line)
+        topic = line.removeprefix(b"\xef\xbb\xbf").split(None, 1)[:1]
+        if topic and not topic[0].startswith((b"#", b"<", b"{", b"[")):
+            yield topic[0]

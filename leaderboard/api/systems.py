@@ -1,0 +1,174 @@
+"""Endpoints for systems: submit the runs of a version at once, and read how it does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from ninja import File, Form, Header, Query, Router, Status, UploadedFile
+
+from evaluation.problems import Problem
+from leaderboard.actions import systems
+from leaderboard.actions.run_files import list_run_files
+from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
+from leaderboard.api.auth import PUBLIC, SUBMIT, viewer
+from leaderboard.api.errors import ApiError, upload_error
+from leaderboard.api.fields import Key
+from leaderboard.api.files import refuse_truncated_body
+from leaderboard.api.listing import page_by_number
+from leaderboard.api.schemas import (
+    Paging,
+    SystemIn,
+    SystemList,
+    SystemReceipt,
+    VersionOut,
+    response_schemas,
+)
+from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.systems import (
+    VisibleSystem,
+    find_verdict,
+    load_systems,
+    version_or_404,
+    visible_systems,
+)
+from leaderboard.infrastructure.request_slots import received_at
+from leaderboard.models import Task
+from leaderboard.scoring.version_verdicts import VersionVerdict
+
+router = Router(tags=["systems"])
+
+
+@router.post("/{slug:slug}/systems", auth=SUBMIT, response=response_schemas(SystemReceipt, 202))
+def submit_system(
+    request: HttpRequest,
+    slug: str,
+    form: Form[SystemIn],
+    files: File[list[UploadedFile]],
+    idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
+) -> Status[dict[str, Any]]:
+    """Submit the runs of a version of a system: several files, or one zip of them.
+
+    A file is for the track that it or its folder is named by (`cranfield.run.gz`,
+    `cranfield/my.run`), else for the one whose topics it answers. All files become runs or none
+    does; then each of `problems` names its file in `found`. The same files again, or the same
+    `Idempotency-Key` within a day, are the same runs. Send files for `missing` tracks later, with
+    the same `name` and `version`. Ask `url` how the version does.
+    """
+    user = viewer(request)
+    sight = task_or_404(user, slug)
+    refuse_truncated_body(request)
+    details = SystemDetails(**form.dict(), idempotency_key=idempotency_key)
+    tracks = [seen.track for seen in sight.sights]
+    try:
+        sent = systems.submit_version(
+            sight.task, user, tracks, list_run_files(files), details, received_at(request)
+        )
+    except FilesRefusedError as refusal:
+        raise files_error(refusal) from None
+    return Status(202, serialise_receipt(sight.task, sent))
+
+
+def files_error(refusal: FilesRefusedError) -> ApiError:
+    """Build the error of a request without runs; its status is that of the first reason."""
+    error = upload_error(refusal.first)
+    error.message = f"Nothing was submitted. {refusal.problems[0].found}: {error.message}"
+    error.problems = refusal.problems
+    return error
+
+
+def serialise_receipt(task: Task, sent: SubmittedVersion) -> dict[str, Any]:
+    version = sent.version
+    return {
+        "system": version.system.name,
+        "version": version.label,
+        "url": reverse("api-1:get_version", args=[task.slug, version.system_id, version.label]),
+        "runs": [
+            {
+                "track": made.run.track.slug,
+                "run": made.run.pk,
+                "file": made.name,
+                "url": reverse("api-1:get_run", args=[made.run.pk]),
+            }
+            for made in sent.runs
+        ],
+        "missing": [track.slug for track in sent.missing],
+        "problems": [
+            Problem("E_IGNORED", "note", None, file.problem, file.name) for file in sent.ignored
+        ],
+    }
+
+
+@router.get("/{slug:slug}/systems", auth=PUBLIC, response=response_schemas(SystemList))
+def list_systems(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
+    """List the systems of a task that you can see, in the order in which they were made."""
+    sight = task_or_404(viewer(request), slug)
+    page = page_by_number(visible_systems(sight), paging)
+    found = load_systems(sight, page.rows)
+    return {"items": list(map(serialise_system, found)), "next": page.next}
+
+
+def serialise_system(seen: VisibleSystem) -> dict[str, Any]:
+    system = seen.system
+    return {
+        "id": system.pk,
+        "system": system.name,
+        "team": seen.team,
+        "description": system.description,
+        "facts": system.facts,
+        "versions": [version.version.label for version in seen.versions],
+    }
+
+
+@router.get(
+    "/{slug:slug}/systems/{int:system_id}/versions/{str:label}",
+    auth=PUBLIC,
+    response=response_schemas(VersionOut),
+)
+def get_version(request: HttpRequest, slug: str, system_id: int, label: str) -> dict[str, Any]:
+    """Get the runs of a version, and once they are done how it compares with main.
+
+    Means and the verdict count only the tracks whose scores you can see.
+    """
+    sight = task_or_404(viewer(request), slug)
+    seen = version_or_404(sight, system_id, label)
+    verdict = find_verdict(sight, seen.version) if seen.is_done else None
+    return {
+        "system": seen.version.system.name,
+        "version": seen.version.label,
+        "commit": seen.version.commit,
+        "branch": seen.version.branch,
+        "done": seen.is_done,
+        "runs": [
+            {
+                "track": cell.sight.track.slug,
+                "run": cell.run.pk,
+                "state": cell.state,
+                "mean": cell.mean,
+            }
+            for cell in seen.answered
+            if cell.run is not None
+        ],
+        "missing": [cell.sight.track.slug for cell in seen.missing],
+        "verdict": None if verdict is None else serialise_verdict(verdict),
+    }
+
+
+def serialise_verdict(found: VersionVerdict) -> dict[str, Any]:
+    return {
+        "system": found.other.system.name,
+        "version": found.other.label,
+        "branch": found.branch,
+        "sentence": found.sentence,
+        "task": {"verdict": found.verdict, "difference": found.difference, "p": found.p},
+        "tracks": [
+            {
+                "track": one.track.slug,
+                "verdict": one.verdict,
+                "difference": one.difference,
+                "p": one.p,
+            }
+            for one in found.tracks
+        ],
+    }

@@ -1,0 +1,68 @@
+"""The endpoint for the board of a task."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from leaderboard.api.auth import PUBLIC, viewer
+from leaderboard.api.errors import field_error
+from leaderboard.api.fields import Label
+from leaderboard.api.schemas import response_schemas
+from leaderboard.api.task_schemas import TaskBoardOut
+from leaderboard.boards.deferred_tests import request_contest_tests
+from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.task_boards import TaskBoard, TaskChoice, find_task_board
+from leaderboard.boards.task_columns import columns_of_task, paper_task_columns
+from leaderboard.boards.task_exports import describe_task_board, download_task_board
+
+router = Router(tags=["tasks"])
+
+
+@router.get("/{slug:slug}/board", auth=PUBLIC, response=response_schemas(TaskBoardOut))
+def get_task_board(
+    request: HttpRequest,
+    slug: str,
+    phase: Label | None = None,
+    measure: Label = "",
+    track: list[Label] = Query([]),  # noqa: B008
+    versions: Literal["", "all"] = "",
+    baseline: Label = "",
+    family: Literal["", "baseline", "all"] = "",
+    format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
+) -> dict[str, Any] | HttpResponse:
+    """Get the systems of a task with their means over tracks, as JSON or as a table.
+
+    `track` names the tracks that count, all by default. `baseline` is the id of a version. Systems
+    that lack a track are listed apart, without mean and rank.
+    """
+    choice = TaskChoice(
+        phase=phase,
+        measure=measure,
+        tracks=tuple(track),
+        versions=versions,
+        baseline=baseline,
+        family=family,
+    )
+    board = find_task_board(task_or_404(viewer(request), slug), choice)
+    check_choice(board, choice)
+    if board.contest is not None and board.awaits_tests:
+        request_contest_tests(board.sight.task, board.contest)
+    if format != "json":
+        papers = format in ("md", "tex")
+        columns = paper_task_columns(board) if papers else columns_of_task(board)
+        return download_task_board(board, format, columns)
+    return describe_task_board(board)
+
+
+def check_choice(board: TaskBoard, choice: TaskChoice) -> None:
+    """Reject a baseline or a track that the board does not have."""
+    baseline = board.baseline
+    if choice.baseline and (baseline is None or str(baseline.version.pk) != choice.baseline):
+        raise field_error("baseline", "is not a complete system on this board", choice.baseline)
+    known = {sight.track.slug for sight in board.choosable}
+    for slug in choice.tracks:
+        if slug not in known:
+            raise field_error("track", "is not a track on this board", slug)
