@@ -197,7 +197,7 @@ def _open_file(
     found = find_track(run_file.name, file.file, tracks)
     same = next((other for other in others if other.found.track == found.track), None)
     if same is not None:
-        message = f"{same.name} is for {found.track.slug} too. Send one file for each track."
+        message = f"{same.name} is for {found.track.slug} too. Submit one file for each track."
         raise NotAccepted("E_TRACK", message)
     return _OpenFile(run_file.name, file, uploads.hash_file(file), found)
 

@@ -53,8 +53,8 @@ def submit_system(
     A file is for the track that it or its folder is named by (`cranfield.run.gz`,
     `cranfield/my.run`), else for the one whose topics it answers. All files become runs or none
     does; then each of `problems` names its file in `found`. The same files again, or the same
-    `Idempotency-Key` within a day, are the same runs. Send files for `missing` tracks later, with
-    the same `name` and `version`. Ask `url` how the version does.
+    `Idempotency-Key` within a day, are the same runs. Submit files for `missing` tracks later,
+    with the same `name` and `version`. Ask `url` how the version does.
     """
     user = viewer(request)
     sight = task_or_404(user, slug)

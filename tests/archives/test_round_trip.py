@@ -73,7 +73,14 @@ from leaderboard.models import (
     Snapshot,
     Stratum,
     SubtopicGrade,
+    System,
+    SystemVersion,
+    Task,
+    TaskComparison,
     TaskPage,
+    TaskSnapshot,
+    TaskTeam,
+    TaskTrack,
     Team,
     Topic,
     Track,
@@ -151,6 +158,13 @@ STAYS: dict[type[models.Model], str] = {
     JudgeBoards: "computed again where it is asked for",
     OrderTrial: "computed again where it is asked for",
     Worker: "a process of this installation",
+    Task: "an archive is of one track",
+    TaskTrack: "the same",
+    TaskTeam: "the same",
+    System: "the same",
+    SystemVersion: "the same",
+    TaskSnapshot: "the same",
+    TaskComparison: "computed again where it is asked for",
 }
 # What an event is about is found by its key; grants and announcements are told and not looked up.
 FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")

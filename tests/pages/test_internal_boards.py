@@ -82,7 +82,6 @@ def test_nobody_is_called_through_slack_by_a_name(track, ada, ben):
 def test_only_tracks_with_a_main_branch_ask_for_commits(track, collection, as_ben):
     make_track(collection, slug="plain")
     assertContains(as_ben.get("/tracks/bread/submit/"), 'name="commit"')
-    assertContains(as_ben.get("/tracks/bread/submit/"), "-F commit=")
     assertNotContains(as_ben.get("/tracks/plain/submit/"), "commit")
 
 

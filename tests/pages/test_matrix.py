@@ -477,7 +477,7 @@ def copy_of(client: Client) -> Client:
     return other
 
 
-def make_task(*tracks: Track) -> dict[str, Any]:
+def make_task_of_runs(*tracks: Track) -> dict[str, Any]:
     """A task of these tracks with a system of every run, as one team of the task."""
     task = Task.objects.create(
         slug="meal", name="Meal", owner=tracks[0].owner, badge_code="code-of-meal"
@@ -551,7 +551,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
     names |= judge_a_pool(blind_track, ada, people["cat"])
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
-    names |= make_task(blind_track, open_track)
+    names |= make_task_of_runs(blind_track, open_track)
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 
