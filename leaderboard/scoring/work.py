@@ -169,12 +169,17 @@ def _describe_against_main(run: Run, track: Track) -> str:
 
 
 def store_scores(run_id: str, measured: RunScores) -> None:
-    """Store the scores of a run in an edition in place of any earlier ones."""
+    """Store the scores of a run in an edition in place of any earlier ones.
+
+    If the database is lost meanwhile, this is called again with the same rows. The keys that they
+    had got are forgotten: they were rolled back, and the database may give them to another run.
+    """
     ScoreSet.objects.filter(run_id=run_id, edition=measured.edition).delete()
+    measured.score_set.pk = None
     measured.score_set.run_id = run_id
     measured.score_set.save(force_insert=True)
     for score in measured.scores:
-        score.score_set = measured.score_set
+        score.pk, score.score_set = None, measured.score_set
     Score.objects.bulk_create(measured.scores)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.db import transaction
 
 from leaderboard.actions import runs, tracks, uploads
 from leaderboard.jobs import running
@@ -209,3 +210,15 @@ def test_a_file_that_is_not_what_was_sent_is_never_scored(track, ben, change) ->
     run.refresh_from_db()
     assert (run.state, run.reason) == ("failed", running.CHANGED)
     assert not run.score_sets.exists()
+
+
+def test_scores_that_are_stored_again_after_an_outage_take_no_key_of_another_run(track, ben, cat):
+    """The first attempt is rolled back, and its keys go to the other run."""
+    run, other = make_run(track, ben), make_run(track, cat, OTHER_RUN)
+    measured, others = (scoring.measure_stored_run(each, track.edition) for each in (run, other))
+    with transaction.atomic():
+        scoring.store_scores(run.pk, measured)
+        transaction.set_rollback(True)
+    scoring.store_scores(other.pk, others)
+    scoring.store_scores(run.pk, measured)
+    assert values_of(run) == pytest.approx([1.0, 0.5, 7 / 12])
