@@ -16,7 +16,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
@@ -518,14 +517,19 @@ def _rank(
 def count_points(columns: Sequence[TaskColumn], rows: Sequence[SystemRow]) -> list[float]:
     """Return the Borda points of each complete system: on each column, n less its rank.
 
-    Equal values share the mean of their ranks; the points of all columns are added.
+    Equal values share the mean of their ranks; the points of all columns are added.  So a system
+    gets a point for each that it is ahead of, and half a point for each other of the same value.
     """
     if not rows or not columns:
         return [0.0] * len(rows)
     values = np.array([row.values for row in rows], dtype=np.float64)
-    directions = np.array([column.direction for column in columns])
-    points: list[float] = (len(rows) - rankdata(-directions * values, axis=0)).sum(axis=1).tolist()
-    return points
+    points = np.zeros(len(rows))
+    for column, own in zip(columns, values.T, strict=True):
+        signed = column.direction * own
+        ordered = np.sort(signed)
+        behind, not_ahead = (np.searchsorted(ordered, signed, side) for side in ("left", "right"))
+        points += (behind + not_ahead - 1) / 2
+    return list(points.tolist())
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
