@@ -127,6 +127,8 @@ class ContestTests:
     against: list[Difference] = field(default_factory=list)
     # Of the system with the best mean: over the second, and over the baseline.
     leads: list[ContestLead] = field(default_factory=list)
+    # The p of each system against the baseline in each part's own test, by Holm over the parts.
+    alone: list[list[float | None]] = field(default_factory=list)
 
     def pack(self) -> dict[str, Any]:
         """Return the results as JSON stores them."""
@@ -136,6 +138,7 @@ class ContestTests:
             "critical": self.critical,
             "against": [asdict(difference) for difference in self.against],
             "leads": [asdict(lead) for lead in self.leads],
+            "alone": self.alone,
         }
 
     @classmethod
@@ -146,6 +149,7 @@ class ContestTests:
             critical=stored["critical"],
             against=[Difference(**difference) for difference in stored["against"]],
             leads=[ContestLead.unpack(lead) for lead in stored["leads"]],
+            alone=stored.get("alone", []),
         )
 
 
@@ -190,7 +194,8 @@ def compute_contest_tests(contest: Contest) -> ContestTests:
         )
     intervals = list(zip(pairs.rank_low.tolist(), pairs.rank_high.tolist(), strict=True))
     leads = _compute_leads(contest, collected, pairs, against)
-    return ContestTests(intervals, pairs.maxima, pairs.critical, against, leads)
+    alone = _test_parts(contest, collected)
+    return ContestTests(intervals, pairs.maxima, pairs.critical, against, leads, alone)
 
 
 def _compute_leads(
@@ -217,6 +222,22 @@ def _compute_leads(
         scale=contest.scale,
     )
     return [ContestLead(first, other, lead) for other, lead in zip(asked, leads, strict=True)]
+
+
+def _test_parts(contest: Contest, collected: Sequence[Collected]) -> list[list[float | None]]:
+    """Return the p of each system against the baseline on each part, by Holm over the parts."""
+    baseline = contest.baseline
+    if baseline is None or not all(each.defined().topics for each in collected):
+        return []
+    pairs = [(system, baseline) for system in range(len(contest.runs))]
+    leads = compute_leads(
+        collected,
+        pairs,
+        [None] * len(pairs),
+        direction=contest.direction,
+        scale=contest.scale,
+    )
+    return [list(lead.p_alone) for lead in leads]
 
 
 def collect_scores(contest: Contest) -> list[Collected]:

@@ -92,6 +92,7 @@ PAGES = {
         [401, 403, 200, 403, 403, 200, 200, 200],
     ),
     "task_history": ("/tasks/meal/history/", EVERYBODY),
+    "task_differences": ("/tasks/meal/differences/", EVERYBODY),
     # Cat judges documents of one of its tracks.
     "task_badge": ("/tasks/meal/badge.svg", [200, 404, *[200] * 6]),
     "task_badge_by_code": ("/task-badges/code-of-meal.svg", EVERYBODY),

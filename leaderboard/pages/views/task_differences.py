@@ -1,0 +1,61 @@
+"""Where the systems of a task differ: by track, in their order, and two side by side."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis.task_differences import (
+    FIRST,
+    FIRST_OPTIONS,
+    MEAN_SYSTEM,
+    TaskDifferences,
+)
+from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.task_boards import find_task_board
+from leaderboard.pages.page_urls import carried_parameters
+from leaderboard.pages.task_heat_table import TaskHeatTable
+from leaderboard.pages.views.lookups import text_of
+from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.pages.views.task_boards import (
+    CARRIED_BY_TASKS,
+    link_phases,
+    list_measures,
+    request_task_tests,
+    requested_task_choice,
+)
+from leaderboard.pages.wording.task_differences import describe_colours, describe_turns
+
+
+@require_GET
+def task_differences(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the systems of a task by its tracks, and the tracks on which their order turns."""
+    sight = task_or_404(request.user, slug)
+    board = find_task_board(sight, requested_task_choice(request))
+    against_mean = board.choice.baseline == MEAN_SYSTEM or board.baseline is None
+    found = TaskDifferences(board, against_mean, _requested_first(request))
+    if wants_csv(request):
+        is_turned = text_of(request.GET, "table") == "turned"
+        name, table = ("turned", found.turned_table) if is_turned else ("differences", found.table)
+        return csv_file(f"{slug}-{name}", *table)
+    context = {
+        "task": sight.task,
+        "sight": sight,
+        "board": board,
+        "found": found,
+        "table": TaskHeatTable(found, request.GET),
+        "tests_follow": request_task_tests(board),
+        "phases": link_phases(board),
+        "measures": list_measures(board),
+        "first_options": FIRST_OPTIONS,
+        "kept": carried_parameters(request.GET, CARRIED_BY_TASKS),
+        "colours": describe_colours(found),
+        "turns": describe_turns(found),
+    }
+    return render(request, "task_differences.html", context)
+
+
+def _requested_first(request: HttpRequest) -> int:
+    asked = text_of(request.GET, "first")
+    return int(asked) if asked in map(str, FIRST_OPTIONS) else FIRST
