@@ -9,7 +9,7 @@
 The package never imports Django. `rankfield.__main__` is the command `rankfield`.
 """
 
-from rankfield.answers import Board, Comparison, Run, Standing, Track
+from rankfield.answers import Board, Comparison, Receipt, Run, Standing, Task, Track, Version
 from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.site import Site
 from rankfield.version import VERSION as __version__
@@ -17,12 +17,15 @@ from rankfield.version import VERSION as __version__
 __all__ = [
     "Board",
     "Comparison",
+    "Receipt",
     "RejectedError",
     "Run",
     "Site",
     "SiteError",
     "Standing",
+    "Task",
     "Track",
     "UnreachableError",
+    "Version",
     "__version__",
 ]

@@ -103,6 +103,97 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Task:
+    """A task with its tracks, in order."""
+
+    slug: str
+    name: str
+    main_branch: str
+    tracks: list[str]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a site made of the files of a version; `problems` name the files that it ignored."""
+
+    system: str
+    version: str
+    url: str
+    missing: list[str]
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class VersionRun:
+    """The run of a version on one track."""
+
+    track: str
+    run: str
+    state: str
+    mean: float | None = None
+
+    @property
+    def is_rejected(self) -> bool:
+        return self.state in ("refused", "failed")
+
+
+@dataclass(frozen=True)
+class TaskVerdict:
+    """A version compared with another over a task; without a test, `verdict` is empty."""
+
+    verdict: Verdict | Literal[""]
+    difference: float | None
+    p: float | None
+
+    @property
+    def is_worse(self) -> bool:
+        return self.verdict == "worse"
+
+
+@dataclass(frozen=True)
+class TrackVerdict(TaskVerdict):
+    """The same on one track; `p` is adjusted over the tracks."""
+
+    track: str
+
+
+@dataclass(frozen=True)
+class VersionVerdict:
+    """A version compared with the newest of the main branch before it, or with the baseline."""
+
+    system: str
+    version: str
+    branch: str
+    sentence: str
+    task: TaskVerdict
+    tracks: list[TrackVerdict]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the version is significantly worse on the task or on one of its tracks."""
+        return any(one.is_worse for one in (self.task, *self.tracks))
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a system; `done` is true when all its runs are scored, rejected or failed."""
+
+    system: str
+    version: str
+    commit: str
+    branch: str
+    done: bool
+    runs: list[VersionRun]
+    missing: list[str]
+    verdict: VersionVerdict | None = None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether a run of it has no scores."""
+        return any(run.is_rejected for run in self.runs)
+
+
+@dataclass(frozen=True)
 class Standing:
     """A run on a board, with its test against the baseline."""
 
@@ -166,6 +257,25 @@ def read_run(answer: Answer) -> Run:
         if answer.get(name):
             parts[name] = read_answer(kind, answer[name])
     return read_answer(Run, {**answer, **parts})
+
+
+def read_receipt(answer: Answer) -> Receipt:
+    return read_answer(Receipt, {**answer, "problems": read_problems(answer)})
+
+
+def read_version(answer: Answer) -> Version:
+    runs = [read_answer(VersionRun, run) for run in answer["runs"]]
+    found = answer.get("verdict")
+    verdict = None if found is None else read_version_verdict(found)
+    return read_answer(Version, {**answer, "runs": runs, "verdict": verdict})
+
+
+def read_version_verdict(answer: Answer) -> VersionVerdict:
+    parts = {
+        "task": read_answer(TaskVerdict, answer["task"]),
+        "tracks": [read_answer(TrackVerdict, track) for track in answer["tracks"]],
+    }
+    return read_answer(VersionVerdict, {**answer, **parts})
 
 
 def read_board(answer: Answer) -> Board:

@@ -11,16 +11,22 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from evaluation.problems import Problem
+from evaluation.reading.run_names import find_named, is_other_file, is_system_file
 from evaluation.reading.run_rules import RunRules
 from rankfield.answers import (
     Board,
     Comparison,
+    Receipt,
     Run,
+    Task,
     Track,
+    Version,
     read_answer,
     read_board,
     read_comparison,
+    read_receipt,
     read_run,
+    read_version,
 )
 from rankfield.checks import Repairs, check_file, rules_of
 from rankfield.configuration import configuration_file, read_configuration
@@ -132,6 +138,54 @@ class Site:
         }
         form = Form({name: value for name, value in fields.items() if value}, [file])
         return read_run(self.connection.post(f"{API}/tracks/{quote(track)}/runs", form))
+
+    def task(self, slug: str) -> Task:
+        """Return a task with its tracks."""
+        return read_answer(Task, self.connection.get(f"{API}/tasks/{quote(slug)}"))
+
+    def submit_system(
+        self,
+        task: str,
+        files: str | Path | Iterable[FormFile],
+        name: str,
+        *,
+        version: str = "",
+        description: str = "",
+        commit: str = "",
+        branch: str = "",
+        configuration: str = "",
+    ) -> Receipt:
+        """Submit the runs of a version of a system: a folder or a zip.
+
+        A file is for the track that it or its folder is named by, else for the one whose topics it
+        answers. All become runs or none does. It returns at once; `wait_for_version` returns how
+        the version does. The same files again are the same runs.
+        """
+        if isinstance(files, str | Path):
+            files = read_run_files(files, self.task(task).tracks)
+        fields = {
+            "name": name,
+            "version": version,
+            "description": description,
+            "commit": commit,
+            "branch": branch,
+            "configuration": configuration,
+        }
+        form = Form({name: value for name, value in fields.items() if value}, list(files))
+        return read_receipt(self.connection.post(f"{API}/tasks/{quote(task)}/systems", form))
+
+    def version(self, receipt: Receipt) -> Version:
+        """Return a submitted version with its runs, and how it compares once they are done."""
+        return read_version(self.connection.get(receipt.url))
+
+    def wait_for_version(
+        self, receipt: Receipt, *, progress: bool | None = None, timeout: float | None = None
+    ) -> Version:
+        """Wait until all runs of a version are scored, rejected or failed, and return it."""
+        self.wait_for_all(
+            [run.run for run in self.version(receipt).runs], progress=progress, timeout=timeout
+        )
+        return self.version(receipt)
 
     def run(self, run: str) -> Run:
         """Return a run by its ID."""
@@ -260,6 +314,27 @@ def read_run_file(run: RunFile, tag: str = "") -> FormFile:
     if not tag:
         raise ValueError("a table needs a tag, which names the run")
     return FormFile("file", f"{tag}.run", "".join(run_lines(run, tag)).encode())
+
+
+def read_run_files(path: str | Path, tracks: Iterable[str]) -> list[FormFile]:
+    """Return the runs in a folder, or a zip of them, as the files of a form.
+
+    A form loses folders, so a run in the folder of a track is named by it.
+    """
+    path, tracks = Path(path), list(tracks)
+    if not path.is_dir():
+        return [FormFile("files", path.name, path)]
+    found = []
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path).as_posix()
+        if not file.is_file() or is_system_file(name) or is_other_file(name):
+            continue
+        track = find_named(name, tracks)
+        is_clear = not track or find_named(file.name, tracks) == track
+        found.append(FormFile("files", file.name if is_clear else f"{track}.{file.name}", file))
+    if not found:
+        raise RejectedError(f"{path} has no run.")
+    return found
 
 
 def rejection_of(run: Run) -> RejectedError:

@@ -11,13 +11,13 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
 from evaluation.problems import Refused
+from evaluation.reading.run_names import is_other_file, is_system_file
 from evaluation.reading.zip_member import Member, NamedMember, all_members
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
@@ -33,12 +33,6 @@ GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 # A gzip file hardly shrinks in an archive. One that shrinks more than this is refused.
 MOST_GAIN = 20
 IGNORED = "Not a run file, so it was ignored."
-# What archives contain besides runs, by name or by ending.
-OTHER_NAMES = ("readme", "licence", "license", "changelog", "makefile")
-OTHER_ENDINGS = (
-    *(".md", ".pdf", ".html", ".png", ".jpg", ".py", ".sh", ".ipynb", ".yml", ".yaml"),
-    *(".docx", ".toml", ".ini"),
-)
 
 
 @dataclass(frozen=True)
@@ -103,12 +97,6 @@ def open_archive(file: UploadedFile) -> list[RunFile]:
     return [describe_member(file, member) for member in shown]
 
 
-def is_system_file(name: str) -> bool:
-    """Return whether a system wrote the file beside the runs, as macOS does."""
-    parts = PurePosixPath(name).parts
-    return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
-
-
 def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
     """Return a member of an archive as a run file, or with the reason why it is none."""
     name = "".join(c for c in named.name if c.isprintable())
@@ -120,12 +108,6 @@ def describe_member(file: UploadedFile, named: NamedMember) -> RunFile:
         problem = "E_CONTAINER: an archive in an archive is not opened. Zip the runs themselves."
         return RunFile(name, file, problem=problem)
     return RunFile(name, file, named.member)
-
-
-def is_other_file(name: str) -> bool:
-    """Return whether a file has the name of something that lies beside runs, such as a README."""
-    last = PurePosixPath(name).name.casefold()
-    return last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS)
 
 
 def name_by_paths(files: list[RunFile], paths: Mapping[UploadedFile, str]) -> list[RunFile]:

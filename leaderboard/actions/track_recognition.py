@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from django.conf import settings
 
 from evaluation.problems import Refused
 from evaluation.reading.containers import unpacked
+from evaluation.reading.run_names import find_named
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.models import Track
 from leaderboard.scoring.files import run_limits
@@ -30,9 +30,9 @@ class FoundTrack:
 
 def find_track(name: str, file: BinaryIO, tracks: Sequence[Track]) -> FoundTrack:
     """Return the track of a file; raises NotAccepted, which names the tracks it could be."""
-    named = find_named_track(name, tracks)
-    if named is not None:
-        return FoundTrack(named, "name")
+    by_slug = {track.slug: track for track in tracks}
+    if named := find_named(name, by_slug):
+        return FoundTrack(by_slug[named], "name")
     try:
         fitting = find_tracks_of_topics(file, tracks)
     except Refused as refusal:
@@ -48,20 +48,6 @@ def find_track(name: str, file: BinaryIO, tracks: Sequence[Track]) -> FoundTrack
     else:
         message = f"Its topics fit no track. Name the file like its track, one of {names}"
     raise NotAccepted("E_TRACK", f"{message}, as in {(fitting or tracks)[0].slug}.run.gz.")
-
-
-def find_named_track(name: str, tracks: Sequence[Track]) -> Track | None:
-    """Return the track that a file or its nearest folder is named by.
-
-    >>> tracks = [Track(slug="cranfield"), Track(slug="dl19")]
-    >>> [find_named_track(name, tracks).slug for name in ("DL19.run.gz", "mine/cranfield/a.run")]
-    ['dl19', 'cranfield']
-    >>> find_named_track("cranfield-2.run", tracks)
-    """
-    by_slug = {track.slug.casefold(): track for track in tracks}
-    path = PurePosixPath(name)
-    stems = [path.name.partition(".")[0], *reversed(path.parts[:-1])]
-    return next((by_slug[stem.casefold()] for stem in stems if stem.casefold() in by_slug), None)
 
 
 def find_tracks_of_topics(file: BinaryIO, tracks: Sequence[Track]) -> list[Track]:

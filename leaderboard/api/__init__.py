@@ -20,6 +20,7 @@ from leaderboard.api import (
     runs,
     systems,
     task_boards,
+    tasks,
     tracks,
 )
 from leaderboard.api.auth import READ
@@ -101,6 +102,7 @@ def answer_unknown_path(request: HttpRequest, rest: str) -> None:
 api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
+api.add_router("/tasks", tasks.router)
 api.add_router("/tasks", task_boards.router)
 api.add_router("", runs.router)
 api.add_router("/tasks", systems.router)

@@ -10,6 +10,13 @@ from pydantic import Field
 from leaderboard.api.schemas import Number
 
 
+class TaskOut(Schema):
+    slug: str
+    name: str
+    main_branch: str = Field(description="Versions are compared with it; empty: with the baseline.")
+    tracks: list[str]
+
+
 class TaskColumnOut(Schema):
     track: str
     name: str

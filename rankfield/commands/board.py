@@ -10,8 +10,8 @@ from evaluation.commands import tables
 from evaluation.commands.tables import Table
 from rankfield.answers import Board, Standing
 from rankfield.commands.arguments import site_of, site_parser
+from rankfield.commands.numbers import number_text, p_text
 from rankfield.commands.outcomes import EXIT_STATUS, OK
-from rankfield.commands.submit import number_text
 
 # Drawn by the site itself.
 FILES = ("csv", "tsv", "md", "tex")
@@ -60,7 +60,7 @@ def build_table(board: Board) -> Table:
             verdict_text(board, standing),
             *(number_text(standing.scores[measure]) for measure in measures),
             number_text(standing.difference),
-            "" if standing.p_adjusted is None else f"{standing.p_adjusted:.3g}",
+            p_text(standing.p_adjusted),
         ]
         for standing in board.standings
     ]

@@ -1,4 +1,4 @@
-"""submit: check runs, submit them, wait, and print how they compare."""
+"""submit: check runs, submit them to a track or a task, wait, and print how they compare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from rankfield.answers import PreviousBest, Run, Track
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.arguments import site_of, site_parser
+from rankfield.commands.numbers import number_text
 from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
+from rankfield.commands.systems import find_task, submit_system
 from rankfield.errors import RejectedError
 from rankfield.site import Site, read_run_file, rejection_of
 
@@ -26,13 +28,24 @@ A connection that fails is tried again, and a run that arrives twice counts once
 On a track with a main branch, runs state the commit and the branch that the CI or git names.
 
 --fail-if-worse compares each run with the best one that your team had on the board before.
+
+Of a task, DIR or a zip has the runs of one system, each named by its track (bread.run.gz or
+bread/my.run) or recognised by its topics. They become a version, which is compared with the newest
+one of the main branch before it, on the task and on each track. --fail-if-worse then means worse
+on the task or on one of its tracks.
 {EXIT_STATUS}"""
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = site_parser("submit", "Submit runs to a track and wait for their scores.", EPILOG)
-    parser.add_argument("track", metavar="TRACK")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a file, also .gz or .zip")
+    parser = site_parser(
+        "submit", "Submit runs to a track, or a system to a task, and wait for the scores.", EPILOG
+    )
+    parser.add_argument("track", metavar="TRACK|TASK")
+    parser.add_argument(
+        "runs", metavar="RUN|DIR", nargs="+", help="a file, also .gz or .zip; or a folder of runs"
+    )
+    parser.add_argument("--name", default="", help="the system; default: the name of DIR")
+    parser.add_argument("--version", default="", help="of the system; default: the short commit")
     parser.add_argument("--tag", default="", help="expected run tag; with --fix tag the tag to use")
     parser.add_argument("--description", metavar="TEXT", default="")
     parser.add_argument("--team", default="", help="as an organiser: the team to submit for")
@@ -52,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     site = site_of(options)
+    task = find_task(site, options)
+    if task is not None:
+        return submit_system(site, task, options)
     track = site.track(options.track)
     if not options.no_check and not are_acceptable(site, options):
         return REJECTED
@@ -144,7 +160,3 @@ def describe_verdict(tag: str, pair: PreviousBest) -> str:
     change = "" if pair.difference is None else f": {pair.measure} {pair.difference:+.4f}"
     p = "" if pair.p_adjusted is None else f", p {pair.p_adjusted:.3g}"
     return f"{tag} {how} {pair.previous_tag}, your previous best{change}{p}."
-
-
-def number_text(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"

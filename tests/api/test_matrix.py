@@ -182,6 +182,7 @@ CALLS = {
         "submit",
         form={"name": "oven", "files": "1 Q0 d1 1 1.0 new\n"},
     ),
+    "get /tasks/{slug}": Call("/tasks/meal", EVERYBODY),
     "get /tasks/{slug}/board": Call("/tasks/meal/board", EVERYBODY),
     "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
     "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(
