@@ -21,6 +21,7 @@ from leaderboard.models import (
     Mark,
     Membership,
     Run,
+    SystemVersion,
     Track,
     User,
 )
@@ -31,6 +32,7 @@ GONE = "deleted user"
 def export_account(user: User) -> dict[str, Any]:
     """Return everything that the site has about a user, as plain values."""
     runs = Run.objects.filter(submitted_by=user).select_related("track", "team")
+    versions = SystemVersion.objects.filter(created_by=user).select_related("system__task")
     return {
         "account": {
             "username": user.username,
@@ -65,6 +67,20 @@ def export_account(user: User) -> dict[str, Any]:
                 "facts": run.facts,
             }
             for run in runs.order_by("received_at")
+        ],
+        "systems": [
+            {
+                "task": version.system.task.slug,
+                "system": version.system.name,
+                "description": version.system.description,
+                "facts": version.system.facts,
+                "version": version.label,
+                "commit": version.commit,
+                "branch": version.branch,
+                "configuration": version.configuration,
+                "created": version.created_at.isoformat(),
+            }
+            for version in versions.order_by("created_at", "pk")
         ],
         "judging": [_export_assessor(assessor) for assessor in user.assessors.order_by("pk")],
         "tokens": [

@@ -1,4 +1,4 @@
-"""Delete a run, a track or a collection for good, with everything that depends on it.
+"""Delete a run, a track, a collection or a task for good, with everything that depends on it.
 
 The rows are deleted in one transaction; the cleanup then deletes their orphaned files.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from leaderboard.models import (
     Collection,
@@ -20,6 +21,8 @@ from leaderboard.models import (
     Pool,
     Run,
     Snapshot,
+    SystemVersion,
+    Task,
     Track,
 )
 
@@ -71,6 +74,40 @@ def erase_run(run: Run) -> None:
     run.delete()
     for edition in Edition.objects.filter(pk=run.track.edition_id):
         Job.objects.enqueue("compare", edition)
+
+
+@transaction.atomic
+def erase_task(task: Task) -> None:
+    """Delete a task with its systems and snapshots; its tracks stand alone and keep their runs.
+
+    Of equal runs that a team submitted as several versions, the first one stays on the board.
+    """
+    versions = SystemVersion.objects.filter(system__task=task)
+    _cancel_jobs("announce_version", versions.values_list("pk", flat=True))
+    _cancel_jobs("compare_systems", task.comparisons.values_list("pk", flat=True))
+    _withdraw_repetitions(Run.objects.filter(version__in=versions))
+    # Systems protect their teams.
+    task.systems.all().delete()
+    task.delete()
+
+
+def _withdraw_repetitions(runs: QuerySet[Run]) -> None:
+    """Withdraw what a track alone would have refused: a file that the team submitted before."""
+    counted = Run.objects.active().exclude(state__in=[Run.State.REFUSED, Run.State.FAILED])
+    teams = runs.values("team")
+    seen: dict[tuple[int, str], str] = dict(
+        ((team, sha256), run_id)
+        for team, sha256, run_id in counted.filter(team__in=teams, version=None).values_list(
+            "team", "sha256", "pk"
+        )
+    )
+    for run in counted.filter(pk__in=runs.values("pk")).order_by("received_at", "pk"):
+        first = seen.setdefault((run.team_id, run.sha256), run.pk)
+        if first != run.pk:
+            reason = f"The same file as {first}; the task of its system was deleted."
+            Run.objects.filter(pk=run.pk).update(
+                withdrawn_at=timezone.now(), withdrawn_reason=reason, is_primary=False
+            )
 
 
 def erase_abandoned_imports() -> None:

@@ -8,8 +8,9 @@ from django.core.management import CommandError, call_command
 from leaderboard.actions import snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import AuditEvent, Collection, Run, Score, Track
+from leaderboard.models import AuditEvent, Collection, Run, Score, System, Task, TaskTeam, Track
 from tests.builders import OTHER_RUN, make_run, signed_in
+from tests.task_scene import BOTH, make_task, send
 
 
 def test_without_a_yes_nothing_goes(track, ben):
@@ -52,3 +53,30 @@ def test_that_something_was_erased_is_written_down(track, ben):
     call_command("erase", "run", run.pk, "--yes")
     event = AuditEvent.objects.get(act="erase")
     assert (event.target_id, event.track) == (run.pk, track)
+
+
+def test_a_task_goes_with_its_systems_and_its_tracks_stand_alone(ada, ben):
+    send(make_task(ada, ben), ben, BOTH)
+    call_command("erase", "task", "baking", "--yes")
+    assert not any(model.objects.exists() for model in (Task, TaskTeam, System))
+    assert {track.slug for track in Track.objects.all()} == {"bread", "rolls"}
+    assert set(Run.objects.on_the_board().values_list("version", flat=True)) == {None}
+
+
+def test_of_equal_runs_of_two_versions_one_stays_on_a_board(ada, ben):
+    task = make_task(ada, ben)
+    for version in ("1", "2"):
+        send(task, ben, BOTH, version=version, configuration=version)
+    assert Run.objects.on_the_board().count() == 4
+    call_command("erase", "task", "baking", "--yes")
+    assert sorted(run.track.slug for run in Run.objects.on_the_board()) == ["bread", "rolls"]
+    assert Run.objects.exclude(withdrawn_reason="").count() == 2
+
+
+def test_a_task_outlives_a_track_of_it(ada, ben):
+    task = make_task(ada, ben)
+    send(task, ben, BOTH)
+    call_command("erase", "track", "rolls", "--yes")
+    assert [track.slug for track in task.tracks()] == ["bread"]
+    assert System.objects.get().versions.get().runs.count() == 1
+    assert signed_in(ben).get("/tasks/baking/").status_code == 200

@@ -5,6 +5,7 @@ from pytest_django.asserts import assertContains
 from leaderboard.actions import people
 from leaderboard.models import ApiToken, AuditEvent, Membership, Run, User
 from tests.builders import make_run
+from tests.task_scene import BOTH, make_task, send
 
 DELETE = "/account/delete/"
 
@@ -55,3 +56,12 @@ def test_the_trail_forgets_the_name(track, ada, ben, as_ben):
     assert AuditEvent.objects.filter(act="delete", target_kind="user").exists()
     assert "ben" not in str(list(AuditEvent.objects.values_list("before", "after")))
     assert not track.co_organisers.exists() and not Membership.objects.exists()
+
+
+def test_a_user_takes_systems_along_and_their_versions_stay(ada, ben, as_ben, client):
+    send(make_task(ada, ben), ben, BOTH, version="2026-11", commit="c0ffee")
+    [version] = as_ben.get("/account/data.json").json()["systems"]
+    assert (version["task"], version["system"], version["commit"]) == ("baking", "oven", "c0ffee")
+    as_ben.post(DELETE, {"name": "ben"})
+    assert not User.objects.filter(username="ben").exists()
+    assertContains(client.get("/tasks/baking/systems/"), "oven")

@@ -1,4 +1,4 @@
-"""`manage.py erase run|track|collection NAME --yes`: delete for good, which no page can do."""
+"""`manage.py erase run|track|collection|task NAME --yes`: delete for good, which no page can do."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from leaderboard.display.numbers import counted
-from leaderboard.jobs.erasure import erase_collection, erase_run, erase_track
+from leaderboard.jobs.erasure import erase_collection, erase_run, erase_task, erase_track
 from leaderboard.management.migrating import migrate_first
-from leaderboard.models import AuditEvent, Collection, Run, Track
+from leaderboard.models import AuditEvent, Collection, Run, Task, Track
 
 KINDS = {
     "run": (Run, "pk", erase_run),
     "track": (Track, "slug", erase_track),
     "collection": (Collection, "slug", erase_collection),
+    "task": (Task, "slug", erase_task),
 }
 
 
 class Command(BaseCommand):
     help = (
-        "Delete a run, a track or a collection for good, with everything that depends on it. "
+        "Delete a run, a track, a collection or a task for good, with everything that depends on "
+        "it; the tracks of a task stay. "
         "Without --yes, list what would be deleted."
     )
 
@@ -52,6 +54,9 @@ def describe_erasure(found: Model) -> str:
         return f"the run {found.pk} of {found.team} in {found.track}"
     if isinstance(found, Track):
         return f"the track {found.slug} with {counted(found.runs.count(), 'run')}"
+    if isinstance(found, Task):
+        systems = counted(found.systems.count(), "system")
+        return f"the task {found.slug} with {systems}, but not its tracks and runs"
     tracks = Track.objects.filter(collection=found)
     runs = Run.objects.filter(track__in=tracks)
     return (
