@@ -1,4 +1,4 @@
-"""What is measured: runs of four sizes with their judgments, and one run in other layouts.
+"""What is measured: runs of four sizes with their judgments, and one size as systems write it.
 
 The files lie in `benchmarks/cache` and are made where they are missing. Whoever measures the
 memory of others must be small himself, so nothing here imports numpy; `generator` does.
@@ -15,7 +15,54 @@ ROOT = Path(__file__).parent.parent
 CACHE = Path(__file__).parent / "cache"
 # Documents of the collection behind L, as many as MS MARCO has passages.
 DOCUMENTS = 8_841_823
-LAYOUTS = ("tabs", "several blanks", "17 digits", "shuffled lines")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a system writes its runs; `generator` makes docnos and scores by these names."""
+
+    name: str
+    docnos: str
+    scores: str
+    tag: str
+    # Between two fields; or three of them in turn, as some programs align their columns.
+    blanks: tuple[str, ...] = (" ",)
+    # Whether topics stand in another order than in the judgments, or the lines of all in any.
+    order: str = "as judged"
+    # Whether runs that are submitted look like this; the others are hard on purpose.
+    is_usual: bool = True
+
+
+KINDS = {
+    each.name: each
+    for each in (
+        Kind("anserini", "numbers", "bm25, six decimals", "Anserini"),
+        Kind("dense", "numbers", "inner products, six decimals", "Faiss"),
+        Kind("cosine", "numbers", "cosines, all digits", "minilm", ("\t",)),
+        Kind("terrier", "news", "bm25, all digits", "DPH_bo1_b_0.75_q_1.5_news"),
+        Kind("indri", "clueweb", "log-likelihoods, five decimals", "indri-sdm"),
+        Kind(
+            "reranker",
+            "passages",
+            "logits, all digits",
+            "monot5-3b-msmarco-100k-at-1000",
+            order="topics shuffled",
+        ),
+        Kind("old", "news", "bm25, one decimal", "ok8a"),
+        Kind("places", "clueweb", "the depth less the rank", "fused"),
+        Kind(
+            "aligned", "news", "bm25, four decimals", "aligned", (" ", "   ", " \t"), is_usual=False
+        ),
+        Kind(
+            "shuffled",
+            "numbers",
+            "bm25, six decimals",
+            "shuffled",
+            order="lines shuffled",
+            is_usual=False,
+        ),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -57,9 +104,13 @@ class Input:
         """The same documents as readers are given them."""
         return self.file(f"{self.name}.known-docnos")
 
-    def layout(self, name: str) -> Path:
-        """The same run, written otherwise."""
-        return self.file(f"{self.name}.{name.replace(' ', '-')}.run")
+    def run_of(self, kind: Kind) -> Path:
+        """The same rankings, as a system of this kind writes them."""
+        return self.file(f"{self.name}.{kind.name}.run")
+
+    def qrels_of(self, kind: Kind) -> Path:
+        """The same judgments, by the docnos of this kind."""
+        return self.file(f"{self.name}.{kind.name}.qrels")
 
     def file(self, name: str) -> Path:
         """The file of that name, made now where it is missing."""

@@ -3,6 +3,7 @@
     python -m benchmarks.scoring                      every table
     python -m benchmarks.scoring --only L limit       these
     python -m benchmarks.scoring --times 1            each program once instead of five times
+    python -m benchmarks.scoring --trec-eval PATH     this trec_eval instead of the PATH's
 
 Whole programs are run in pairs, one after the other, from start to exit. Before a time counts,
 both have printed the same value for every measure and topic; where they have not, this stops.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import peers, tables
-from benchmarks.inputs import INPUTS, LAYOUTS, ROOT, Input
+from benchmarks.inputs import INPUTS, KINDS, ROOT, Input, Kind
 from benchmarks.peers import Program
 from benchmarks.processes import Cost, Costs, in_turn, run
 from benchmarks.tables import mebibytes, seconds, times
@@ -162,20 +164,31 @@ def strict(session: Session) -> None:
     tables.table(("reading", "wall", "on top"), rows)
 
 
-def layouts(session: Session) -> None:
+def kinds(session: Session) -> None:
     asked = INPUTS["L"]
-    tables.heading("L in other layouts, whole process")
-    head = ("layout", "wall", "cpu", "peak memory", "against pytrec_eval")
-    tables.table(head, (_layout(session, asked, each) for each in ("as it is", *LAYOUTS)))
+    tables.heading("L as different systems write their runs, 25 measures, whole process")
+    programs = [each for each in (peers.from_pypi("pytrec_eval"), peers.trec_eval()) if each]
+    head = (
+        *("kind", "file", "Rankfield", "two processes", "peak memory"),
+        *(word for each in programs for word in (each.name, "Rankfield is", "two are")),
+    )
+    tables.table(head, (_kind(session, asked, kind, programs) for kind in KINDS.values()))
 
 
-def _layout(session: Session, asked: Input, layout: str) -> Sequence[str]:
-    """The others are run once: they are not what changes here."""
-    path = asked.run if layout == "as it is" else asked.layout(layout)
-    ours, other = peers.ours().command(asked, path), peers.from_pypi("pytrec_eval")
-    theirs = equal_values(ours, other.command(asked, path))
-    (mine,) = session.alone(ours)
-    return layout, *_cost(mine), f"{times(theirs.wall / mine.wall)} as fast"
+def _kind(session: Session, asked: Input, kind: Kind, programs: Sequence[Program]) -> Iterator[str]:
+    """Time ours alone and by two, and each other in turn with them; their values first."""
+    ours, two = peers.ours(), peers.ours("two", "--processes", "2")
+    words = [each.command(asked, kind) for each in (ours, two, *programs)]
+    for theirs in words[1:]:
+        equal_values(words[0], theirs)
+    mine, mine_by_two, *others = in_turn(*words, times=session.times)
+    size = asked.run_of(kind).stat().st_size
+    name = kind.name if kind.is_usual else f"{kind.name} (unusual)"
+    yield from (name, mebibytes(size), seconds(mine.wall), seconds(mine_by_two.wall))
+    yield f"{mine.memory / size:.2f} of the file"
+    for other in others:
+        yield seconds(other.wall)
+        yield from (f"{times(other.wall / each.wall)} as fast" for each in (mine, mine_by_two))
 
 
 TABLES: dict[str, Callable[[Session], None]] = {
@@ -183,7 +196,7 @@ TABLES: dict[str, Callable[[Session], None]] = {
     "inside": inside,
     "limit": limit,
     "strict": strict,
-    "layouts": layouts,
+    "kinds": kinds,
 }
 
 
@@ -191,7 +204,10 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.scoring", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--times", type=int, default=5, metavar="N")
+    parser.add_argument("--trec-eval", type=Path, metavar="PATH")
     options = parser.parse_args(words)
+    if options.trec_eval is not None:
+        os.environ["PATH"] = f"{options.trec_eval.resolve().parent}{os.pathsep}{os.environ['PATH']}"
     print(tables.machine())
     for name in options.only:
         TABLES[name](Session(options.times))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.inputs import CACHE, Input
+from benchmarks.inputs import CACHE, Input, Kind
 from benchmarks.peers.measures import MEASURES
 
 VENV = CACHE / "peers"
@@ -26,10 +26,14 @@ class Program:
     """A program that reads a run and judgments and prints every measure of every topic."""
 
     name: str
-    words: Callable[[Input, Path], Words]
+    # The words of its command, from the judgments and the run.
+    words: Callable[[Path, Path], Words]
 
-    def command(self, asked: Input, run: Path | None = None) -> Words:
-        return self.words(asked, run or asked.run)
+    def command(self, asked: Input, kind: Kind | None = None) -> Words:
+        """The command that scores an input, or one as a kind of system writes it."""
+        if kind is None:
+            return self.words(asked.qrels, asked.run)
+        return self.words(asked.qrels_of(kind), asked.run_of(kind))
 
 
 def _asked() -> list[str]:
@@ -37,9 +41,9 @@ def _asked() -> list[str]:
 
 
 def ours(name: str = "Rankfield", *options: str) -> Program:
-    def words(asked: Input, run: Path) -> Words:
+    def words(qrels: Path, run: Path) -> Words:
         head = [sys.executable, "-m", "evaluation", "score", "-q", "-n", *options]
-        return [*head, *_asked(), asked.qrels, run]
+        return [*head, *_asked(), qrels, run]
 
     return Program(name, words)
 
@@ -49,13 +53,13 @@ def trec_eval() -> Program | None:
     if binary is None:
         return None
     head = [binary, "-q", "-c", *_asked()]
-    return Program("trec_eval", lambda asked, run: [*head, asked.qrels, run])
+    return Program("trec_eval", lambda qrels, run: [*head, qrels, run])
 
 
 def from_pypi(module: str) -> Program:
     program = Path(__file__).parent / f"by_{module}.py"
     python = environment() / "bin" / "python"
-    return Program(module, lambda asked, run: [python, program, asked.qrels, run])
+    return Program(module, lambda qrels, run: [python, program, qrels, run])
 
 
 def environment() -> Path:
