@@ -1,39 +1,28 @@
-"""Demo data: sample accounts, a track and runs of real rankers."""
+"""Demo data: sample accounts, tracks and runs of real rankers."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people, tracks, uploads
-from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.actions.uploads import RunDetails
 from leaderboard.management.demo_judging import begin_judging
-from leaderboard.management.sample import FOLDER
+from leaderboard.management.demo_samples import HARBOURS, open_sample_track, sample_facts
+from leaderboard.management.demo_task import TASK, make_sample_task
 from leaderboard.management.sample.rankers import SampleRun, runs
-from leaderboard.management.waiting import wait_until
-from leaderboard.models import Collection, Run, Track, User
-from leaderboard.models.collections import ImportState
-from leaderboard.runs.facts import Figure, clean_facts
+from leaderboard.models import Run, Task, Track, User
+from leaderboard.runs.facts import clean_facts
 
-COLLECTION = TRACK = "harbours"
-NAME = "Harbours, tides and lighthouses"
-LICENCE = "BSD 3-Clause, with the source of Rankfield"
-POOL_NOTE = (
-    "The first ten documents of eleven runs, all but random, and 36 relevant documents "
-    "that the assessor knew and no run had among its first ten."
-)
 BASELINE = "bm25"
 # Runs of the organisers: the baseline, and one that shows how low scores can be.
 ORGANISERS_RUNS = {BASELINE, "random"}
-IMPORT_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -48,13 +37,16 @@ def load_sample() -> list[Account]:
     """Create what is missing of the sample: everything at first, later nothing."""
     accounts = load_accounts()
     ada, ben, cat, dan, eve = (find_or_create_user(account) for account in accounts)
-    track = Track.objects.filter(slug=TRACK).first()
+    teams = [(accounts[1], ben), (accounts[2], cat)]
+    track = Track.objects.filter(slug=HARBOURS.slug).first()
     if track is None:
-        track = tracks.open_track(build_track(find_or_import_collection(ada)), ada)
-        for user, account in ((ben, accounts[1]), (cat, accounts[2])):
+        track = open_sample_track(HARBOURS, ada)
+        for account, user in teams:
             people.join_track(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
+    if not Task.objects.filter(slug=TASK).exists():
+        make_sample_task(track, ada, {account.team: user for account, user in teams})
     if not track.assessments.exists():
         begin_judging(track, ada, [dan, eve])
     return accounts
@@ -75,7 +67,7 @@ def load_accounts() -> list[Account]:
 def new_accounts() -> list[Account]:
     """Return the accounts of the demo with new passwords."""
     return [
-        Account("ada", generate_password(), "organises the track"),
+        Account("ada", generate_password(), "organises the tracks and their task"),
         Account("ben", generate_password(), "takes part as Nordlicht", "Nordlicht"),
         Account("cat", generate_password(), "takes part as Kestrel", "Kestrel"),
         Account("dan", generate_password(), "judges documents"),
@@ -97,59 +89,9 @@ def find_or_create_user(account: Account) -> User:
     return user
 
 
-def find_or_import_collection(owner: User) -> Collection:
-    collection = Collection.objects.filter(slug=COLLECTION).first()
-    if collection is None:
-        collection = Collection(slug=COLLECTION, name=NAME, owner=owner, asks_first=False)
-        collection.description = (FOLDER / "ABOUT.txt").read_text()
-        collection.licence = LICENCE
-        collection.shares_documents = True
-        uploads.accept_collection(collection, read_sample_files())
-    wait_until_ready(collection)
-    collection.judgment_sets.update(pool_depth=10, note=POOL_NOTE)
-    return collection
-
-
-def read_sample_files() -> CollectionFiles:
-    return CollectionFiles(
-        topics=read_sample_file("topics.trec"),
-        documents=read_sample_file("documents.jsonl"),
-        judgments=read_sample_file("qrels.txt"),
-    )
-
-
-def read_sample_file(name: str) -> SimpleUploadedFile:
-    return SimpleUploadedFile(name, (FOLDER / name).read_bytes())
-
-
-def wait_until_ready(collection: Collection) -> None:
-    def has_ended() -> bool:
-        collection.refresh_from_db()
-        return collection.state in (ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
-
-    if not wait_until(has_ended, IMPORT_SECONDS):
-        raise RuntimeError("no worker has imported the sample collection")
-    if collection.state != ImportState.READY:
-        raise RuntimeError(f"the sample collection was {collection.state}")
-
-
-def build_track(collection: Collection) -> Track:
-    return Track(
-        slug=TRACK,
-        name=NAME,
-        collection=collection,
-        judgment_set=collection.judgment_sets.get(),
-        description=collection.description,
-        measures=["AP", "nDCG@10", "P@10", "RR", "R@100"],
-        primary_measure="AP",
-        disclosure=Track.Disclosure.OPEN,
-        depth=100,
-    )
-
-
 def submit_runs(track: Track, organiser: User, participants: list[User]) -> None:
     """Submit the baseline first, then the other runs by the two teams in turn."""
-    made = {run.tag: run for run in runs(FOLDER)}
+    made = {run.tag: run for run in runs(HARBOURS.folder)}
     baseline = submit_run(track, organiser, made.pop(BASELINE))
     tracks.choose_baseline(track, organiser, baseline)
     for place, run in enumerate(made.values()):
@@ -161,17 +103,3 @@ def submit_run(track: Track, user: User, run: SampleRun) -> Run:
     file = SimpleUploadedFile(f"{run.tag}.run", run.text)
     details = RunDetails(description=run.description, facts=clean_facts(sample_facts(run)))
     return uploads.accept_run(track, user, file, details).run
-
-
-def sample_facts(run: SampleRun) -> dict[str, Any]:
-    """Return the facts of a sample run; its time was measured on this machine."""
-    return {
-        "topic_fields": list(run.fields),
-        "stage": run.stage,
-        "llm": False,
-        "judgments_used": False,
-        "closed": False,
-        "hardware": f"{os.cpu_count()} processors, {platform.machine()}, "
-        f"Python {platform.python_version()}",
-        "efficiency": [asdict(Figure("seconds_per_topic", run.seconds, "s", "tool"))],
-    }

@@ -169,7 +169,7 @@ def test_help_names_the_program_that_was_called(capsys):
 
 def test_the_commands_of_the_server_are_djangos(capsys):
     assert main(["help", "demo"]) == OK
-    assert "the sample collection" in capsys.readouterr().out
+    assert "the sample collections" in capsys.readouterr().out
 
 
 def test_without_the_server_its_commands_say_how_to_install_it(capsys, monkeypatch):

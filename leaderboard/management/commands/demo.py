@@ -9,16 +9,19 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.demo_data import NAME, TRACK, Account, load_sample
+from leaderboard.management.demo_data import Account, load_sample
+from leaderboard.management.demo_samples import GARDENS, HARBOURS
+from leaderboard.management.demo_task import SYSTEMS, TASK
 from leaderboard.management.processes import ServeError, Site, run_site
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Run
 
 SCORING_SECONDS = 120
+TRACK, NAME = HARBOURS.slug, HARBOURS.name
 
 
 class Command(BaseCommand):
-    help = "Import the sample collection, score its runs and serve until Ctrl-C."
+    help = "Import the sample collections, score their runs and serve until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="0 picks a free port")
@@ -43,6 +46,7 @@ class Command(BaseCommand):
 
     def say(self, site: Site, accounts: list[Account]) -> None:
         self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
+        self.stdout.write(f"Systems on two collections: {site.url}/tasks/{TASK}/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
@@ -59,7 +63,8 @@ class Command(BaseCommand):
 
 
 def wait_until_scored() -> None:
-    unfinished = Run.objects.filter(track__slug=TRACK).unfinished()
+    tracks = (HARBOURS.slug, GARDENS.slug)
+    unfinished = Run.objects.filter(track__slug__in=tracks).unfinished()
     if not wait_until(lambda: not unfinished.exists(), SCORING_SECONDS):
         waiting = unfinished.count()
         raise CommandError(f"{waiting} runs not scored after {SCORING_SECONDS} seconds")
@@ -76,6 +81,7 @@ def main_pages() -> list[tuple[str, str]]:
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
         ("/collections/harbours/", NAME),
+        (f"/tasks/{TASK}/", SYSTEMS[1].name),
         ("/measures/", "nDCG"),
         ("/api/v1/openapi.json", "leaderboard"),
     ]

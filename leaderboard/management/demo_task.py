@@ -1,0 +1,98 @@
+"""The task of the demo: systems that answer on two tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from leaderboard.actions import people
+from leaderboard.actions.run_files import list_run_files
+from leaderboard.actions.systems import SystemDetails, submit_version
+from leaderboard.management.demo_samples import GARDENS, HARBOURS, open_sample_track, sample_facts
+from leaderboard.management.sample.rankers import SampleRun, runs
+from leaderboard.models import System, Task, TaskTeam, TaskTrack, Track, User
+from leaderboard.runs.facts import clean_facts
+
+TASK = "harbours-and-gardens"
+NAME = "Harbours and gardens"
+DESCRIPTION = (
+    "Which of these systems is best on both collections? On each alone it is another one. "
+    "Every collection counts the same."
+)
+
+
+@dataclass(frozen=True)
+class SampleSystem:
+    """A system of a team; "" are the organisers, whose system is the baseline.
+
+    `versions` names the ranker of each version by its label, the oldest first.
+    """
+
+    team: str
+    name: str
+    versions: Mapping[str, str]
+    tracks: tuple[str, ...] = (HARBOURS.slug, GARDENS.slug)
+
+
+SYSTEMS = (
+    SampleSystem("", "bm25", {"1": "bm25"}),
+    SampleSystem("Nordlicht", "okapi", {"1": "bm25-unstemmed", "2": "bm25-narrative"}),
+    SampleSystem("Nordlicht", "rrf", {"1": "rrf"}),
+    SampleSystem("Kestrel", "bm25-rm3", {"1": "bm25-rm3"}),
+    SampleSystem("Kestrel", "lm-dirichlet", {"1": "lm-dirichlet"}),
+    SampleSystem("Kestrel", "lsa", {"1": "lsa"}, (HARBOURS.slug,)),
+)
+
+
+def make_sample_task(harbours: Track, organiser: User, users: Mapping[str, User]) -> None:
+    """Make the task and submit its systems; `users` are the members of the teams by name.
+
+    Their runs on the harbours are there already and become part of the systems.
+    """
+    gardens = Track.objects.filter(slug=GARDENS.slug).first()
+    gardens = gardens or open_sample_track(GARDENS, organiser)
+    task = make_task(organiser, [harbours, gardens], users)
+    made = {
+        sample.slug: {run.tag: run for run in runs(sample.folder, tags_of(sample.slug))}
+        for sample in (HARBOURS, GARDENS)
+    }
+    for system in SYSTEMS:
+        user = users.get(system.team, organiser)
+        for label, tag in system.versions.items():
+            files = {track: made[track][tag] for track in system.tracks}
+            submit_files(task, user, files, SystemDetails(system.name, version=label))
+    baseline = System.objects.get(task=task, name=SYSTEMS[0].name)
+    Task.objects.filter(pk=task.pk).update(baseline=baseline)
+
+
+def make_task(organiser: User, tracks: list[Track], users: Mapping[str, User]) -> Task:
+    task = Task.objects.create(slug=TASK, name=NAME, description=DESCRIPTION, owner=organiser)
+    teams = {name: TaskTeam.objects.create(task=task) for name in users}
+    own = TaskTeam.objects.create(task=task, of_organisers=True)
+    for position, track in enumerate(tracks):
+        TaskTrack.objects.create(task=task, track=track, position=position)
+        for name, user in users.items():
+            people.join_track(track, user, people.JoinDetails(team_name=name))
+            track.teams.filter(name=name).update(task_team=teams[name])
+        organisers = people.get_or_create_organisers_team(track)
+        track.teams.filter(pk=organisers.pk).update(task_team=own)
+    return task
+
+
+def tags_of(track: str) -> set[str]:
+    """Return the rankers that answer on a track."""
+    return {tag for one in SYSTEMS if track in one.tracks for tag in one.versions.values()}
+
+
+def submit_files(
+    task: Task, user: User, made: Mapping[str, SampleRun], details: SystemDetails
+) -> None:
+    files = [SimpleUploadedFile(f"{track}.run", run.text) for track, run in made.items()]
+    first = next(iter(made.values()))
+    facts = clean_facts(sample_facts(first))
+    shared = SystemDetails(
+        details.name, version=details.version, description=first.description, facts=facts
+    )
+    submit_version(task, user, list(task.tracks()), list_run_files(files), shared)
