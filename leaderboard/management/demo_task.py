@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people
 from leaderboard.actions.run_files import list_run_files
-from leaderboard.actions.systems import SystemDetails, submit_version
+from leaderboard.actions.systems import SystemDetails, change_system, submit_version
 from leaderboard.management.demo_samples import GARDENS, HARBOURS, open_sample_track, sample_facts
 from leaderboard.management.sample.rankers import SampleRun, runs
-from leaderboard.models import System, Task, TaskTeam, TaskTrack, Track, User
+from leaderboard.models import System, SystemVersion, Task, TaskTeam, TaskTrack, Track, User
 from leaderboard.runs.facts import clean_facts
 
 TASK = "harbours-and-gardens"
@@ -34,11 +34,17 @@ class SampleSystem:
     name: str
     versions: Mapping[str, str]
     tracks: tuple[str, ...] = (HARBOURS.slug, GARDENS.slug)
+    description: str = ""
 
 
 SYSTEMS = (
     SampleSystem("", "bm25", {"1": "bm25"}),
-    SampleSystem("Nordlicht", "okapi", {"1": "bm25-unstemmed", "2": "bm25-narrative"}),
+    SampleSystem(
+        "Nordlicht",
+        "okapi",
+        {"1": "bm25-unstemmed", "2": "bm25-narrative"},
+        description="BM25. Version 1 took words as written; version 2 reads the whole topic.",
+    ),
     SampleSystem("Nordlicht", "rrf", {"1": "rrf"}),
     SampleSystem("Kestrel", "bm25-rm3", {"1": "bm25-rm3"}),
     SampleSystem("Kestrel", "lm-dirichlet", {"1": "lm-dirichlet"}),
@@ -62,7 +68,9 @@ def make_sample_task(harbours: Track, organiser: User, users: Mapping[str, User]
         user = users.get(system.team, organiser)
         for label, tag in system.versions.items():
             files = {track: made[track][tag] for track in system.tracks}
-            submit_files(task, user, files, SystemDetails(system.name, version=label))
+            version = submit_files(task, user, files, SystemDetails(system.name, version=label))
+        if system.description:
+            change_system(version.system, user, system.name, system.description)
     baseline = System.objects.get(task=task, name=SYSTEMS[0].name)
     Task.objects.filter(pk=task.pk).update(baseline=baseline)
 
@@ -88,11 +96,12 @@ def tags_of(track: str) -> set[str]:
 
 def submit_files(
     task: Task, user: User, made: Mapping[str, SampleRun], details: SystemDetails
-) -> None:
+) -> SystemVersion:
     files = [SimpleUploadedFile(f"{track}.run", run.text) for track, run in made.items()]
     first = next(iter(made.values()))
     facts = clean_facts(sample_facts(first))
     shared = SystemDetails(
         details.name, version=details.version, description=first.description, facts=facts
     )
-    submit_version(task, user, list(task.tracks()), list_run_files(files), shared)
+    sent = list_run_files(files)
+    return submit_version(task, user, list(task.tracks()), sent, shared).version

@@ -20,7 +20,7 @@ from evaluation.significance import (
 from evaluation.significance.across import Collected, compare_over_collections
 from evaluation.significance.adjusting import holm
 from evaluation.significance.pairwise import FEWEST_TOPICS
-from leaderboard.display.numbers import counted, p_value, signed
+from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Assessment, Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
@@ -81,7 +81,7 @@ class VersionVerdict:
         by_track = "; ".join(filter(None, map(self._tracks_with, WORDS)))
         if self.verdict == "":
             return f"{self.version} against {self.against}: {by_track}."
-        figures = f"{signed(self.difference, 4)}, p = {p_value(self.p)}"
+        figures = f"{signed(self.difference, 4)}, {p_in_words(self.p)}"
         where = f"over {counted(len(self.tracks), 'track')}"
         if not self.is_whole:
             where = f"over {len(self.tracks)} of {self.num_tracks} tracks"

@@ -7,6 +7,7 @@ import pytest
 from leaderboard.boards.disclosure import task_sight_of
 from leaderboard.boards.systems import find_verdict
 from leaderboard.models import Run, System, Task, Track
+from leaderboard.scoring.version_verdicts import VersionVerdict
 from tests.builders import OTHER_RUN, RUN, make_run, upload
 from tests.pages.reading import words
 from tests.task_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_task, make_task_team, send, zipped
@@ -199,3 +200,8 @@ def test_the_badge_of_a_hidden_task_needs_its_code(task, ben, as_ada, client):
 
 def test_a_form_without_files_comes_back(task, as_ben):
     assert submit(as_ben, {}).status_code == 422
+
+
+def test_a_tiny_p_is_printed_with_one_sign():
+    found = VersionVerdict("oven 2", "oven 1", "main", [], 2, 0.1, 0.0001, "better")
+    assert "+.1000, p\xa0<\xa0.001" in found.sentence
