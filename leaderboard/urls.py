@@ -180,6 +180,7 @@ task_urls = [
     path("systems/<int:system_id>/withdraw/", systems.withdraw_version, name="withdraw_version"),
     path("systems/<int:system_id>/add-run/", systems.add_run, name="add_run"),
     path("differences/", task_differences.task_differences, name="task_differences"),
+    path("compare/", task_differences.task_compare, name="task_compare"),
     path("history/", task_history.task_history, name="task_history"),
     path("badge.svg", task_history.task_badge, name="task_badge"),
     path("manage/badge/", task_history.change_task_badge, name="change_task_badge"),

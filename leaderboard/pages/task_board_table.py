@@ -89,6 +89,11 @@ class TaskBoardTable:
         return ALL_COLUMNS in self.board.choice.columns
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether there are two systems to compare."""
+        return len(self.board.rows) + len(self.board.incomplete) > 1
+
+    @property
     def is_dense(self) -> bool:
         return len(self.board.shown) > MOST_AIRY_RUNS
 

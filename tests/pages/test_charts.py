@@ -24,6 +24,7 @@ from leaderboard.display.charts import (
 from leaderboard.display.charts.boxes import box_plot
 from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.charts.costs import cost_chart
+from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.display.charts.heat import difficulty_chart, heat_map
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
 from leaderboard.display.charts.steps import step_chart
@@ -641,6 +642,7 @@ def whole_charts():
         "difficulty_chart": difficulty_chart([topic], WILD, wild),
         "rank_chart": rank_chart([WILD, "AP"], [run], WILD, wild),
         "slope_chart": charts.slope_chart([Slope(WILD, 1, 4, "worse")], WILD),
+        "duel_chart": duel_chart([DuelLine(WILD, 0.1, 0.2, "better", WILD)], WILD, WILD, WILD),
         "detectable_chart": charts.detectable_chart(curve, planned, WILD),
         "cost_chart": cost_chart([priced], "Time, s", WILD, WILD, wild),
         "step_chart": step_chart(
@@ -701,3 +703,23 @@ def test_a_slope_joins_the_rows_of_a_run():
 def test_coloured_slopes_are_drawn_last():
     chart = charts.slope_chart([Slope("a", 1, 2, "better"), Slope("b", 2, 1)], "Ranks")
     assert drawn(chart, "path", "slope")[-1].get("class") == "slope better"
+
+
+# Two systems of a task
+
+
+def test_both_systems_stand_at_their_scores_on_every_track():
+    lines = [DuelLine("bread", 0.2, 0.5, "better", "/b/"), DuelLine("wine", 0.6, 0.1, "worse")]
+    chart = duel_chart(lines, "old", "new", "x")
+    rings, dots = drawn(chart, "circle", "moved"), drawn(chart, "circle", "point")
+    assert [number(ring, "cx") for ring in rings] == [20, 60]
+    assert [number(dot, "cx") for dot in dots] == [50, 10]
+    assert [dot.get("class") for dot in dots] == ["point better", "point worse"]
+
+
+def test_a_track_says_both_scores_and_leads_to_its_board():
+    chart = duel_chart([DuelLine("bread", 0.2, 0.5, "better", "/b/")], "old", "new", "x")
+    (link,) = drawn(chart, "a")
+    assert link.get("href") == "/b/"
+    assert link.findtext("title") == "bread: old .2000, new .5000"
+    assert "1 track: new ahead on 1, old on 0." in chart

@@ -93,6 +93,7 @@ PAGES = {
     ),
     "task_history": ("/tasks/meal/history/", EVERYBODY),
     "task_differences": ("/tasks/meal/differences/", EVERYBODY),
+    "task_compare": ("/tasks/meal/compare/", EVERYBODY),
     # Cat judges documents of one of its tracks.
     "task_badge": ("/tasks/meal/badge.svg", [200, 404, *[200] * 6]),
     "task_badge_by_code": ("/task-badges/code-of-meal.svg", EVERYBODY),

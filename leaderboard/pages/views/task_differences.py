@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.task_differences import (
@@ -12,8 +13,10 @@ from leaderboard.analysis.task_differences import (
     MEAN_SYSTEM,
     TaskDifferences,
 )
+from leaderboard.analysis.task_pairs import SystemPair, find_pair
 from leaderboard.boards.disclosure import task_or_404
 from leaderboard.boards.task_boards import find_task_board
+from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.pages.task_heat_table import TaskHeatTable
 from leaderboard.pages.views.lookups import text_of
@@ -25,7 +28,12 @@ from leaderboard.pages.views.task_boards import (
     request_task_tests,
     requested_task_choice,
 )
-from leaderboard.pages.wording.task_differences import describe_colours, describe_turns
+from leaderboard.pages.wording.task_differences import (
+    describe_colours,
+    describe_pair,
+    describe_pair_test,
+    describe_turns,
+)
 
 
 @require_GET
@@ -59,3 +67,44 @@ def task_differences(request: HttpRequest, slug: str) -> HttpResponse:
 def _requested_first(request: HttpRequest) -> int:
     asked = text_of(request.GET, "first")
     return int(asked) if asked in map(str, FIRST_OPTIONS) else FIRST
+
+
+@require_GET
+def task_compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show two systems of a task side by side over all its tracks."""
+    sight = task_or_404(request.user, slug)
+    board = find_task_board(sight, requested_task_choice(request))
+    pair = find_pair(board, text_of(request.GET, "a"), text_of(request.GET, "b"))
+    if wants_csv(request) and pair is not None:
+        return csv_file(f"{slug}-compare", *pair.table)
+    context = {
+        "task": sight.task,
+        "sight": sight,
+        "board": board,
+        "pair": pair,
+        "chart": _draw_pair(pair) if pair is not None else "",
+        "tests_follow": request_task_tests(board),
+        "kept": carried_parameters(request.GET, CARRIED_BY_TASKS),
+        "verdict": describe_pair(pair) if pair is not None else [],
+        "tested": describe_pair_test(pair) if pair is not None else "",
+    }
+    return render(request, "task_compare.html", context)
+
+
+def _draw_pair(pair: SystemPair) -> str:
+    """Return the chart of both systems; none where their measures have no common range."""
+    sides = {1: "better", -1: "worse", 0: ""}
+    lines = [
+        DuelLine(
+            line.column.name,
+            line.a,
+            line.b,
+            sides[line.sign],
+            reverse("board", args=[line.column.slug]),
+        )
+        for line in pair.lines
+        if line.a is not None and line.b is not None
+    ]
+    if not lines or not pair.shares_axis:
+        return ""
+    return duel_chart(lines, pair.a.name, pair.b.name, "Both systems on every track")

@@ -142,14 +142,28 @@ def describe_lead(board: TaskBoard) -> Sentence:
         return []
     rows = {row.version.pk: row for row in board.rows}
     leader, other = (rows[board.version_ids[place]] for place in (found.system, found.other))
-    lead, tracks = found.lead, len(board.columns)
     against = "the baseline " if other.is_baseline else "the second, "
-    said = f" on {lead.ahead} of {counted(tracks, 'track')}"
+    return describe_lead_of(board.columns, found.lead, leader, other, against)
+
+
+def describe_lead_of(
+    columns: Sequence[TaskColumn],
+    lead: Lead,
+    leader: SystemRow,
+    other: SystemRow,
+    against: str = "",
+) -> Sentence:
+    """Say on how many of these tracks a system is ahead of another, and what makes its lead."""
+    said = f" on {lead.ahead} of {counted(len(columns), 'track')}"
     ahead = lead.significantly_ahead
     said += f", significantly on {ahead}" if ahead else ", significantly on none"
     said += f", and behind on {lead.behind}" if lead.behind else ""
     if lead.significantly_behind:
         said += f", significantly on {lead.significantly_behind}"
+    if not against:
+        return join_phrases(
+            _name(leader), f" is ahead{said}.", _describe_support(columns, lead, other)
+        )
     return join_phrases(
         "Against ",
         against,
@@ -158,16 +172,16 @@ def describe_lead(board: TaskBoard) -> Sentence:
         _name(leader),
         " is ahead",
         f"{said}.",
-        _describe_support(board, lead, other),
+        _describe_support(columns, lead, other),
     )
 
 
-def _describe_support(board: TaskBoard, lead: Lead, other: SystemRow) -> Sentence:
+def _describe_support(columns: Sequence[TaskColumn], lead: Lead, other: SystemRow) -> Sentence:
     """Say what is left of a lead without the track that makes most of it; empty if it is broad."""
     if lead.relies_on is None:
         return join_phrases(" No single track makes this lead.")
     rest = lead.without[lead.relies_on]
-    track = Phrase(name=board.columns[lead.relies_on].name)
+    track = Phrase(name=columns[lead.relies_on].name)
     neutral = 1.0 if lead.unit == "ratio" else 0.0
     if rest == neutral:
         return join_phrases(" Without ", track, " the means are equal.")
