@@ -46,6 +46,9 @@ from leaderboard.pages.views import (
     task_boards,
     task_differences,
     task_history,
+    task_home,
+    task_joining,
+    task_setup,
     tasks,
     teams,
     topics,
@@ -184,6 +187,27 @@ task_urls = [
     path("history/", task_history.task_history, name="task_history"),
     path("badge.svg", task_history.task_badge, name="task_badge"),
     path("manage/badge/", task_history.change_task_badge, name="change_task_badge"),
+    path("about/", task_home.task_home, name="task_home"),
+    path("join/", task_joining.task_join, name="task_join"),
+    path("manage/", task_setup.task_manage, name="task_manage"),
+    path("manage/tracks/", task_setup.place_tracks, name="place_tracks"),
+    path("manage/tracks/add/", task_setup.add_task_track, name="add_task_track"),
+    path(
+        "manage/tracks/<slug:track>/remove/", task_setup.remove_task_track, name="remove_task_track"
+    ),
+    path("manage/organisers/", task_setup.add_task_organiser, name="add_task_organiser"),
+    path(
+        "manage/organisers/<int:user_id>/remove/",
+        task_setup.remove_task_organiser,
+        name="remove_task_organiser",
+    ),
+    path("manage/invitation/", task_setup.renew_task_invitation, name="renew_task_invitation"),
+    path(
+        "manage/requests/<int:request_id>/",
+        task_setup.decide_task_request,
+        name="decide_task_request",
+    ),
+    path("manage/delete/", task_setup.delete_task, name="delete_task"),
 ]
 
 run_urls = [
@@ -258,6 +282,8 @@ urlpatterns = [
     path("tracks/", tracks.all_tracks, name="all_tracks"),
     path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
     path("tracks/<slug:slug>/", include(track_urls)),
+    path("tasks/", task_home.all_tasks, name="all_tasks"),
+    path("tasks/new/", task_home.new_task, name="new_task"),
     path("tasks/<slug:slug>/", include(task_urls)),
     path("task-badges/<slug:code>.svg", task_history.task_badge_by_code, name="task_badge_by_code"),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),

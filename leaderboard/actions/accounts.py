@@ -22,6 +22,7 @@ from leaderboard.models import (
     Membership,
     Run,
     SystemVersion,
+    Task,
     Track,
     User,
 )
@@ -146,7 +147,12 @@ def list_duties(user: User) -> list[str]:
     """Return what only this user organises, which someone else must take over first."""
     tracks = Track.objects.filter(owner=user)
     collections = Collection.objects.filter(owner=user)
-    return [f"track {track}" for track in tracks] + [f"collection {row}" for row in collections]
+    tasks = Task.objects.filter(owner=user)
+    return [
+        *(f"task {task}" for task in tasks),
+        *(f"track {track}" for track in tracks),
+        *(f"collection {row}" for row in collections),
+    ]
 
 
 @transaction.atomic
@@ -154,10 +160,10 @@ def delete_account(user: User) -> None:
     """Delete what identifies a user; runs stay with the team, marks under their pseudonym.
 
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
-    the owner of a track or collection.
+    the owner of a task, track or collection.
     """
     if list_duties(user):
-        raise ActionError("Hand over or delete your tracks and collections first.")
+        raise ActionError("Hand over or delete your tasks, tracks and collections first.")
     AuditEvent.objects.record(user, "delete", user)
     _forget_name(user.username)
     Membership.objects.filter(user=user).delete()
@@ -166,6 +172,8 @@ def delete_account(user: User) -> None:
     _leave_assessments(user)
     for track in Track.objects.filter(co_organisers=user):
         track.co_organisers.remove(user)
+    for task in Task.objects.filter(co_organisers=user):
+        task.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
         collection.co_organisers.remove(user)
     user.tokens.all().delete()

@@ -10,15 +10,18 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError, format_utc
+from leaderboard.actions.task_teams import enlist, rows_of, spread, spread_team
 from leaderboard.models import (
     AuditEvent,
     Collection,
     Grant,
     JoinRequest,
     Membership,
+    Task,
     Team,
     Track,
     User,
@@ -94,6 +97,36 @@ def join_track(track: Track, user: User, asking: JoinDetails = JoinDetails()) ->
         raise JoinError(JOIN_HINTS[track.joining])
     name = clean_team_name(asking.team_name or user.username)
     return _create_team(track, user, name, terms_accepted_at(track))
+
+
+def find_track_to_join(task: Task) -> Track | None:
+    """Return the track whose rules let people join a task: its first that is open."""
+    return task.tracks().filter(is_draft=False).first()
+
+
+def find_inviting_task_team(task: Task, code: str) -> Team | None:
+    """Return the row of the team of a task with this invitation code, if any."""
+    if not code or not code.isprintable():
+        return None
+    rows = Team.objects.filter(task_team__task=task, of_organisers=False, track__is_draft=False)
+    return rows.filter(invitation=code).select_related("track").first()
+
+
+def join_task(task: Task, user: User, asking: JoinDetails = JoinDetails()) -> Team:
+    """Return a row of the user's team in the task, joined on all tracks; raises JoinError."""
+    inviting = find_inviting_task_team(task, asking.team_code)
+    track = inviting.track if inviting is not None else find_track_to_join(task)
+    if track is None:
+        raise JoinError("No track of this task is open yet.")
+    team = join_track(track, user, asking)
+    if team.task_team_id is None:
+        # It came with its track, such as from an archive.
+        try:
+            spread(task)
+        except ActionError as reason:
+            raise JoinError(str(reason)) from None
+        team.refresh_from_db()
+    return team
 
 
 JOIN_HINTS = {
@@ -210,8 +243,11 @@ def create_team(track: Track, leader: User, name: str) -> Team:
 def _create_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
+            if track.has_team(name):
+                raise IntegrityError(name)
             team = Team.objects.create(track=track, name=name)
             _add_member(team, user, Membership.Role.LEADER, accepted)
+            enlist(team)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:
@@ -226,6 +262,8 @@ def _become_member(team: Team, user: User) -> Team:
     try:
         with transaction.atomic():
             _add_member(team, user, Membership.Role.MEMBER, terms_accepted_at(team.track))
+            if team.task_team is not None:
+                spread_team(team.task_team)
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:
@@ -251,14 +289,14 @@ def leave_team(track: Track, user: User) -> None:
         others = team.memberships.exclude(pk=own.pk)
         if own.role == Membership.Role.LEADER and not others.filter(role=own.role).exists():
             raise JoinError("Make someone else a leader before you leave.")
-        own.delete()
+        Membership.objects.filter(team__in=rows_of(team), user=user).delete()
         AuditEvent.objects.record(user, "leave", team)
 
 
 def make_leader(team: Team, leader: User, user_id: int) -> None:
     """Make a member a leader of the team."""
     with transaction.atomic():
-        members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
+        members = _plain_members(team, user_id)
         if members.update(role=Membership.Role.LEADER):
             AuditEvent.objects.record(leader, "make leader", team, after={"user": user_id})
 
@@ -266,23 +304,33 @@ def make_leader(team: Team, leader: User, user_id: int) -> None:
 def remove_member(team: Team, leader: User, user_id: int) -> None:
     """Remove a member and renew the link that the member knows; leaders cannot be removed."""
     with transaction.atomic():
-        members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
-        if members.delete()[0]:
+        if _plain_members(team, user_id).delete()[0]:
             AuditEvent.objects.record(leader, "remove member", team, before={"user": user_id})
             renew_team_link(team, leader)
 
 
+def _plain_members(team: Team, user_id: int) -> QuerySet[Membership]:
+    """Return the rows of a member who is no leader, on all tracks of the team's task."""
+    members = Membership.objects.filter(team__in=rows_of(team), user=user_id)
+    return members.filter(role=Membership.Role.MEMBER)
+
+
 @transaction.atomic
 def renew_team_link(team: Team, leader: User) -> None:
-    """Replace the team's invitation link; the old one stops working."""
-    Team.objects.filter(pk=team.pk).update(invitation=new_invitation())
+    """Replace the team's invitation links; the old ones stop working."""
+    for row in rows_of(team):
+        Team.objects.filter(pk=row.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(leader, "renew invitation", team)
 
 
 def get_or_create_team(track: Track, name: str) -> Team:
     """Return the team of that name, created without members if missing; for organisers."""
     name = clean_team_name(name)
-    team, _ = Team.objects.get_or_create(track=track, key=team_key(name), defaults={"name": name})
+    with transaction.atomic():
+        key = team_key(name)
+        team, is_new = Team.objects.get_or_create(track=track, key=key, defaults={"name": name})
+        if is_new:
+            enlist(team)
     return team
 
 
@@ -291,6 +339,7 @@ def get_or_create_organisers_team(track: Track) -> Team:
     team, _ = Team.objects.get_or_create(
         track=track, of_organisers=True, defaults={"name": ORGANISERS}
     )
+    enlist(team)
     return team
 
 

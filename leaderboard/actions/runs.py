@@ -10,8 +10,10 @@ from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard.actions import collections
 from leaderboard.actions.submission_rules import (
     ActionError,
+    lock_team,
     refuse_outside_dates,
     refuse_over_quota,
+    refuse_over_task_quota,
     refuse_repeated_file,
     refuse_repeated_replacement,
     refuse_repeated_tag,
@@ -27,7 +29,6 @@ from leaderboard.models import (
     JudgmentSet,
     Pool,
     Run,
-    Team,
     Track,
     User,
     Webhook,
@@ -108,7 +109,7 @@ def _refuse_uncountable(run: Run, user: User) -> None:
 
     This locks the team's row, as uploads do.  Organisers have no quota.
     """
-    team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+    team = lock_team(run.team_id)
     refuse_repeated_file(run)
     refuse_repeated_version(run)
     refuse_repeated_tag(run)
@@ -116,6 +117,7 @@ def _refuse_uncountable(run: Run, user: User) -> None:
     counts = Run.objects.using_quota().filter(pk=run.pk).exists()
     if not counts and not run.track.is_organised_by(user):
         refuse_over_quota(run.track, team, run.received_at, run.replaces)
+        refuse_over_task_quota(team, run.received_at, run.replaces)
 
 
 def remove_run(run: Run, user: User, how: str, reason: str) -> None:

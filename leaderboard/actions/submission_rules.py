@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from leaderboard.display.numbers import mebibytes
 from leaderboard.display.phases import phase_of
-from leaderboard.models import Run, Team, Track
+from leaderboard.models import Run, TaskTeam, Team, Track
 from leaderboard.runs.facts import missing_facts
-from leaderboard.runs.quotas import find_freed_place, find_quota
+from leaderboard.runs.quotas import Quota, find_freed_place, find_quota, find_task_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
@@ -79,22 +79,44 @@ def refuse_over_quota(
     track: Track, team: Team, received_at: datetime, replaced: Run | None = None
 ) -> None:
     """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
-    quota = find_quota(track, team, received_at, find_freed_place(replaced))
+    freed = find_freed_place(replaced)
+    _refuse_beyond(find_quota(track, team, received_at, freed), received_at, "")
+
+
+def refuse_over_task_quota(team: Team, received_at: datetime, replaced: Run | None = None) -> None:
+    """Refuse a run beyond the quota of the team's task; its row of the task is locked."""
+    if team.task_team is not None:
+        quota = find_task_quota(team.task_team, received_at, find_freed_place(replaced))
+        _refuse_beyond(quota, received_at, " of this task")
+
+
+def _refuse_beyond(quota: Quota, received_at: datetime, where: str) -> None:
     if quota.left_in_all == 0:
-        raise NotAccepted("E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs.")
+        raise NotAccepted(
+            "E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs{where}."
+        )
     if quota.left_today != 0:
         return
     if timezone.now() >= quota.next_day:
         day = f"{received_at:%d %b %Y}"
         raise NotAccepted(
-            "E_QUOTA", f"Your team used {quota.today} of {quota.today} runs on {day}."
+            "E_QUOTA", f"Your team used {quota.today} of {quota.today} runs{where} on {day}."
         )
     raise NotAccepted(
         "E_QUOTA",
-        f"Your team has used {quota.today} of {quota.today} runs for today. "
+        f"Your team has used {quota.today} of {quota.today} runs{where} for today. "
         "The quota resets at 00:00 UTC.",
         seconds_between(received_at, quota.next_day),
     )
+
+
+def lock_team(team_id: int) -> Team:
+    """Return a team with its row locked; that of its task is locked before it, if there is one."""
+    team = Team.objects.select_related("task_team__task").get(pk=team_id)
+    if team.task_team_id is not None:
+        TaskTeam.objects.select_for_update(no_key=True).get(pk=team.task_team_id)
+    Team.objects.select_for_update(no_key=True).get(pk=team_id)
+    return team
 
 
 def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> None:

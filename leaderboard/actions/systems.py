@@ -218,11 +218,18 @@ def get_or_create_task_team(task: Task, user: User, tracks: Sequence[Track]) -> 
     if task.is_organised_by(user):
         made = [people.get_or_create_organisers_team(track) for track in tracks]
     else:
-        made = [uploads.join_team(tracks[0], user)]
+        made = [_join_team(task, user)]
     found = TaskTeam.objects.filter(teams__in=made).first()
     if found is None:
         raise NotAccepted("E_NO_TEAM", "Join this task before you submit to it.")
     return found
+
+
+def _join_team(task: Task, user: User) -> Team:
+    try:
+        return people.join_task(task, user)
+    except people.JoinError as reason:
+        raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
 
 Stored = tuple[SystemVersion, list[SubmittedRun]]

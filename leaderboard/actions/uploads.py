@@ -22,6 +22,7 @@ from leaderboard.actions import people
 from leaderboard.actions.submission_rules import (
     NotAccepted,
     format_utc,
+    lock_team,
     refuse_after_refusals,
     refuse_full_site,
     refuse_full_team,
@@ -29,6 +30,7 @@ from leaderboard.actions.submission_rules import (
     refuse_late_replacement,
     refuse_outside_dates,
     refuse_over_quota,
+    refuse_over_task_quota,
     refuse_repeated_replacement,
     refuse_repeated_tag,
     refuse_without_facts,
@@ -236,11 +238,12 @@ def insert_run(run: Run, limited: bool) -> None:
 
     The row of the team is locked, so that two runs never share a place.  Raises NotAccepted.
     """
-    team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+    team = lock_team(run.team_id)
     refuse_repeated_replacement(run)
     if limited:
         refuse_full_team(team, run.size)
         refuse_over_quota(run.track, team, run.received_at, run.replaces)
+        refuse_over_task_quota(team, run.received_at, run.replaces)
         refuse_after_refusals(run.track, team, run.received_at)
         refuse_repeated_tag(run)
     run.save(force_insert=True)

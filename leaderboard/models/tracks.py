@@ -500,8 +500,9 @@ class Track(models.Model):
         return Team.objects.filter(track=self, memberships__user=user).first()
 
     def has_team(self, name: str) -> bool:
-        """Return whether a team has this name, or one that looks the same."""
-        return Team.objects.filter(track=self, key=team_key(name)).exists()
+        """Return whether a team has this name, or one that looks the same, here or in its task."""
+        beside = Q(task_team__task__places__track=self)
+        return Team.objects.filter(Q(track=self) | beside, key=team_key(name)).exists()
 
 
 class EditionQuerySet(models.QuerySet["Edition"]):

@@ -34,6 +34,7 @@ from leaderboard.models import (
     Notice,
     Run,
     SystemVersion,
+    Task,
     Team,
     Track,
     User,
@@ -164,9 +165,9 @@ def notify_webhook_switched_off(webhook: Webhook) -> None:
 
 def notify_join_requested(request: JoinRequest) -> None:
     """Notify the organisers that a user asked to join."""
-    track = request.track
-    text = f"{request.user} asked to join {track} as {request.team_name}."
-    _notify_organisers(track, text, reverse("manage", args=[track.slug]))
+    name, address, _, _ = _join_target(request.track)
+    text = f"{request.user} asked to join {name} as {request.team_name}."
+    _notify_organisers(request.track, text, address)
 
 
 def notify_appointed(track: Track, user: User) -> None:
@@ -174,18 +175,41 @@ def notify_appointed(track: Track, user: User) -> None:
     _notify([user.pk], track, f"You now organise {track}.", reverse("desk", args=[track.slug]))
 
 
+def notify_appointed_to_task(task: Task, user: User) -> None:
+    """Notify a user who was made an organiser of a task."""
+    address = reverse("task_home", args=[task.slug])
+    for track in task.tracks()[:1]:
+        _notify([user.pk], track, f"You now organise {task} and its tracks.", address)
+
+
+def _join_target(track: Track) -> tuple[str, str, str, str]:
+    """Return what people join: its name, and the addresses of its settings, home and joining.
+
+    That is the task of a track, if there is one.
+    """
+    task = Task.objects.filter(places__track=track).first()
+    if task is not None:
+        pages = ("task_manage", "task_home", "task_join")
+        name, slug = task.name, task.slug
+    else:
+        pages = ("manage", "board", "join")
+        name, slug = track.name, track.slug
+    settings_page, home, join = (reverse(page, args=[slug]) for page in pages)
+    return name, settings_page, home, join
+
+
 def notify_join_answered(request: JoinRequest, approved: bool) -> None:
     """Notify a user whether the request to join was approved."""
-    track = request.track
+    name, _, address, _ = _join_target(request.track)
     words = "You joined" if approved else "The organisers declined your request to join"
-    _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
+    _notify([request.user_id], request.track, f"{words} {name}.", address)
 
 
 def notify_name_taken(request: JoinRequest) -> None:
     """Notify a user that another team has the requested name."""
-    track = request.track
-    text = f"The name {request.team_name} is taken in {track}. Choose another."
-    _notify([request.user_id], track, text, reverse("join", args=[track.slug]))
+    name, _, _, address = _join_target(request.track)
+    text = f"The name {request.team_name} is taken in {name}. Choose another."
+    _notify([request.user_id], request.track, text, address)
 
 
 def notify_announced(announcement: Announcement) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from leaderboard.models import Grant, Run, Team, Track
+from leaderboard.models import Grant, Run, TaskTeam, Team, Track
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,21 @@ def find_quota(
         return find_quotas([team], now, without)[team.pk]
     per_day, in_all = track.quota_per_day, track.quota_total
     return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
+
+
+def find_task_quota(
+    team: TaskTeam, now: datetime | None = None, without: str | None = None
+) -> Quota:
+    """Return how many runs a team may submit to all tracks of its task together."""
+    midnight = _midnight(now)
+    next_day = midnight + timedelta(days=1)
+    runs = Run.objects.using_quota().filter(team__task_team=team).order_by()
+    runs = runs if without is None else runs.exclude(pk=without)
+    that_day = runs.filter(received_at__gte=midnight, received_at__lt=next_day)
+    per_day, in_all = team.task.quota_per_day, team.task.quota_total
+    left_today = None if per_day is None else _left(per_day, that_day.count())
+    left_in_all = None if in_all is None else _left(in_all, runs.count())
+    return Quota(per_day, in_all, left_today, left_in_all, next_day)
 
 
 def find_freed_place(replaced: Run | None) -> str | None:

@@ -178,7 +178,7 @@ CALLS = {
     ),
     "post /tasks/{slug}/systems": Call(
         "/tasks/meal/systems",
-        [401, 403, 202, 202, 403, 403, 403, 403],
+        [401, *[202] * 7],
         "submit",
         form={"name": "oven", "files": "1 Q0 d1 1 1.0 new\n"},
     ),

@@ -84,6 +84,12 @@ PAGES = {
     "board": ("/tracks/blind/", EVERYBODY),
     "task": ("/tracks/blind/task/", EVERYBODY),
     "task_board": ("/tasks/meal/", EVERYBODY),
+    "all_tasks": ("/tasks/", EVERYBODY),
+    "new_task": ("/tasks/new/", SIGNED_IN),
+    "task_home": ("/tasks/meal/about/", EVERYBODY),
+    "task_join": ("/tasks/meal/join/", SIGNED_IN),
+    "task_manage": ("/tasks/meal/manage/", ORGANISERS),
+    "delete_task": ("/tasks/meal/manage/delete/", ORGANISERS),
     "task_submit": ("/tasks/meal/submit/", SIGNED_IN),
     "task_systems": ("/tasks/meal/systems/", EVERYBODY),
     "task_system": ("/tasks/meal/systems/{system}/", EVERYBODY),
@@ -287,9 +293,24 @@ ACTS = {
     "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
     "change_badge": Act("/tracks/blind/manage/badge/", ACT),
     "change_task_badge": Act("/tasks/meal/manage/badge/", ACT),
+    "new_task": Act("/tasks/new/", [401, *[422] * 7], {"name": "Supper"}),
+    "task_join": Act("/tasks/meal/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
+    "task_manage": Act("/tasks/meal/manage/", ACT, {"name": "Meal", "joining": "everyone"}),
+    "place_tracks": Act(
+        "/tasks/meal/manage/tracks/", ACT, {"blind-position": 2, "open-position": 1}
+    ),
+    "add_task_track": Act(
+        "/tasks/meal/manage/tracks/add/", [401, 403, 403, 403, 403, 422, 422, 422], {"track": "0"}
+    ),
+    "remove_task_track": Act("/tasks/meal/manage/tracks/open/remove/", ACT),
+    "add_task_organiser": Act("/tasks/meal/manage/organisers/", ACT, {"name": "dan"}),
+    "remove_task_organiser": Act("/tasks/meal/manage/organisers/{kim}/remove/", ACT),
+    "renew_task_invitation": Act("/tasks/meal/manage/invitation/", ACT),
+    "decide_task_request": Act("/tasks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}),
+    "delete_task": Act("/tasks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "task_submit": Act(
         "/tasks/meal/submit/",
-        [401, 403, 200, 403, 403, 403, 403, 403],
+        [401, 200, 200, 200, 200, 200, 200, 200],
         {"folder": "1 Q0 d1 1 1 x\n", "paths": "blind/x", "name": "stove", "kind": "automatic"},
     ),
     "change_system": Act("/tasks/meal/systems/{system}/change/", SYSTEM_ACT, {"name": "stove"}),

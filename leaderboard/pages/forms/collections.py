@@ -7,10 +7,11 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.actions.names import unused_slug
 from leaderboard.collections.pools import find_priority, sort_by_turn
 from leaderboard.models import Collection, Pool, Run, Track
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
-from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
+from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 
 
 class CollectionForm(forms.ModelForm):

@@ -13,8 +13,10 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import clean_commit_url
-from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.actions.default_tracks import MEASURES
+from leaderboard.actions.names import clean_commit_url, unused_slug
+from leaderboard.actions.tracks import OF_THE_TASK
+from leaderboard.models import Collection, JudgmentSet, TaskTrack, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
@@ -29,12 +31,11 @@ from leaderboard.pages.forms.fields import (
     place_times_in_zone,
     refuse_larger,
 )
-from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
+from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
 from leaderboard.scoring.judgments import explain_first_missing
 
-MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
 DATES = [
     name for name, model_field in SETTINGS.items() if isinstance(model_field, models.DateTimeField)
@@ -146,6 +147,10 @@ class TrackForm(forms.ModelForm):
             if isinstance(stored, datetime) and stored.tzinfo is not None:
                 self.initial[name] = stored.astimezone(find_zone(AOE)).replace(tzinfo=None)
         self.fields["slug"].required = False
+        if TaskTrack.objects.filter(track=self.instance.pk).exists():
+            for name in OF_THE_TASK:
+                self.fields[name].disabled = True
+                self.fields[name].help_text = "A setting of its task."
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
 
     def clean_slug(self) -> str:

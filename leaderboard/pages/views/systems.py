@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import systems
+from leaderboard.actions import people, systems
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.boards.disclosure import TaskSight, task_or_404
@@ -46,6 +46,8 @@ SYSTEMS = 50
 def task_submit(request: HttpRequest, slug: str) -> HttpResponse:
     """Submit the runs of a version of a system to the tracks of a task, all at once."""
     sight = task_or_404(request.user, slug)
+    if request.method == "GET" and _must_join_first(sight):
+        return redirect("task_join", slug=slug)
     form, facts = _build_forms(request, sight, request.POST or None, request.FILES or None)
     refused: FilesRefusedError | None = None
     status = 200
@@ -68,6 +70,14 @@ def task_submit(request: HttpRequest, slug: str) -> HttpResponse:
         "slugs": " ".join(seen.track.slug for seen in sight.sights),
     }
     return render(request, "task_submit.html", context, status=status)
+
+
+def _must_join_first(sight: TaskSight) -> bool:
+    """Whether the viewer has no team, and a first submission cannot make one."""
+    if sight.own_teams or sight.is_organiser:
+        return False
+    track = people.find_track_to_join(sight.task)
+    return track is None or not people.can_join_by_run(track)
 
 
 def _build_forms(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -17,17 +16,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import submission_rules, undo
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.default_tracks import build_internal_track, default_settings
 from leaderboard.actions.undo import find_visible_changes
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.models.track_settings import site_defaults
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
-from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.presets import PRESETS, find_preset
-from leaderboard.pages.forms.tracks import MEASURES, TrackForm
+from leaderboard.pages.forms.tracks import TrackForm
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
@@ -43,7 +41,6 @@ from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.changes import describe_visible_changes
 from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
-from leaderboard.scoring.judgments import suggest_measures
 
 LATEST_EVENTS = 10
 # Requests to join beside the settings; the desk has all of them.
@@ -90,11 +87,11 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     """Create a track on the collection `slug`; another preset keeps what was entered."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     preset = find_preset(request.POST.get("chosen") or request.GET.get("preset", ""))
-    initial = _default_settings(collection) | preset.values
+    initial = default_settings(collection) | preset.values
     form = TrackForm(request.POST or None, collection=collection, initial=initial)
     if "preset" in request.POST:
         preset = find_preset(request.POST["preset"])
-        initial = _default_settings(collection) | preset.values | form.touched
+        initial = default_settings(collection) | preset.values | form.touched
         form = TrackForm(collection=collection, initial=initial)
     elif request.method == "POST" and form.is_valid():
         track = track_actions.create_draft(form.save(commit=False), request.user)
@@ -115,7 +112,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     """Create an internal track without a form: all users of this site see every score."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    track = _internal_board(collection)
+    track = build_internal_track(collection)
     try:
         track_actions.open_track(track, request.user)
         messages.success(request, "Opened. All users of this site can see it and submit.")
@@ -123,31 +120,6 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
         # Another organiser clicked at the same moment: the board is there.
         pass
     return redirect("board", slug=track.slug)
-
-
-def _internal_board(collection: Collection) -> Track:
-    """Build a track with default settings that only users of this site can see."""
-    proposal = _default_settings(collection)
-    newest = proposal["judgment_set"]
-    fields = {
-        "slug": unused_slug(collection.name, Track),
-        "primary_measure": proposal["measures"][0],
-        "relevance_threshold": newest.relevant_from if newest is not None else 1,
-        "visibility": Track.Visibility.MEMBERS,
-    }
-    return Track(collection=collection, **proposal | fields)
-
-
-def _default_settings(collection: Collection) -> dict[str, Any]:
-    newest = collection.judgment_sets.filter(state=ImportState.READY).last()
-    return {
-        "name": collection.name,
-        "judgment_set": newest,
-        "measures": suggest_measures(newest, MEASURES),
-        "disclosure": Track.Disclosure.OPEN,
-        "visibility": Track.Visibility.PUBLIC,
-        **site_defaults(Track),
-    }
 
 
 @login_required

@@ -1,0 +1,171 @@
+"""The teams of a task: each has a row on every open track of it, with the same members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.models import Membership, Task, TaskTeam, TaskTrack, Team, Track
+from leaderboard.models.people import team_key
+
+
+def rows_of(team: Team) -> QuerySet[Team]:
+    """Return the rows of a team on all tracks of its task; that of a team of one track alone."""
+    if team.task_team_id is None:
+        return Team.objects.filter(pk=team.pk)
+    return Team.objects.filter(task_team=team.task_team_id)
+
+
+def enlist(team: Team) -> None:
+    """Make a new team of a track a team of the track's task, if there is one.
+
+    The team of the organisers gets its row of another track once it is needed there.
+    """
+    place = TaskTrack.objects.filter(track=team.track_id).select_related("task").first()
+    if place is None or team.task_team_id is not None:
+        return
+    if team.of_organisers:
+        team.task_team, _ = TaskTeam.objects.get_or_create(task=place.task, of_organisers=True)
+    else:
+        team.task_team = TaskTeam.objects.create(task=place.task)
+    Team.objects.filter(pk=team.pk).update(task_team=team.task_team)
+    if not team.of_organisers:
+        spread_team(team.task_team)
+
+
+@transaction.atomic
+def spread(task: Task) -> None:
+    """Give every team of a task a row on each of its open tracks, with the same members.
+
+    Teams that exist on its tracks are linked first; raises ActionError if they contradict.
+    """
+    _link_teams(task)
+    for task_team in task.teams.filter(of_organisers=False):
+        spread_team(task_team)
+
+
+def spread_team(task_team: TaskTeam) -> None:
+    """Make the rows that a team lacks, and give all its rows the same members.
+
+    A draft gets its rows once it opens, because a row would tell the members of it.
+    """
+    rows = {row.track_id: row for row in task_team.teams.order_by("pk")}
+    if not rows:
+        return
+    name = next(iter(rows.values())).name
+    for track in task_team.task.tracks().filter(is_draft=False):
+        if track.pk not in rows:
+            named = _free_name(track, name)
+            rows[track.pk] = Team.objects.create(track=track, name=named, task_team=task_team)
+    _share_members(rows.values())
+
+
+def _free_name(track: Track, name: str) -> str:
+    """Return the name, numbered if another team of the track has it."""
+    taken = set(track.teams.values_list("key", flat=True))
+    if team_key(name) not in taken:
+        return name
+    numbered = (f"{name[:74]} {number}" for number in range(2, len(taken) + 3))
+    return next(each for each in numbered if team_key(each) not in taken)
+
+
+def _share_members(rows: Iterable[Team]) -> None:
+    rows = list(rows)
+    known: dict[int, Membership] = {}
+    for member in Membership.objects.filter(team__in=rows).order_by("joined_at", "pk"):
+        first = known.setdefault(member.user_id, member)
+        if member.role == Membership.Role.LEADER:
+            first.role = member.role
+    tracks = [row.track_id for row in rows]
+    present = Membership.objects.filter(track__in=tracks, user__in=known)
+    taken = set(present.values_list("track", "user"))
+    Membership.objects.bulk_create(
+        Membership(
+            track_id=row.track_id,
+            team=row,
+            user_id=member.user_id,
+            role=member.role,
+            joined_at=member.joined_at,
+            accepted_terms_at=member.accepted_terms_at,
+        )
+        for row in rows
+        for member in known.values()
+        if (row.track_id, member.user_id) not in taken
+    )
+
+
+def _link_teams(task: Task) -> None:
+    """Link the teams of its tracks that are one: by a member, or by name where one has none."""
+    rows = Team.objects.filter(track__task_place__task=task).select_related("track")
+    ordered = rows.prefetch_related("memberships").order_by("track__task_place__position", "pk")
+    for group in _group_teams(list(ordered)):
+        _refuse_two_on_one_track(group)
+        if not any(row.task_team_id for row in group):
+            made = _make_task_team(task, group)
+            linked: int | None = made.pk
+        else:
+            linked = next(row.task_team_id for row in group if row.task_team_id)
+        Team.objects.filter(pk__in=[row.pk for row in group]).update(task_team=linked)
+
+
+def _make_task_team(task: Task, group: list[Team]) -> TaskTeam:
+    if not group[0].of_organisers:
+        return TaskTeam.objects.create(task=task)
+    return TaskTeam.objects.get_or_create(task=task, of_organisers=True)[0]
+
+
+def _group_teams(rows: list[Team]) -> list[list[Team]]:
+    """Return the teams in groups that are one team each."""
+    group_of: dict[object, list[Team]] = {}
+    groups: dict[int, list[Team]] = {}
+    without_members = []
+    for row in rows:
+        traits = list(_traits(row))
+        if not traits:
+            without_members.append(row)
+            continue
+        group = [row]
+        for same in {id(group_of[trait]): group_of[trait] for trait in traits if trait in group_of}:
+            group = groups.pop(same) + group
+        groups[id(group)] = group
+        for trait in {trait for each in group for trait in _traits(each)}:
+            group_of[trait] = group
+    found = list(groups.values())
+    for row in without_members:
+        same_name = (
+            group
+            for group in found
+            if any(each.key == row.key for each in group)
+            and all(each.track_id != row.track_id for each in group)
+        )
+        alike = next(same_name, None)
+        if alike is None:
+            found.append([row])
+        else:
+            alike.append(row)
+    return found
+
+
+def _traits(row: Team) -> Iterator[tuple[str, int]]:
+    """Yield what makes two rows one team; nothing for a new team without members."""
+    if row.of_organisers:
+        yield "organisers", 0
+    if row.task_team_id is not None:
+        yield "team", row.task_team_id
+    for member in row.memberships.all():
+        yield "member", member.user_id
+
+
+def _refuse_two_on_one_track(group: list[Team]) -> None:
+    """Raise ActionError if people who are one team on a track are two teams on another."""
+    by_track: dict[int, Team] = {}
+    for row in group:
+        other = by_track.setdefault(row.track_id, row)
+        if other is not row:
+            raise ActionError(
+                f"Teams {other.name} and {row.name} of {row.track} have members who are in one "
+                "team on another track, so these tracks cannot share their teams."
+            )

@@ -1,0 +1,207 @@
+"""The settings of a task: its tracks in order, teams, organisers and invitation."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.actions import people, task_setup
+from leaderboard.actions.people import OrganiserError
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.boards.disclosure import TaskSight, task_or_404
+from leaderboard.models import JoinRequest, Membership
+from leaderboard.pages.forms.people import OrganiserForm
+from leaderboard.pages.forms.task_setup import AddTrackForm, DeleteTaskForm, PlaceForm, TaskForm
+from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.invitations import task_invitation_link
+
+
+def organised_task_or_403(request: HttpRequest, slug: str) -> TaskSight:
+    """Return the task for its organisers; everyone else is refused."""
+    sight = task_or_404(request.user, slug)
+    if not sight.is_organiser:
+        raise PermissionDenied
+    return sight
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def task_manage(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change the settings of a task, and lead to everything else of it."""
+    sight = organised_task_or_403(request, slug)
+    tracks = [seen.track for seen in sight.sights]
+    form = TaskForm(request.POST or None, instance=copy(sight.task), tracks=tracks)
+    if request.method == "POST" and form.is_valid():
+        try:
+            task_setup.change_task(sight.task, request.user, form.changes)
+            messages.success(request, "Saved.")
+            return redirect("task_manage", slug=slug)
+        except ActionError as reason:
+            form.add_error(None, str(reason))
+    return _render(request, sight, form=form)
+
+
+def _render(request: HttpRequest, sight: TaskSight, **forms: Any) -> HttpResponse:
+    tracks = [seen.track for seen in sight.sights]
+    requests = JoinRequest.objects.filter(
+        track__in=tracks, state=JoinRequest.State.WAITING
+    ).select_related("user", "track")
+    context = {
+        "task": sight.task,
+        "sight": sight,
+        "form": TaskForm(instance=copy(sight.task), tracks=tracks),
+        "place_forms": _build_place_forms(sight),
+        "add_form": AddTrackForm(user=request.user),
+        "organiser_form": OrganiserForm(),
+        "organisers": sight.task.organisers(),
+        "members": shorten(request, "members", "member", _list_members(sight)),
+        "join_requests": requests,
+        "invitation": task_invitation_link(request, sight.task),
+        **forms,
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "task_manage.html", context, status=status)
+
+
+def _list_members(sight: TaskSight) -> Any:
+    """Return each member of each team once: by the first track that the organiser may know."""
+    members = Membership.objects.none()
+    if sight.sights:
+        opened = [seen.track for seen in sight.sights if not seen.track.is_draft]
+        members = Membership.objects.filter(track__in=opened[:1])
+    return members.select_related("team", "user").order_by("team__name", "joined_at")
+
+
+def _build_place_forms(sight: TaskSight, data: Any = None) -> list[PlaceForm]:
+    return [
+        PlaceForm(data, track=seen.track, number=number)
+        for number, seen in enumerate(sight.sights, start=1)
+    ]
+
+
+@login_required
+@require_POST
+def place_tracks(request: HttpRequest, slug: str) -> HttpResponse:
+    """Order the tracks of a task and name their phases and groups."""
+    sight = organised_task_or_403(request, slug)
+    forms = _build_place_forms(sight, request.POST)
+    if not all([form.is_valid() for form in forms]):
+        return _render(request, sight, place_forms=forms)
+    ordered = sorted(forms, key=lambda form: form.cleaned_data["position"])
+    task_setup.place_tracks(sight.task, request.user, [form.place for form in ordered])
+    messages.success(request, "The tracks are in this order.")
+    return redirect("task_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def add_task_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a track that the user organises to a task."""
+    sight = organised_task_or_403(request, slug)
+    form = AddTrackForm(request.POST, user=request.user)
+    if form.is_valid():
+        try:
+            place = task_setup.Place(**form.cleaned_data)
+            task_setup.add_track(sight.task, request.user, place)
+            messages.success(request, f"{place.track} is part of the task.")
+            return redirect("task_manage", slug=slug)
+        except ActionError as reason:
+            form.add_error("track", str(reason))
+    return _render(request, sight, add_form=form)
+
+
+@login_required
+@require_POST
+def remove_task_track(request: HttpRequest, slug: str, track: str) -> HttpResponse:
+    """Make a track of a task stand alone again."""
+    sight = organised_task_or_403(request, slug)
+    removed = get_object_or_404(sight.task.tracks(), slug=track)
+    try:
+        task_setup.remove_track(sight.task, request.user, removed)
+        messages.success(request, f"{removed} stands alone again, with its teams and runs.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("task_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def add_task_organiser(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a user an organiser of a task and its tracks."""
+    sight = organised_task_or_403(request, slug)
+    form = OrganiserForm(request.POST)
+    if form.is_valid():
+        try:
+            added = task_setup.add_task_organiser(sight.task, request.user, **form.cleaned_data)
+            messages.success(request, f"{added} is now an organiser of the task and its tracks.")
+            return redirect("task_manage", slug=slug)
+        except (ActionError, OrganiserError) as reason:
+            form.add_error("name", str(reason))
+    return _render(request, sight, organiser_form=form)
+
+
+@login_required
+@require_POST
+def remove_task_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
+    """Remove an organiser of a task."""
+    task = organised_task_or_403(request, slug).task
+    organiser = get_object_or_404(task.organisers(), pk=user_id)
+    try:
+        task_setup.remove_task_organiser(task, request.user, organiser)
+    except (ActionError, OrganiserError) as reason:
+        messages.error(request, str(reason))
+    if not task.is_organised_by(request.user):
+        return redirect("all_tasks")
+    return redirect("task_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_task_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    """Replace the invitation link of a task."""
+    task = organised_task_or_403(request, slug).task
+    try:
+        task_setup.renew_task_invitation(task, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("task_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def decide_task_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+    """Approve or decline a request to join a task."""
+    sight = organised_task_or_403(request, slug)
+    own = [seen.track for seen in sight.sights if seen.is_organiser]
+    asked = get_object_or_404(JoinRequest, track__in=own, pk=request_id)
+    try:
+        if "approve" in request.POST:
+            # The name that the organiser saw, because the request may have changed since.
+            asked.team_name = request.POST["approve"].replace("\0", "")
+            people.approve_request(asked, request.user)
+        else:
+            people.decline_request(asked, request.user)
+    except people.JoinError as reason:
+        messages.error(request, str(reason))
+    return redirect("task_manage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_task(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a task; its tracks stay."""
+    sight = organised_task_or_403(request, slug)
+    form = DeleteTaskForm(request.POST or None, task=sight.task)
+    if request.method == "POST" and form.is_valid():
+        task_setup.delete_task(sight.task, request.user)
+        messages.success(request, "Task deleted. Its tracks stand alone again.")
+        return redirect("all_tasks")
+    context = {"task": sight.task, "sight": sight, "form": form}
+    return render(request, "delete_task.html", context, status=422 if form.is_bound else 200)

@@ -1,0 +1,91 @@
+"""Making, presenting, joining and managing a task in the browser's forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.models import Task, TaskTeam, Track
+from tests.builders import make_collection, make_track
+from tests.task_scene import make_rolls, make_task
+
+
+def test_collections_become_a_task_in_one_form(ada, as_ada):
+    make_collection(ada)
+    make_rolls(ada)
+    page = as_ada.get("/tasks/new/").content.decode()
+    assert page.count(" checked") == 2
+    chosen = [str(row.pk) for row in ada.collections.all()]
+    made = as_ada.post("/tasks/new/", {"name": "Baking", "collections": chosen}, follow=True)
+    assert made.redirect_chain == [("/tasks/baking/about/", 302)]
+    assert [track.visibility for track in Task.objects.get().tracks()] == ["members", "members"]
+
+
+def test_a_task_is_made_of_own_tracks_alone(ada, as_ada, as_ben):
+    track = make_track(make_collection(ada), "bread")
+    assert "You organise no track that is free" in as_ben.get("/tasks/new/").content.decode()
+    assert as_ben.post("/tasks/new/", {"name": "x", "tracks": track.pk}).status_code == 422
+    as_ada.post("/tasks/new/", {"name": "Baking", "tracks": track.pk})
+    assert [one.slug for one in Task.objects.get(slug="baking").tracks()] == ["bread"]
+
+
+@pytest.fixture
+def task(ada):
+    return make_task(ada, description="Bake *all*.", terms="Be kind.")
+
+
+def test_the_home_page_presents_a_task(task, client):
+    page = client.get("/tasks/baking/about/").content.decode()
+    assert "Bake <em>all</em>." in page
+    assert "Be kind." in page
+    assert '"/tracks/rolls/task/"' in page
+    assert '"/tasks/baking/about/"' in client.get("/tasks/").content.decode()
+
+
+def test_terms_are_accepted_once_for_all_tracks(task, as_ben, ben):
+    Track.objects.update(terms="Be kind.")
+    assert as_ben.get("/tasks/baking/submit/").url == "/tasks/baking/join/"
+    assert as_ben.post("/tasks/baking/join/", {"team_name": "Crumbs"}).status_code == 422
+    form = {"team_name": "Crumbs", "accepts_terms": "on"}
+    assert as_ben.post("/tasks/baking/join/", form).url == "/tasks/baking/submit/"
+    assert TaskTeam.objects.get().teams.count() == 2
+    assert ben.memberships.filter(accepted_terms_at=None).count() == 0
+
+
+def test_a_team_is_approved_for_all_tracks(task, as_ada, as_ben, ben):
+    as_ada.post("/tasks/baking/manage/", {"name": "Baking", "joining": "approval"})
+    as_ben.post("/tasks/baking/join/", {"team_name": "Crumbs"})
+    assert "asked to join Baking" in as_ada.get("/account/notices/").content.decode()
+    asked = ben.join_requests.get()
+    assert "Crumbs" in as_ada.get("/tasks/baking/manage/").content.decode()
+    as_ada.post(f"/tasks/baking/manage/requests/{asked.pk}/", {"approve": "Crumbs"})
+    assert ben.memberships.count() == 2
+
+
+def test_an_invitation_opens_a_task_of_members(task, as_ada, as_ben, ben):
+    as_ada.post("/tasks/baking/manage/", {"name": "Baking", "joining": "invitation"})
+    Track.objects.update(visibility="members")
+    assert as_ben.get("/tasks/baking/join/").status_code == 404
+    code = Task.objects.get().invitation
+    as_ben.post(f"/tasks/baking/join/?invitation={code}", {"team_name": "Crumbs"})
+    assert ben.memberships.count() == 2
+
+
+def test_a_draft_of_a_task_is_not_told_to_others(task, as_ben, as_ada):
+    Track.objects.filter(slug="rolls").update(is_draft=True, name="Secret rolls")
+    for address in ("/tasks/baking/about/", "/tasks/", "/tasks/baking/join/"):
+        assert "rolls" not in as_ben.get(address).content.decode().lower()
+    assert "Secret rolls" in as_ada.get("/tasks/baking/about/").content.decode()
+
+
+def test_organisers_order_tracks_and_name_phases(task, as_ada):
+    form = {"bread-position": 2, "bread-phase": "test", "rolls-position": 1}
+    as_ada.post("/tasks/baking/manage/tracks/", form)
+    placed = task.places.values_list("track__slug", "phase")
+    assert list(placed) == [("rolls", ""), ("bread", "test")]
+
+
+def test_a_measure_that_no_track_has_is_refused(task, as_ada):
+    form = {"name": "Baking", "joining": "everyone", "measure": "P@7"}
+    answer = as_ada.post("/tasks/baking/manage/", form)
+    assert answer.status_code == 422
+    assert "No track has this measure" in answer.content.decode()
