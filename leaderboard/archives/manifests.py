@@ -16,6 +16,7 @@ from leaderboard.models import (
     JudgmentSet,
     Pool,
     Run,
+    Task,
     Track,
 )
 
@@ -41,6 +42,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
         *("num_evaluated", "state"),
     },
     Pool: {"id", "reason"},
+    Task: {"id", "slug", "invitation", "badge_code"},
     Assessment: {"id", "invitation"},
     # The own notes of an assessor stay with the person.
     Assignment: {"id", "notes"},

@@ -26,7 +26,7 @@ from evaluation.measures import MeasureError, parse_measure
 from evaluation.problems import Problem
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import people, tracks, uploads
-from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.actions.uploads import AcceptedRun, CollectionFiles, RunDetails
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LOCAL_FIELDS_OF_REJECTED,
@@ -53,6 +53,7 @@ from leaderboard.models import (
     Run,
     Score,
     Snapshot,
+    SystemVersion,
     TaskPage,
     Team,
     Track,
@@ -311,8 +312,12 @@ def restore_task_page(manifest: Manifest, track: Track) -> None:
     Milestone.objects.bulk_create(Milestone(track=track, **values) for values in rows)
 
 
-def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
+def restore_run(
+    archive: Archive, entry: RunEntry, track: Track, version: SystemVersion | None = None
+) -> Run:
     """Submit a run of an archive to the track for its team, and queue its check.
+
+    Versions of a system may have equal runs; without their versions these are one run.
 
     Raises ArchiveError, and NotAccepted if the track does not accept the run.
     """
@@ -323,9 +328,22 @@ def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
         team = find_or_create_team(track, entry.team)
-        run = uploads.accept_run(track, track.owner, sent, details, team=team).run
-    Run.objects.filter(pk=run.pk).update(**values)
-    return run
+        accepted = submit_run(track, team, sent, details, version)
+    if accepted.is_new:
+        Run.objects.filter(pk=accepted.run.pk).update(**values)
+    return accepted.run
+
+
+def submit_run(
+    track: Track, team: Team, file: File, details: RunDetails, version: SystemVersion | None
+) -> AcceptedRun:
+    """Submit a file for a team, as the run of a version if there is one."""
+    if version is None:
+        return uploads.accept_run(track, track.owner, file, details, team=team)
+    hashed = uploads.hash_file(file)
+    run = uploads.build_run(track, team, track.owner, file, hashed, details, timezone.now())
+    run.version = version
+    return uploads.store_run(run, file, limited=False)
 
 
 def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
@@ -448,7 +466,7 @@ def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Run
     """Restore which runs the judgments were pooled from, except runs of other tracks."""
     judged = find_judgments(collection, entry.version)
     if judged is not None:
-        judged.pooled_runs.set([runs[run_id] for run_id in entry.pooled_runs if run_id in runs])
+        judged.pooled_runs.add(*(runs[run_id] for run_id in entry.pooled_runs if run_id in runs))
 
 
 def restore_events(archive: Archive, track: Track, runs: Runs) -> None:

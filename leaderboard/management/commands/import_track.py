@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGTERM, signal
 from typing import Any
@@ -47,8 +48,28 @@ from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
-from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
+from leaderboard.models import (
+    Collection,
+    Edition,
+    JudgmentSet,
+    Run,
+    SystemVersion,
+    Task,
+    Track,
+    User,
+)
 from leaderboard.models.collections import ImportState
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A restored track: its rows by their names in the archive, accepted and rejected runs too."""
+
+    manifest: Manifest
+    track: Track
+    runs: dict[str, Run]
+    rejected: dict[str, Run] = field(default_factory=dict)
+    editions: dict[str, Edition] = field(default_factory=dict)
 
 
 class Command(BaseCommand):
@@ -65,11 +86,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
-        try:
-            with options["file"].open("rb") as file, open_archive(file) as archive:
-                self.restore(archive, read_manifest(archive), options)
-        except (OSError, ValueError, ArchiveError, NotAccepted, JoinError) as reason:
-            raise CommandError(f"{options['file']}: {reason}") from None
+        with refuse_unreadable(options["file"]) as archive:
+            self.restore(archive, read_manifest(archive), options)
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:
         erase_abandoned_imports()
@@ -78,18 +96,47 @@ class Command(BaseCommand):
             Collection, options["collection"] or manifest.collection.slug, "--collection"
         )
         owner = find_organiser(options["owner"])
-        collection = restore_collection(archive, manifest, owner, other)
-        with erase_on_failure(collection), ImportHeartbeat(collection) as arrival:
-            self.settle(collection)
-            for entry in manifest.judgments[1:]:
-                self.settle(restore_judgments(archive, entry, collection))
-            track = restore_track(manifest, collection, slug)
-            restore_teams(manifest, track)
-            runs = self.restore_runs(archive, manifest, track, owner)
-            editions = self.restore_history(archive, manifest, track, runs)
+        with ExitStack() as stack:
+            collection, arrival = self.restore_collection(archive, manifest, owner, other, stack)
+            restored = self.restore_track(archive, manifest, collection, slug)
             arrival.finish()
-        self.stdout.write(f"{track.slug}: {counted(len(runs), 'run')} on {collection.slug}")
-        self.compare(archive, manifest, editions, runs)
+        self.tell(restored)
+        if differences := self.count_differences(archive, restored):
+            raise CommandError(explain_differences(differences, manifest))
+        self.stdout.write("All scores match the archive exactly.")
+
+    def restore_collection(
+        self, archive: Archive, manifest: Manifest, owner: User, slug: str, stack: ExitStack
+    ) -> tuple[Collection, ImportHeartbeat]:
+        """Restore the collection with its judgments; if the stack fails, it goes again."""
+        collection = restore_collection(archive, manifest, owner, slug)
+        stack.enter_context(erase_on_failure(collection))
+        arrival = stack.enter_context(ImportHeartbeat(collection))
+        self.settle(collection)
+        for entry in manifest.judgments[1:]:
+            self.settle(restore_judgments(archive, entry, collection))
+        for judged in manifest.judgments:
+            restore_original_file(archive, judged, collection)
+            restore_makers(judged, collection)
+        return collection, arrival
+
+    def restore_track(
+        self,
+        archive: Archive,
+        manifest: Manifest,
+        collection: Collection,
+        slug: str,
+        versions: Mapping[str, SystemVersion] | None = None,
+    ) -> Restored:
+        """Restore a track on its collection; `versions` are those of runs by their ids there."""
+        track = restore_track(manifest, collection, slug)
+        restore_teams(manifest, track)
+        runs = self.restore_runs(archive, manifest, track, versions or {})
+        return self.restore_history(archive, Restored(manifest, track, runs))
+
+    def tell(self, restored: Restored) -> None:
+        track, runs = restored.track, counted(len(restored.runs), "run")
+        self.stdout.write(f"{track.slug}: {runs} on {track.collection.slug}")
 
     def settle(self, brought: Collection | JudgmentSet) -> None:
         """Wait until a collection or new judgments are ready."""
@@ -103,10 +150,17 @@ class Command(BaseCommand):
             raise CommandError(f"Its {what} {brought.state}: {problems}")
 
     def restore_runs(
-        self, archive: Archive, manifest: Manifest, track: Track, owner: User
+        self,
+        archive: Archive,
+        manifest: Manifest,
+        track: Track,
+        versions: Mapping[str, SystemVersion],
     ) -> dict[str, Run]:
-        """Restore, score and compare the runs; return them by their ids in the archive."""
-        runs = {entry.id: restore_run(archive, entry, track) for entry in manifest.runs}
+        """Restore and score the runs; return them by their ids in the archive."""
+        runs = {
+            entry.id: restore_run(archive, entry, track, versions.get(entry.id))
+            for entry in manifest.runs
+        }
         wait_for_runs(track, runs.values())
         for run in Run.objects.filter(pk__in=[restored.pk for restored in runs.values()]):
             if not run.ranking_file:
@@ -116,21 +170,18 @@ class Command(BaseCommand):
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
-            tracks.choose_baseline(track, owner, runs[manifest.track.baseline])
+            tracks.choose_baseline(track, track.owner, runs[manifest.track.baseline])
             wait_for_runs(track, [])
         return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
 
-    def restore_history(
-        self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
-    ) -> dict[str, Edition]:
-        """Restore editions, pools, assessments, snapshots and events; return the editions."""
+    def restore_history(self, archive: Archive, restored: Restored) -> Restored:
+        """Restore editions, pools, assessments, snapshots and events; return what there is then."""
+        manifest, track, runs = restored.manifest, restored.track, restored.runs
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }
         for judged in manifest.judgments:
             restore_pooled_runs(judged, track.collection, runs)
-            restore_original_file(archive, judged, track.collection)
-            restore_makers(judged, track.collection)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
         for assessment in manifest.assessments:
@@ -139,36 +190,44 @@ class Command(BaseCommand):
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
         restore_task_page(manifest, track)
-        refused = {
+        rejected = {
             entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
         }
-        restore_replacements(manifest, runs | refused)
-        restore_events(archive, track, runs | refused)
-        return editions
+        restore_replacements(manifest, runs | rejected)
+        restore_events(archive, track, runs | rejected)
+        return replace(restored, rejected=rejected, editions=editions)
 
-    def compare(
-        self,
-        archive: Archive,
-        manifest: Manifest,
-        editions: dict[str, Edition],
-        runs: dict[str, Run],
-    ) -> None:
-        """Raise CommandError unless all scores equal those of the archive to the last bit."""
+    def count_differences(self, archive: Archive, restored: Restored) -> int:
+        """Print and count the measures of runs whose scores differ from the archive in any bit."""
         found = [
             difference
-            for entry in manifest.editions
-            for difference in find_differences(archive, entry, editions[entry.name], runs)
+            for entry in restored.manifest.editions
+            for difference in find_differences(
+                archive, entry, restored.editions[entry.name], restored.runs
+            )
         ]
         for difference in found:
             self.stderr.write(
                 f"{difference.run} ({difference.run.state}): {difference.measure} differs"
             )
-        if found:
-            raise CommandError(
-                f"{counted(len(found), 'measure')} of runs differ from the archive, which was "
-                f"scored by version {manifest.scoring_version}; this is {SCORING_VERSION}."
-            )
-        self.stdout.write("All scores match the archive exactly.")
+        return len(found)
+
+
+def explain_differences(differences: int, manifest: Manifest) -> str:
+    return (
+        f"{counted(differences, 'measure')} of runs differ from the archive, which was "
+        f"scored by version {manifest.scoring_version}; this is {SCORING_VERSION}."
+    )
+
+
+@contextmanager
+def refuse_unreadable(path: Path) -> Iterator[Archive]:
+    """Open an archive; raises CommandError if it or anything in it cannot be restored."""
+    try:
+        with path.open("rb") as file, open_archive(file) as archive:
+            yield archive
+    except (OSError, ValueError, ArchiveError, NotAccepted, JoinError) as reason:
+        raise CommandError(f"{path}: {reason}") from None
 
 
 @contextmanager
@@ -184,7 +243,7 @@ def erase_on_failure(collection: Collection) -> Iterator[None]:
         signal(SIGTERM, before)
 
 
-def unused_slug(model: type[Track] | type[Collection], slug: str, option: str) -> str:
+def unused_slug(model: type[Track | Collection | Task], slug: str, option: str) -> str:
     if model.objects.filter(slug=slug).exists():
         raise CommandError(f"{slug} already exists. Rename with {option}.")
     return clean_slug(slug)

@@ -1,0 +1,149 @@
+"""A task goes into a file with its tracks and systems, and comes out of it with the same board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+
+from leaderboard.actions import runs
+from leaderboard.actions.task_teams import spread
+from leaderboard.boards.disclosure import task_sight_of
+from leaderboard.boards.task_boards import EVERY_VERSION, TaskChoice, find_task_board
+from leaderboard.models import Collection, Run, System, SystemVersion, Task, TaskTrack, Track, User
+from tests.archives.test_archives import command, repacked
+from tests.builders import make_run, make_track, work
+from tests.task_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_task, send
+
+pytestmark = pytest.mark.long
+
+AWAY = ("--task", "away", "--prefix", "away-")
+
+
+@pytest.fixture
+def lived(ada: User, ben: User, cat: User) -> Task:
+    """Ben's system in two versions with equal runs on bread, and two of Cat's, one incomplete."""
+    task = make_task(ada, ben, cat, main_branch="main", terms="Be fair.", quota_total=9)
+    TaskTrack.objects.filter(track__slug="rolls").update(group="small")
+    send(task, ben, BOTH, version="1", branch="main", commit="c0ffee", facts={"kind": "manual"})
+    send(task, ben, {**BOTH, "rolls.run": ROLLS_OTHER}, version="2", description="An oven.")
+    send(task, cat, {"bread.run": BOTH["bread.run"], "rolls.run": ROLLS_OTHER}, "stove")
+    send(task, cat, {"rolls.run": ROLLS_RUN}, "pan")
+    runs.withdraw_run(Run.objects.get(version__system__name="pan"), cat, "a slip")
+    send(task, cat, {"rolls.run": ROLLS_RUN.replace("d9", "d12")}, "pan", version="1")
+    make_run(task.tracks()[0], cat, "1 Q0 d1 1\n")
+    Task.objects.filter(pk=task.pk).update(baseline=System.objects.get(name="stove"))
+    return Task.objects.get(pk=task.pk)
+
+
+def export(task: Task, folder: Path) -> Path:
+    path = folder / f"{task.slug}.zip"
+    command("export_task", task.slug, path)
+    return path
+
+
+@pytest.fixture
+def travelled(lived: Task, tmp_path: Path) -> Task:
+    assert "2 tracks, 3 systems" in command("import_task", export(lived, tmp_path), *AWAY)
+    work()
+    return Task.objects.get(slug="away")
+
+
+def board_of(task: Task, user: User, **choice: Any) -> list[tuple[Any, ...]]:
+    board = find_task_board(task_sight_of(task, user), TaskChoice(**choice))
+    return [
+        (row.name, row.version.label, row.team, row.values, row.mean, row.borda, row.is_baseline)
+        for row in board.rows + board.incomplete
+    ]
+
+
+def test_every_board_of_a_task_is_the_same_elsewhere(lived, travelled, ada):
+    for choice in ({}, {"versions": EVERY_VERSION}, {"measure": "P@5"}):
+        assert board_of(travelled, ada, **choice) == board_of(lived, ada, **choice) != []
+    assert any(row[-1] for row in board_of(travelled, ada))
+
+
+def described(task: Task) -> list[Any]:
+    versions = SystemVersion.objects.filter(system__task=task).order_by("pk")
+    own = task.name, task.main_branch, task.terms, task.quota_total, task.joining, task.created_at
+    places = list(task.places.values_list("position", "phase", "group"))
+    return [own, places] + [
+        (
+            *(version.system.name, version.system.description, version.system.facts),
+            *(version.label, version.commit, version.branch, version.configuration),
+            *(version.created_at, version.system.team.created_at),
+            {
+                (run.team.name, run.sha256, run.state, run.received_at, run.withdrawn_at)
+                for run in version.runs.all()
+            },
+        )
+        for version in versions
+    ]
+
+
+def test_systems_keep_their_versions_and_runs(lived, travelled):
+    assert described(travelled) == described(lived)
+    assert travelled.slug != lived.slug and travelled.invitation != lived.invitation
+
+
+def test_its_teams_have_a_row_on_every_track(lived, travelled):
+    def names(task: Task) -> list[list[str]]:
+        rows = task.teams.order_by("pk")
+        return [sorted(team.teams.values_list("name", flat=True)) for team in rows]
+
+    assert names(travelled) == names(lived) == [["ben"] * 2, ["cat"] * 2]
+
+
+def test_the_archive_of_a_track_can_be_imported_alone(lived, tmp_path):
+    command("export_track", "bread", tmp_path / "bread.zip")
+    out = command(
+        "import_track", tmp_path / "bread.zip", "--track", "alone", "--collection", "alone"
+    )
+    assert "All scores match" in out
+    # Ben's two versions have the same run there.
+    assert Track.objects.get(slug="alone").runs.on_the_board().count() == 2
+
+
+def test_tracks_of_one_collection_share_it_elsewhere(lived, ada, ben, tmp_path):
+    test = make_track(Collection.objects.get(slug="bread"), "test")
+    TaskTrack.objects.create(task=lived, track=test, position=2, phase="test")
+    spread(lived)
+    make_run(test, ben)
+    command("import_task", export(lived, tmp_path), *AWAY)
+    first, _, last = Task.objects.get(slug="away").tracks()
+    assert first.collection == last.collection != test.collection
+    assert last.runs.on_the_board().count() == 1
+
+
+def test_an_import_that_fails_leaves_nothing(lived, tmp_path):
+    path = repacked(export(lived, tmp_path), {"tracks/rolls.zip": b"no archive"})
+    with pytest.raises(CommandError, match="damaged"):
+        command("import_task", path, *AWAY)
+    assert Task.objects.get() == lived and Collection.objects.count() == 2
+
+
+def test_an_import_that_stops_in_the_middle_leaves_nothing(lived, tmp_path, monkeypatch):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    path = export(lived, tmp_path)
+    monkeypatch.setattr("leaderboard.management.commands.import_task.join_tracks", stop)
+    with pytest.raises(KeyboardInterrupt):
+        command("import_task", path, *AWAY)
+    assert Task.objects.get() == lived and Collection.objects.count() == 2
+
+
+def test_names_that_are_taken_are_said(lived, tmp_path):
+    path = export(lived, tmp_path)
+    with pytest.raises(CommandError, match="Rename with --task"):
+        command("import_task", path)
+    with pytest.raises(CommandError, match="Rename with --prefix"):
+        command("import_task", path, "--task", "away")
+
+
+def test_an_archive_of_a_track_is_no_task(track, tmp_path):
+    command("export_track", "bread", tmp_path / "bread.zip")
+    with pytest.raises(CommandError, match="not a task manifest"):
+        command("import_task", tmp_path / "bread.zip")
