@@ -208,6 +208,7 @@ task_urls = [
         name="decide_task_request",
     ),
     path("manage/delete/", task_setup.delete_task, name="delete_task"),
+    path("manage/archive.zip", downloads.task_archive, name="task_archive"),
 ]
 
 run_urls = [

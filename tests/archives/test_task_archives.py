@@ -147,3 +147,13 @@ def test_an_archive_of_a_track_is_no_task(track, tmp_path):
     command("export_track", "bread", tmp_path / "bread.zip")
     with pytest.raises(CommandError, match="not a task manifest"):
         command("import_task", tmp_path / "bread.zip")
+
+
+def test_organisers_of_all_tracks_download_the_archive(lived, as_ada, as_ben, ada, ben, tmp_path):
+    address = "/tasks/baking/manage/archive.zip"
+    assert address in as_ada.get("/tasks/baking/manage/").text
+    path = tmp_path / "downloaded.zip"
+    path.write_bytes(b"".join(as_ada.get(address).streaming_content))
+    assert "All scores match" in command("import_task", path, *AWAY)
+    lived.co_organisers.add(ben)
+    assert as_ben.get(address).status_code == 403

@@ -38,6 +38,7 @@ NO_PAGES = {
     "qrels_file",
     "run_file",
     "run_metadata",
+    "task_archive",
     "task_badge",
     "task_badge_by_code",
     "run_problems",

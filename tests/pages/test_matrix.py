@@ -90,6 +90,7 @@ PAGES = {
     "task_join": ("/tasks/meal/join/", SIGNED_IN),
     "task_manage": ("/tasks/meal/manage/", ORGANISERS),
     "delete_task": ("/tasks/meal/manage/delete/", ORGANISERS),
+    "task_archive": ("/tasks/meal/manage/archive.zip", ORGANISERS),
     "task_submit": ("/tasks/meal/submit/", SIGNED_IN),
     "task_systems": ("/tasks/meal/systems/", EVERYBODY),
     "task_system": ("/tasks/meal/systems/{system}/", EVERYBODY),

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
-from leaderboard.archives import track_export
+from leaderboard.archives import task_export, track_export
 from leaderboard.archives.result_archives import TeamResults, build_board_members
 from leaderboard.archives.zip_files import Member, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
-from leaderboard.models import Team
+from leaderboard.models import Team, Track
 from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.task_setup import organised_task_or_403
 
 
 @login_required
@@ -61,6 +63,18 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
     return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
+
+
+@login_required
+@require_GET
+def task_archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return a task for `import_task` to who organises all its tracks, with `?documents=1` too."""
+    task = organised_task_or_403(request, slug).task
+    organised = Track.objects.organised_by(request.user).values("pk")
+    if task.tracks().exclude(pk__in=organised).exists():
+        raise PermissionDenied
+    with_documents = request.GET.get("documents") == "1"
+    return zip_file(f"{slug}.zip", task_export.build_task_members(task, with_documents))
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:
