@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError, format_utc
-from leaderboard.actions.task_teams import enlist, rows_of, spread, spread_team
+from leaderboard.actions.task_teams import enlist, find_row, rows_of, spread, spread_team
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -86,7 +86,7 @@ def find_inviting_team(track: Track, code: str) -> Team | None:
 
 def join_track(track: Track, user: User, asking: JoinDetails = JoinDetails()) -> Team:
     """Return the user's team in the track, joined or created if needed; raises JoinError."""
-    team = track.team_of(user)
+    team = track.team_of(user) or find_row(track, user)
     if team is not None:
         return team
     refuse_without_terms(track, asking)

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.models import Membership, Task, TaskTeam, TaskTrack, Team, Track
+from leaderboard.models import Membership, Task, TaskTeam, TaskTrack, Team, Track, User
 from leaderboard.models.people import team_key
 
 
@@ -17,6 +17,14 @@ def rows_of(team: Team) -> QuerySet[Team]:
     if team.task_team_id is None:
         return Team.objects.filter(pk=team.pk)
     return Team.objects.filter(task_team=team.task_team_id)
+
+
+def find_row(track: Track, user: User) -> Team | None:
+    """Return the row of the user's team of the task of a track, made if it is missing."""
+    teams = TaskTeam.objects.filter(task__places__track=track, teams__memberships__user=user)
+    for task_team in teams[:1]:
+        spread_team(task_team)
+    return track.team_of(user)
 
 
 def enlist(team: Team) -> None:

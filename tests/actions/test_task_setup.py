@@ -192,3 +192,10 @@ def test_a_run_of_one_track_counts_for_the_task(both, ada, ben):
     task_setup.change_task(task, ada, {"quota_per_day": 1})
     with pytest.raises(FilesRefusedError, match="1 of 1 runs of this task for today"):
         send(task, ben, {"rolls.run": ROLLS_OTHER})
+
+
+def test_a_row_that_a_team_lacks_is_made_once_it_is_needed(both, ada, ben):
+    task = group(ada, *both)
+    people.join_task(task, ben)
+    both[1].teams.all().delete()
+    assert people.join_track(both[1], ben).name == "ben"
