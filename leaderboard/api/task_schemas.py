@@ -2,19 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
+from leaderboard.actions.names import LARGEST_INTEGER
+from leaderboard.api.fields import Name, Slug, Text
 from leaderboard.api.schemas import Number
+
+
+class TaskPlace(Schema):
+    track: Slug
+    phase: Annotated[Text, StringConstraints(max_length=60)] = ""
+    group: Annotated[Text, StringConstraints(max_length=60)] = Field(
+        "", description="Tracks of one group have a mean of their own."
+    )
+
+
+Limit = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+
+
+class TaskPatch(Schema):
+    """Omitted fields do not change. The slug is fixed."""
+
+    name: Name = ""
+    description: Annotated[Text, StringConstraints(max_length=20000)] = ""
+    joining: Literal["everyone", "invitation", "approval"] = "everyone"
+    terms: Annotated[Text, StringConstraints(max_length=20000)] = Field(
+        "", description="Teams accept them once for all tracks."
+    )
+    quota_per_day: Limit | None = Field(
+        None, description="Runs of a team per day on all tracks together; null: no limit."
+    )
+    quota_total: Limit | None = Field(
+        None, description="Runs of a team in total on all tracks together; null: no limit."
+    )
+    measure: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="One measure for the board; empty: the ranking measure of each track."
+    )
+    main_branch: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Versions are compared with it; empty: with the baseline."
+    )
+    baseline: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = Field(
+        None, description="ID of a system of the task, or null."
+    )
+    places: list[TaskPlace] = Field(
+        [],
+        max_length=500,
+        description="The tracks in order. A track of yours that is not in the task is added; those "
+        "that you omit follow.",
+    )
+
+
+class TaskIn(Schema):
+    slug: Slug
+    name: Name
+    tracks: list[Slug] = Field([], max_length=500, description="Tracks that you organise.")
+    collections: list[Slug] = Field(
+        [],
+        max_length=500,
+        description="Collections that you organise; each gets an internal track with defaults.",
+    )
 
 
 class TaskOut(Schema):
     slug: str
     name: str
+    description: str
+    joining: Literal["everyone", "invitation", "approval"]
+    terms: str
+    quota_per_day: int | None
+    quota_total: int | None
+    measure: str = Field(description="Empty: the ranking measure of each track.")
     main_branch: str = Field(description="Versions are compared with it; empty: with the baseline.")
     tracks: list[str]
+    places: list[TaskPlace] = Field(description="The tracks that you may know, in order.")
+    team: str | None = Field(description="Your team.")
+    invitation: str = Field("", description="Invitation code. Only organisers see it.")
+
+
+class TaskList(Schema):
+    items: list[TaskOut]
+    next: str | None
+
+
+class TaskTeamOut(Schema):
+    task: str
+    team: str
+    tracks: list[str] = Field(description="The tracks that the team takes part in.")
 
 
 class TaskColumnOut(Schema):

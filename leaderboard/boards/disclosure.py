@@ -374,7 +374,7 @@ def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """Return the viewer's view of a track; raise 404 if the track may not be known."""
     tracks = Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team"),
+        *("collection", "judgment_set", "baseline__team", "task_place__task"),
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     track = tracks.filter(slug=slug).first()

@@ -182,7 +182,18 @@ CALLS = {
         "submit",
         form={"name": "oven", "files": "1 Q0 d1 1 1.0 new\n"},
     ),
+    "get /tasks": Call("/tasks", EVERYBODY),
+    "post /tasks": Call(
+        "/tasks",
+        [401, *[422] * 4, 201, 201, 201],
+        "organise",
+        body={"slug": "supper", "name": "Supper", "tracks": ["rolls"]},
+    ),
     "get /tasks/{slug}": Call("/tasks/meal", EVERYBODY),
+    "patch /tasks/{slug}": Call(
+        "/tasks/meal", by_organisers(200), "organise", body={"name": "Mine"}
+    ),
+    "post /tasks/{slug}/join": Call("/tasks/meal/join", WITH_TOKEN, "submit", body={}),
     "get /tasks/{slug}/board": Call("/tasks/meal/board", EVERYBODY),
     "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
     "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(

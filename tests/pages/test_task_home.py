@@ -89,3 +89,22 @@ def test_a_measure_that_no_track_has_is_refused(task, as_ada):
     answer = as_ada.post("/tasks/baking/manage/", form)
     assert answer.status_code == 422
     assert "No track has this measure" in answer.content.decode()
+
+
+def test_pages_lead_to_tasks(task, client, as_ben):
+    for address in ("/", "/tracks/", "/tracks/bread/", "/tracks/rolls/task/"):
+        assert '"/tasks/baking/"' in client.get(address).content.decode(), address
+    assert '"/tasks/new/"' in client.get("/tracks/run-a-task/").content.decode()
+    assert '"/tasks/baking/about/"' in as_ben.get("/tracks/bread/join/").content.decode()
+
+
+def test_the_team_page_of_a_track_speaks_for_the_task(task, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    assert "takes part in all tracks of" in as_ben.get("/tracks/rolls/team/").content.decode()
+    as_ben.post("/tasks/baking/join/", {"team_name": "Others"})
+    assert {team.name for team in TaskTeam.objects.get().teams.all()} == {"Crumbs"}
+
+
+def test_a_track_of_a_task_keeps_its_rule_for_joining(task, as_ada):
+    page = as_ada.get("/tracks/bread/manage/").content.decode()
+    assert "A setting of its task." in page

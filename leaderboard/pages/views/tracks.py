@@ -20,7 +20,7 @@ from leaderboard.actions.default_tracks import build_internal_track, default_set
 from leaderboard.actions.undo import find_visible_changes
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import find_board
-from leaderboard.models import Collection, JoinRequest, Track
+from leaderboard.models import Collection, JoinRequest, Task, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
@@ -43,6 +43,8 @@ from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 10
+# Tasks above the list of tracks.
+FIRST_TASKS = 6
 # Requests to join beside the settings; the desk has all of them.
 FIRST_REQUESTS = 3
 
@@ -52,14 +54,24 @@ def home(request: HttpRequest) -> HttpResponse:
     """Show a signed-in reader all tracks, and everyone else what this site is for."""
     if request.user.is_authenticated:
         return all_tracks(request)
-    return render(request, "front.html", build_front_page(_visible_lines(request)))
+    context = build_front_page(_visible_lines(request)) | {"tasks": _first_tasks(request)}
+    return render(request, "front.html", context)
 
 
 @require_GET
 def all_tracks(request: HttpRequest) -> HttpResponse:
     lines = _visible_lines(request)
-    context = {"groups": group_tracks(lines), "latest_runs": latest_runs(request.user, lines)}
+    context = {
+        "groups": group_tracks(lines),
+        "latest_runs": latest_runs(request.user, lines),
+        "tasks": _first_tasks(request),
+    }
     return render(request, "home.html", context)
+
+
+def _first_tasks(request: HttpRequest) -> list[Task]:
+    """Return the newest tasks that the reader may know; their own page lists all."""
+    return list(Task.objects.visible_to(request.user).order_by("-created_at", "-pk")[:FIRST_TASKS])
 
 
 def _visible_lines(request: HttpRequest) -> list[TrackLine]:
