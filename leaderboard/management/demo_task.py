@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.actions import people
+from leaderboard.actions import task_setup
 from leaderboard.actions.run_files import list_run_files
 from leaderboard.actions.systems import SystemDetails, change_system, submit_version
 from leaderboard.management.demo_samples import GARDENS, HARBOURS, open_sample_track, sample_facts
 from leaderboard.management.sample.rankers import SampleRun, runs
-from leaderboard.models import System, SystemVersion, Task, TaskTeam, TaskTrack, Track, User
+from leaderboard.models import System, SystemVersion, Task, Track, User
 from leaderboard.runs.facts import clean_facts
 
 TASK = "harbours-and-gardens"
@@ -59,7 +59,8 @@ def make_sample_task(harbours: Track, organiser: User, users: Mapping[str, User]
     """
     gardens = Track.objects.filter(slug=GARDENS.slug).first()
     gardens = gardens or open_sample_track(GARDENS, organiser)
-    task = make_task(organiser, [harbours, gardens], users)
+    task = Task(slug=TASK, name=NAME, description=DESCRIPTION)
+    task_setup.make_task(organiser, task, [harbours, gardens])
     made = {
         sample.slug: {run.tag: run for run in runs(sample.folder, tags_of(sample.slug))}
         for sample in (HARBOURS, GARDENS)
@@ -72,21 +73,7 @@ def make_sample_task(harbours: Track, organiser: User, users: Mapping[str, User]
         if system.description:
             change_system(version.system, user, system.name, system.description)
     baseline = System.objects.get(task=task, name=SYSTEMS[0].name)
-    Task.objects.filter(pk=task.pk).update(baseline=baseline)
-
-
-def make_task(organiser: User, tracks: list[Track], users: Mapping[str, User]) -> Task:
-    task = Task.objects.create(slug=TASK, name=NAME, description=DESCRIPTION, owner=organiser)
-    teams = {name: TaskTeam.objects.create(task=task) for name in users}
-    own = TaskTeam.objects.create(task=task, of_organisers=True)
-    for position, track in enumerate(tracks):
-        TaskTrack.objects.create(task=task, track=track, position=position)
-        for name, user in users.items():
-            people.join_track(track, user, people.JoinDetails(team_name=name))
-            track.teams.filter(name=name).update(task_team=teams[name])
-        organisers = people.get_or_create_organisers_team(track)
-        track.teams.filter(pk=organisers.pk).update(task_team=own)
-    return task
+    task_setup.change_task(task, organiser, {"baseline": baseline})
 
 
 def tags_of(track: str) -> set[str]:
