@@ -34,11 +34,11 @@ def make_food_task(ada: User, ben: User, cat: User) -> Task:
     texts = {"bm25": [RUN, OTHER_RUN, RUN], "dense": [OTHER_RUN, RUN, WORST_RUN]}
     for place, slug in enumerate(["bread", "cheese", "wine"]):
         track = make_track(make_collection(ada, slug), slug)
-        group = "solid" if place < 2 else "liquid"
-        TaskTrack.objects.create(track=track, task=task, position=place, group=group)
         put_into(versions["bm25"], make_run(track, ben, texts["bm25"][place]))
         put_into(versions["dense"], make_run(track, cat, texts["dense"][place]))
         track.teams.filter(memberships__user=ben).update(task_team=ours)
         track.teams.filter(memberships__user=cat).update(task_team=theirs)
+        group = "solid" if place < 2 else "liquid"
+        TaskTrack.objects.create(track=track, task=task, position=place, group=group)
     put_into(versions["worst"], make_run(task.tracks()[0], cat, WORST_RUN))
     return task
