@@ -108,3 +108,17 @@ def test_the_team_page_of_a_track_speaks_for_the_task(task, as_ben, ben):
 def test_a_track_of_a_task_keeps_its_rule_for_joining(task, as_ada):
     page = as_ada.get("/tracks/bread/manage/").content.decode()
     assert "A setting of its task." in page
+
+
+def test_teams_of_a_blind_track_are_told_to_its_organisers_alone(task, as_ben, as_cat, cat):
+    Track.objects.update(disclosure="blind", pseudonyms=True)
+    as_ben.post("/tasks/baking/join/", {"team_name": "Crumbs", "accepts_terms": "on"})
+    task.co_organisers.add(cat)
+    assert "Crumbs" not in as_cat.get("/tasks/baking/manage/").content.decode()
+
+
+def test_a_draft_is_no_track_to_remove_for_who_does_not_know_it(task, as_cat, cat):
+    Track.objects.filter(slug="rolls").update(is_draft=True)
+    task.co_organisers.add(cat)
+    assert as_cat.post("/tasks/baking/manage/tracks/rolls/remove/").status_code == 404
+    assert task.tracks().count() == 2

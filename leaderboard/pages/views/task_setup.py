@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -16,7 +16,7 @@ from leaderboard.actions import people, task_setup
 from leaderboard.actions.people import OrganiserError
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import TaskSight, task_or_404
-from leaderboard.models import JoinRequest, Membership
+from leaderboard.models import JoinRequest, Membership, Track
 from leaderboard.pages.forms.people import OrganiserForm
 from leaderboard.pages.forms.task_setup import AddTrackForm, DeleteTaskForm, PlaceForm, TaskForm
 from leaderboard.pages.short_lists import shorten
@@ -51,7 +51,7 @@ def task_manage(request: HttpRequest, slug: str) -> HttpResponse:
 def _render(request: HttpRequest, sight: TaskSight, **forms: Any) -> HttpResponse:
     tracks = [seen.track for seen in sight.sights]
     requests = JoinRequest.objects.filter(
-        track__in=tracks, state=JoinRequest.State.WAITING
+        track__in=_organised_tracks(sight), state=JoinRequest.State.WAITING
     ).select_related("user", "track")
     context = {
         "task": sight.task,
@@ -71,12 +71,15 @@ def _render(request: HttpRequest, sight: TaskSight, **forms: Any) -> HttpRespons
 
 
 def _list_members(sight: TaskSight) -> Any:
-    """Return each member of each team once: by the first track that the organiser may know."""
-    members = Membership.objects.none()
-    if sight.sights:
-        opened = [seen.track for seen in sight.sights if not seen.track.is_draft]
-        members = Membership.objects.filter(track__in=opened[:1])
+    """Return each member of each team once: by the first open track that the user organises."""
+    opened = [track for track in _organised_tracks(sight) if not track.is_draft]
+    members = Membership.objects.filter(track__in=opened[:1])
     return members.select_related("team", "user").order_by("team__name", "joined_at")
+
+
+def _organised_tracks(sight: TaskSight) -> list[Track]:
+    """Return the tracks that the user organises, whose teams and requests the user may know."""
+    return [seen.track for seen in sight.sights if seen.is_organiser]
 
 
 def _build_place_forms(sight: TaskSight, data: Any = None) -> list[PlaceForm]:
@@ -122,7 +125,10 @@ def add_task_track(request: HttpRequest, slug: str) -> HttpResponse:
 def remove_task_track(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     """Make a track of a task stand alone again."""
     sight = organised_task_or_403(request, slug)
-    removed = get_object_or_404(sight.task.tracks(), slug=track)
+    known = {seen.track.slug: seen.track for seen in sight.sights}
+    if track not in known:
+        raise Http404("no such track in this task")
+    removed = known[track]
     try:
         task_setup.remove_track(sight.task, request.user, removed)
         messages.success(request, f"{removed} stands alone again, with its teams and runs.")
@@ -179,8 +185,7 @@ def renew_task_invitation(request: HttpRequest, slug: str) -> HttpResponse:
 def decide_task_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
     """Approve or decline a request to join a task."""
     sight = organised_task_or_403(request, slug)
-    own = [seen.track for seen in sight.sights if seen.is_organiser]
-    asked = get_object_or_404(JoinRequest, track__in=own, pk=request_id)
+    asked = get_object_or_404(JoinRequest, track__in=_organised_tracks(sight), pk=request_id)
     try:
         if "approve" in request.POST:
             # The name that the organiser saw, because the request may have changed since.
