@@ -1,0 +1,112 @@
+"""A version is one version, and the quota of a task holds, when a team sends several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.services import people
+from tests.services.machines import Site
+from tests.services.people import Person
+from tests.services.racing import answer_to, bring_collection, open_track
+
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+
+AT_ONCE = 8
+QUOTA = 3
+TRACKS = ("left", "right")
+
+
+@pytest.fixture(scope="session")
+def organisers() -> dict[str, Person]:
+    return {}
+
+
+@pytest.fixture
+def ada(site: Site, organisers: dict[str, Person]) -> Person:
+    """An organiser at a browser, the same for every test of a site."""
+    if site.url not in organisers:
+        organisers[site.url] = people.organiser(site, "task-race-ada")
+        bring_collection(site, organisers[site.url].token)
+    return organisers[site.url]
+
+
+def make_task(ada: Person, slug: str, **settings: Any) -> str:
+    """A task of two tracks of one collection; files are recognised by their names."""
+    slugs = [f"{slug}-{name}" for name in TRACKS]
+    for track in slugs:
+        open_track(ada.site, ada.token, track)
+    rows = ada.site.rows(f"select id from leaderboard_track where slug like '{slug}-%'")
+    ada.open("/tasks/new/")
+    page = ada.send("/tasks/new/", name=slug, slug=slug, tracks=[key for (key,) in rows])
+    assert page.address == f"/tasks/{slug}/about/", page.text
+    form = {"name": slug, "joining": "everyone", **settings}
+    assert ada.send(f"/tasks/{slug}/manage/", **form).status == 200
+    return slug
+
+
+Request = tuple[str, dict[str, str]]
+
+
+def sent_at_once(
+    site: Site, token: str, task: str, requests: Sequence[Request]
+) -> list[tuple[int, dict[str, Any]]]:
+    """Submit all at the same moment: each a version, with the document that leads its runs."""
+
+    def send(request: Request) -> tuple[int, dict[str, Any]]:
+        version, runs = request
+        files = [
+            SimpleUploadedFile(f"{task}-{name}.run", f"1 Q0 {docno} 1 1.0 x\n".encode())
+            for name, docno in runs.items()
+        ]
+        told = {"name": "oven", "version": version, "files": files}
+        return answer_to(site.request(f"/tasks/{task}/systems", token, **told))
+
+    with ThreadPoolExecutor(len(requests)) as threads:
+        return list(threads.map(send, requests))
+
+
+def stored(site: Site, task: str, version: str) -> tuple[int, int]:
+    """How many versions of this label there are, and how many runs of them."""
+    of_version = (
+        "from leaderboard_systemversion v join leaderboard_system s on s.id = v.system_id "
+        "join leaderboard_task t on t.id = s.task_id {} "
+        f"where t.slug = '{task}' and v.label = '{version}'"
+    )
+    [(versions,)] = site.rows(f"select count(*) {of_version.format('')}")
+    runs_of_it = of_version.format("join leaderboard_run r on r.version_id = v.id")
+    [(runs,)] = site.rows(f"select count(*) {runs_of_it}")
+    return versions, runs
+
+
+def test_the_same_version_sent_several_times_at_once_is_one_version(site, ada):
+    task, token = make_task(ada, "same"), site.manage("create_token", "same-ben")
+    answers = sent_at_once(site, token, task, [("1", dict.fromkeys(TRACKS, "d1"))] * AT_ONCE)
+    assert [status for status, _ in answers] == [202] * AT_ONCE, answers
+    assert len({str(sorted(run["run"] for run in told["runs"])) for _, told in answers}) == 1
+    assert stored(site, task, "1") == (1, 2)
+
+
+def test_of_other_files_for_one_version_at_once_the_first_are_its_runs(site, ada):
+    task, token = make_task(ada, "other"), site.manage("create_token", "other-ben")
+    requests = [("1", dict.fromkeys(TRACKS, f"d{number}")) for number in range(AT_ONCE)]
+    answers = sent_at_once(site, token, task, requests)
+    assert sorted(status for status, _ in answers)[0] == 202
+    refused = [(status, told) for status, told in answers if status != 202]
+    assert len(refused) == AT_ONCE - 1, answers
+    assert all(status < 500 and "Nothing was submitted" in str(told) for status, told in refused)
+    assert stored(site, task, "1") == (1, 2)
+
+
+def test_of_versions_at_once_the_quota_of_the_task_is_taken_and_no_more(site, ada):
+    task = make_task(ada, "quota", quota_total=QUOTA)
+    token = site.manage("create_token", "quota-ben")
+    requests = [(str(n), {TRACKS[n % 2]: f"d{n}"}) for n in range(AT_ONCE)]
+    answers = sent_at_once(site, token, task, requests)
+    accepted = [told for status, told in answers if status == 202]
+    assert len(accepted) == QUOTA, answers
+    assert {told["code"] for status, told in answers if status != 202} == {"E_QUOTA"}
