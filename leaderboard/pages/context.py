@@ -26,7 +26,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
 def section_of(path: str) -> str:
     """Return the section of the site that a path belongs to, for the navigation bar."""
     first = path.split("/")[1]
-    return {"": "tracks", "runs": "tracks", "tasks": "tracks"}.get(first, first)
+    return {"": "tracks", "runs": "tracks"}.get(first, first)
 
 
 class StalledQueue:

@@ -122,3 +122,7 @@ def test_a_draft_is_no_track_to_remove_for_who_does_not_know_it(task, as_cat, ca
     task.co_organisers.add(cat)
     assert as_cat.post("/tasks/baking/manage/tracks/rolls/remove/").status_code == 404
     assert task.tracks().count() == 2
+
+
+def test_the_navigation_marks_tasks(db, client):
+    assert 'aria-current="true">Tasks</a>' in client.get("/tasks/").content.decode()
