@@ -334,7 +334,8 @@ def _sort_incomplete(rows: Iterable[SystemRow]) -> list[SystemRow]:
 
 def _choose_phase(sight: TaskSight, choice: TaskChoice) -> str:
     """Return the phase asked for, or else the last one that shows something."""
-    if choice.phase is not None and choice.phase in (*sight.phases, EVERY_PHASE):
+    asks_all = choice.phase == EVERY_PHASE and len(sight.phases) > 1
+    if choice.phase is not None and (choice.phase in sight.phases or asks_all):
         return choice.phase
     shown = [seen.track.task_place.phase for seen in sight.sights if sight.shows(seen)]
     latest = [phase for phase in sight.phases if phase in shown] or sight.phases
@@ -432,11 +433,11 @@ def _load_rows(
         )
     baseline = _find_baseline(sight, choice)
     if choice.versions != EVERY_VERSION:
-        rows = _keep_newest(rows, choice)
+        rows = keep_newest(rows, choice)
     return [replace(row, is_baseline=True) if baseline(row) else row for row in rows]
 
 
-def _keep_newest(rows: Sequence[SystemRow], choice: TaskChoice) -> list[SystemRow]:
+def keep_newest(rows: Sequence[SystemRow], choice: TaskChoice) -> list[SystemRow]:
     """Return one row per system; a version that the reader names as baseline stays too."""
 
     def order(row: SystemRow) -> tuple[Any, ...]:

@@ -192,6 +192,10 @@ def test_a_hidden_track_is_named_with_its_date_and_counts_for_nothing(task, as_c
     assert "over 3 tracks" in words(page_at(as_ada, BOARD))
 
 
+def test_all_phases_of_a_task_without_phases_are_its_tracks(task, client):
+    assert rows(page_at(client, f"{BOARD}?phase=all")) == rows(page_at(client, BOARD))
+
+
 def test_a_task_of_which_a_reader_sees_no_track_does_not_exist(task, client):
     task.tracks().update(visibility="members")
     assert client.get(BOARD).status_code == 404

@@ -53,6 +53,7 @@ def step_chart(
     turns: Sequence[JudgmentChange],
     title: str,
     link: Link = no_link,
+    noun: str = "run",
 ) -> SafeString:
     """Return the chart; changes before the first run are not drawn."""
     latest = max(dated.at for dated in (*runs, *turns))
@@ -63,7 +64,7 @@ def step_chart(
     body += "".join(_dot(dated, across, upright, link(dated)) for dated in runs)
     first, last = runs[0], runs[-1]
     summary = (
-        f"{counted(len(runs), 'run')} from {date(first.at)} to {date(last.at)};"
+        f"{counted(len(runs), noun)} from {date(first.at)} to {date(last.at)};"
         f" the best score went from {score(first.best)} to {score(last.best)}."
     )
     return render_plot(title, summary, HEIGHT, body, links=True)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import people, systems
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
+from leaderboard.analysis.system_profiles import build_profile
 from leaderboard.boards.disclosure import TaskSight, task_or_404
 from leaderboard.boards.systems import (
     VisibleSystem,
@@ -33,7 +34,9 @@ from leaderboard.pages.forms.systems import (
     WithdrawVersionForm,
     common_fact_rules,
 )
+from leaderboard.pages.system_strips import SystemStrips
 from leaderboard.pages.views.lookups import page_number, text_of
+from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.facts import FactsForm, build_rows
 from leaderboard.runs.facts.values import EMPTY_VALUES
 
@@ -140,7 +143,10 @@ def task_systems(request: HttpRequest, slug: str) -> HttpResponse:
 def task_system(request: HttpRequest, slug: str, system_id: int) -> HttpResponse:
     """Show a system: its versions, their runs by track, and how the newest compares with main."""
     sight = task_or_404(request.user, slug)
-    return _render_system(request, sight, system_or_404(sight, system_id))
+    seen = system_or_404(sight, system_id)
+    if wants_csv(request):
+        return csv_file(f"{slug}-system-{system_id}", *build_profile(sight, seen.system).table)
+    return _render_system(request, sight, seen)
 
 
 def _render_system(
@@ -148,12 +154,15 @@ def _render_system(
 ) -> HttpResponse:
     shown = [version for version in seen.versions if version.answered and version.is_done]
     newest = shown[0] if shown else None
+    profile = build_profile(sight, seen.system)
     context = _context(sight) | {
         "seen": seen,
         "system": seen.system,
         "may_change": _may_change(sight, seen),
         "stated": build_rows(seen.system.facts),
         "compared": newest,
+        "profile": profile,
+        "strips": SystemStrips(profile),
         "verdict": find_verdict(sight, newest.version) if newest is not None else None,
         "follows": any(not version.is_done for version in seen.versions),
         **(_forms(seen) | forms if _may_change(sight, seen) else {}),
