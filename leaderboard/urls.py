@@ -49,6 +49,7 @@ from leaderboard.pages.views import (
     task_home,
     task_joining,
     task_setup,
+    task_snapshots,
     tasks,
     teams,
     topics,
@@ -209,6 +210,9 @@ task_urls = [
     ),
     path("manage/delete/", task_setup.delete_task, name="delete_task"),
     path("manage/archive.zip", downloads.task_archive, name="task_archive"),
+    path("snapshots/", task_snapshots.task_snapshots, name="task_snapshots"),
+    path("snapshots/<slug:name>/", task_snapshots.task_snapshot, name="task_snapshot"),
+    path("manage/freeze/", task_snapshots.freeze_task, name="freeze_task"),
 ]
 
 run_urls = [

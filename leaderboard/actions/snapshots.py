@@ -104,15 +104,15 @@ def snapshot_lines(snapshot: Snapshot) -> list[FrozenLine]:
 def _cells(snapshot: Snapshot, texts: Sequence[str]) -> list[FrozenCell]:
     pairs = zip(snapshot.heads, texts, strict=True)
     return [
-        FrozenCell(text, True) if head in TEXT_COLUMNS else FrozenCell(_print_number(text), False)
+        FrozenCell(text, True) if head in TEXT_COLUMNS else FrozenCell(drop_zero(text), False)
         for head, text in pairs
     ]
 
 
-def _print_number(text: str) -> str:
+def drop_zero(text: str) -> str:
     """Drop the zero before the point, which snapshots of earlier versions have.
 
-    >>> _print_number("+0.0250 to +0.1000"), _print_number("1.0000")
+    >>> drop_zero("+0.0250 to +0.1000"), drop_zero("1.0000")
     ('+.0250 to +.1000', '1.0000')
     """
     return re.sub(r"(?<![\d.])0(?=\.\d)", "", text)

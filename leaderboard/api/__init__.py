@@ -20,6 +20,7 @@ from leaderboard.api import (
     runs,
     systems,
     task_boards,
+    task_snapshots,
     tasks,
     tracks,
 )
@@ -104,6 +105,7 @@ api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
 api.add_router("/tasks", tasks.router)
 api.add_router("/tasks", task_boards.router)
+api.add_router("/tasks", task_snapshots.router)
 api.add_router("", runs.router)
 api.add_router("/tasks", systems.router)
 api.add_router("", assessments.router)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from ninja import Schema
@@ -144,3 +145,18 @@ class TaskBoardOut(Schema):
     hidden: list[str] = Field(description="Tracks whose scores are not shown yet.")
     standings: list[SystemStandingOut]
     incomplete: list[SystemStandingOut]
+
+
+class TaskSnapshotOut(Schema):
+    slug: str
+    name: str
+    note: str
+    caption: str = Field(description="What the board shows, by which measures and tests.")
+    systems: int
+    created_at: datetime
+    formats: list[str] = Field(description="Formats of its files, for `format`.")
+
+
+class TaskSnapshotList(Schema):
+    items: list[TaskSnapshotOut]
+    next: str | None

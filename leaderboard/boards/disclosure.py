@@ -13,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
@@ -29,6 +30,7 @@ from leaderboard.models import (
     JudgmentSet,
     Run,
     Task,
+    TaskSnapshot,
     Team,
     Topic,
     Track,
@@ -426,16 +428,42 @@ def task_sight_of(task: Task, viewer: Viewer, by_badge: bool = False) -> TaskSig
     visible = Track.objects.visible_to(viewer).values("pk")
     if by_badge:
         visible = Track.objects.opened().values("pk")
-    tracks = (
-        task.tracks()
-        .filter(pk__in=visible)
-        .select_related(
+    sights = tuple(sights_of(_load_tracks(task, visible), viewer))
+    return TaskSight(task, viewer, task.is_organised_by(viewer), sights)
+
+
+def shared_task_sight(task: Task) -> TaskSight:
+    """Return what all who may know the tracks of a task see of it alike.
+
+    It has no draft, and no track that hides a score or a name from somebody.
+    """
+    opened = _load_tracks(task, Track.objects.opened().values("pk"))
+    nobody = AnonymousUser()
+    sights = [sight for sight in sights_of(opened, nobody) if sight.can_see_snapshots]
+    return TaskSight(task, nobody, False, tuple(sights))
+
+
+def visible_task_snapshots(sight: TaskSight) -> QuerySet[TaskSnapshot]:
+    """Return the frozen boards of a task whose tracks all show their snapshots to this viewer."""
+    of_editions = TaskSnapshot.editions.through.objects.filter(tasksnapshot__task=sight.task)
+    frozen = Track.objects.filter(editions__in=of_editions.values("edition")).distinct()
+    known = frozen.filter(pk__in=Track.objects.visible_to(sight.viewer).values("pk"))
+    shown = [
+        seen.track.pk for seen in sights_of(list(known), sight.viewer) if seen.can_see_snapshots
+    ]
+    hidden = of_editions.exclude(edition__track__in=shown)
+    return sight.task.snapshots.exclude(pk__in=hidden.values("tasksnapshot"))
+
+
+def _load_tracks(task: Task, known: QuerySet[Track, Any]) -> list[Track]:
+    """Return those tracks of a task, in order, with what their views read."""
+    tracks = task.tracks().filter(pk__in=known)
+    return list(
+        tracks.select_related(
             *("task_place", "collection", "judgment_set", "baseline__team"),
             *("edition__judgment_set", "public_edition__judgment_set"),
         )
     )
-    sights = tuple(sights_of(list(tracks), viewer))
-    return TaskSight(task, viewer, task.is_organised_by(viewer), sights)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from leaderboard.models import (
     Snapshot,
     SystemVersion,
     Task,
+    TaskSnapshot,
     Track,
 )
 
@@ -61,6 +62,7 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     tried = OrderTrial.objects.filter(edition__in=editions)
     _cancel_jobs("try_orders", tried.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.
+    TaskSnapshot.objects.filter(editions__in=editions).delete()
     for rows in (Snapshot, Pool):
         rows.objects.filter(track__in=tracks).delete()
     for queryset in (runs, editions, tracks):

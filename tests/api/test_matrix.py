@@ -195,6 +195,8 @@ CALLS = {
     ),
     "post /tasks/{slug}/join": Call("/tasks/meal/join", WITH_TOKEN, "submit", body={}),
     "get /tasks/{slug}/board": Call("/tasks/meal/board", EVERYBODY),
+    "get /tasks/{slug}/snapshots": Call("/tasks/meal/snapshots", EVERYBODY),
+    "get /tasks/{slug}/snapshots/{name}": Call("/tasks/meal/snapshots/final", ORGANISERS_SEE),
     "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
     "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(
         "/tasks/meal/systems/{system}/versions/v1", OWN_TEAM
@@ -383,6 +385,11 @@ def make_system(track: Track, user: User) -> str:
     task = Task.objects.create(slug="meal", name="Meal", owner=track.owner)
     task.co_organisers.set(track.co_organisers.all())
     TaskTrack.objects.create(task=task, track=track, position=0)
+    frozen = task.snapshots.create(
+        **{"slug": "final", "name": "final", "created_by": track.owner, "caption": "All tracks."},
+        **{"heads": [], "rows": [], "files": {"json": "{}"}},
+    )
+    frozen.editions.add(Track.objects.get(pk=track.pk).edition)
     for team in track.teams.all():
         Team.objects.filter(pk=team.pk).update(task_team=TaskTeam.objects.create(task=task))
     team = TaskTeam.objects.get(teams__memberships__user=user)

@@ -25,6 +25,7 @@ from leaderboard.models import (
     ApiToken,
     Assessment,
     Assignment,
+    Edition,
     JudgmentSet,
     MachineCard,
     Run,
@@ -101,6 +102,9 @@ PAGES = {
     "task_history": ("/tasks/meal/history/", EVERYBODY),
     "task_differences": ("/tasks/meal/differences/", EVERYBODY),
     "task_compare": ("/tasks/meal/compare/", EVERYBODY),
+    "task_snapshots": ("/tasks/meal/snapshots/", EVERYBODY),
+    # It was frozen with a track that is blind now.
+    "task_snapshot": ("/tasks/meal/snapshots/final/", OPENED),
     # Cat judges documents of one of its tracks.
     "task_badge": ("/tasks/meal/badge.svg", [200, 404, *[200] * 6]),
     "task_badge_by_code": ("/task-badges/code-of-meal.svg", EVERYBODY),
@@ -309,6 +313,7 @@ ACTS = {
     "renew_task_invitation": Act("/tasks/meal/manage/invitation/", ACT),
     "decide_task_request": Act("/tasks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}),
     "delete_task": Act("/tasks/meal/manage/delete/", ACT, {"name": "Meal"}),
+    "freeze_task": Act("/tasks/meal/manage/freeze/", ACT, {"name": "As published"}),
     "task_submit": Act(
         "/tasks/meal/submit/",
         [401, 200, 200, 200, 200, 200, 200, 200],
@@ -515,6 +520,12 @@ def make_task_of_runs(*tracks: Track) -> dict[str, Any]:
         run = track.runs.earliest("received_at")
         Team.objects.filter(pk=run.team_id).update(task_team=team)
         Run.objects.filter(pk=run.pk).update(version=version)
+    frozen = task.snapshots.create(
+        **{"slug": "final", "name": "final", "created_by": task.owner, "caption": "All tracks."},
+        **{"heads": [{"title": "System", "detail": "", "is_words": True}], "files": {}},
+        rows=[[version.pk, "oven 1"]],
+    )
+    frozen.editions.set(Edition.objects.filter(pk__in=task.tracks().values("edition")))
     return {"system": system.pk, "version": version.pk}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -63,6 +64,31 @@ class SnapshotForm(forms.Form):
         help_text="One per line, in the order of the citation. Default: those of the track.",
         widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
+
+
+class TaskSnapshotForm(forms.Form):
+    """The name of a task's snapshot, and which of its phases is frozen."""
+
+    name = forms.CharField(
+        label="Name", max_length=120, help_text="For example: as published in the overview."
+    )
+    phase = forms.ChoiceField(label="Phase", required=False)
+    note = forms.CharField(
+        label="Note",
+        max_length=2000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
+    )
+
+    def __init__(self, *args: Any, phases: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if len(phases) < 2:
+            del self.fields["phase"]
+            return
+        shown = self.fields["phase"]
+        assert isinstance(shown, forms.ChoiceField)
+        shown.choices = [(phase, phase or "no phase") for phase in phases]
+        shown.initial = phases[-1]
 
 
 class AnnouncementForm(forms.Form):
