@@ -23,7 +23,6 @@ CALLS = {
     "/api/v1/tracks/{slug}/leaderboard": {"get"},
     "/api/v1/tracks/{slug}/compare": {"get"},
     "/api/v1/tracks/{slug}/runs": {"get", "post"},
-    "/api/v1/tasks/{slug}": {"get"},
     "/api/v1/tasks/{slug}/board": {"get"},
     "/api/v1/tasks/{slug}/snapshots": {"get"},
     "/api/v1/tasks/{slug}/snapshots/{name}": {"get"},
