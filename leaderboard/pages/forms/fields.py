@@ -156,6 +156,16 @@ def place_times_in_zone(form: forms.BaseForm, cleaned: dict[str, Any], names: li
             form.add_error(name, f"This time does not exist in {zone.key}.")
 
 
+class SeveralRowsField(forms.ModelMultipleChoiceField):
+    """Several rows; the number of none is larger than the database's numbers."""
+
+    def clean(self, value: Any) -> Any:
+        try:
+            return super().clean(value)
+        except OverflowError:
+            raise ValidationError("Choose from the list.") from None
+
+
 def refuse_larger(value: int, most: int = LARGEST_INTEGER) -> None:
     if value > most:
         raise ValidationError(f"Use {most:,} or less.")

@@ -12,7 +12,7 @@ from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.actions.task_setup import Place
 from leaderboard.models import Collection, JoinRequest, System, Task, Track, User
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
+from leaderboard.pages.forms.fields import SeveralRowsField, TextareaWithPlainLineEnds
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 from leaderboard.pages.forms.people import JoinForm
 
@@ -20,13 +20,13 @@ from leaderboard.pages.forms.people import JoinForm
 class NewTaskForm(forms.ModelForm):
     """The name of a task, and what it is made of: tracks, and collections without a track."""
 
-    tracks = forms.ModelMultipleChoiceField(
+    tracks = SeveralRowsField(
         Track.objects.none(),
         label="Your tracks",
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    collections = forms.ModelMultipleChoiceField(
+    collections = SeveralRowsField(
         Collection.objects.none(),
         label="Your collections without a track",
         required=False,
