@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from leaderboard.actions import task_snapshots
 from leaderboard.api import api
 from leaderboard.boards import deferred_tests
+from leaderboard.boards.disclosure import shared_task_sight
+from leaderboard.boards.task_boards import find_task_board
 from leaderboard.models import (
     Assignment,
     Comparison,
@@ -80,6 +83,8 @@ def make_task(run: Run) -> dict[str, str]:
     system = System.objects.create(task=task, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=run.submitted_by)
     Run.objects.filter(pk=run.pk).update(version=version)
+    board = find_task_board(shared_task_sight(task), tested=False)
+    task_snapshots.freeze_task_board(board, task.owner, "judging-1")
     return {"system_id": str(system.pk), "label": "1"}
 
 

@@ -111,13 +111,13 @@ def answer_to(request: urllib.request.Request) -> tuple[int, dict[str, Any]]:
             return error.code, json.load(error)
 
 
-def bring_collection(site: Site, organiser: str) -> None:
-    """The collection of every race, unless it is there."""
+def bring_collection(site: Site, organiser: str, slug: str = "races") -> None:
+    """The collection of an organiser's races, unless it is there."""
     seen = site.ask("/collections", organiser)["items"]
-    if not any(each["slug"] == "races" for each in seen):
+    if not any(each["slug"] == slug for each in seen):
         topics = SimpleUploadedFile("topics.tsv", TOPIC)
-        site.ask("/collections", organiser, slug="races", name="Races", topics=topics)
-    until(lambda: site.ask("/collections/races", organiser)["state"] == "ready", "it is ready")
+        site.ask("/collections", organiser, slug=slug, name=slug, topics=topics)
+    until(lambda: site.ask(f"/collections/{slug}", organiser)["state"] == "ready", "it is ready")
 
 
 def open_track(site: Site, organiser: str, slug: str, **settings: Any) -> Track:

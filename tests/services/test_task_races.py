@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 AT_ONCE = 8
 QUOTA = 3
+COLLECTION = "task-races"
 TRACKS = ("left", "right")
 
 
@@ -31,7 +32,7 @@ def ada(site: Site, organisers: dict[str, Person]) -> Person:
     """An organiser at a browser, the same for every test of a site."""
     if site.url not in organisers:
         organisers[site.url] = people.organiser(site, "task-race-ada")
-        bring_collection(site, organisers[site.url].token)
+        bring_collection(site, organisers[site.url].token, COLLECTION)
     return organisers[site.url]
 
 
@@ -39,7 +40,7 @@ def make_task(ada: Person, slug: str, **settings: Any) -> str:
     """A task of two tracks of one collection; files are recognised by their names."""
     slugs = [f"{slug}-{name}" for name in TRACKS]
     for track in slugs:
-        open_track(ada.site, ada.token, track)
+        open_track(ada.site, ada.token, track, collection=COLLECTION)
     rows = ada.site.rows(f"select id from leaderboard_track where slug like '{slug}-%'")
     ada.open("/tasks/new/")
     page = ada.send("/tasks/new/", name=slug, slug=slug, tracks=[key for (key,) in rows])
