@@ -31,6 +31,9 @@ class FolderField(NewFilesField):
         return super().clean(data, initial) if data else []
 
 
+NAMELESS = "Name the new system, or choose one of yours."
+
+
 class SystemForm(forms.Form):
     """The files of a version, and which system they are of: a new one, or one of the team's."""
 
@@ -41,7 +44,9 @@ class SystemForm(forms.Form):
     system = forms.ModelChoiceField(
         System.objects.none(), label="System", required=False, empty_label="A new system"
     )
-    name = forms.CharField(label="Name of a new system", max_length=80, required=False)
+    name = forms.CharField(
+        label="Name of a new system", max_length=80, error_messages={"required": NAMELESS}
+    )
     version = forms.CharField(
         label="Version",
         max_length=40,
@@ -68,13 +73,14 @@ class SystemForm(forms.Form):
     def __init__(self, *args: Any, systems: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["system"].queryset = systems
+        self.fields["name"].required = not systems.exists()
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not cleaned.get("files") and not cleaned.get("folder") and not self.errors:
             self.add_error("files", "Choose the run files, a zip or a folder.")
-        if not cleaned.get("system") and not cleaned.get("name", "").strip():
-            self.add_error("name", "Name the new system, or choose one of yours.")
+        if not (cleaned.get("system") or cleaned.get("name") or "name" in self.errors):
+            self.add_error("name", NAMELESS)
         return cleaned
 
     @property
