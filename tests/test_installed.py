@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -65,6 +66,27 @@ def client(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return install(wheel, "", tmp_path_factory.mktemp("client"))
 
 
+def test_the_source_builds_the_same_wheel(wheel, tmp_path):
+    words = [sys.executable, "-m", "hatchling", "build"]
+    subprocess.run([*words, "-t", "sdist", "-d", str(tmp_path)], cwd=ROOT, check=True)
+    [source] = tmp_path.glob("*.tar.gz")
+    subprocess.run(["tar", "xzf", source.name], cwd=tmp_path, check=True)
+    folder = tmp_path / source.name.removesuffix(".tar.gz")
+    subprocess.run([*words, "-t", "wheel", "-d", str(tmp_path)], cwd=folder, check=True)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_a_release_is_built_and_checked(tmp_path):
+    pytest.importorskip("twine")
+    checkout = tmp_path / "rankfield"
+    shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(".*", "var", "build", "dist"))
+    (checkout / ".venv").symlink_to(sys.prefix)
+    words = ["make", "-o", ".venv/dev", "release"]
+    made = subprocess.run(words, cwd=checkout, capture_output=True, text=True)
+    assert (made.returncode, made.stdout.count("PASSED")) == (0, 2), made.stdout + made.stderr
+    assert {path.suffix for path in (checkout / "dist").iterdir()} == {".whl", ".gz"}
+
+
 def test_the_wheel_has_the_version_of_the_code(wheel):
     assert wheel.name.startswith(f"rankfield-{settings.VERSION}-")
 
@@ -91,5 +113,7 @@ def test_without_the_extra_the_server_says_how_to_install_it(client):
 def test_with_the_extra_it_serves_the_demo(wheel, tmp_path):
     server = install(wheel, "[server]", tmp_path)
     shown = server.run("rankfield", "demo", "--once", "--port", "0")
-    assert shown.stdout.count(" OK\n") == 9, shown.stdout + shown.stderr
-    assert (server.folder / ".local" / "share" / "rankfield" / "rankfield.sqlite3").exists()
+    assert shown.stdout.count(" OK\n") == 10, shown.stdout + shown.stderr
+    home = server.folder / ".local" / "share" / "rankfield"
+    assert f"Everything is stored in {home}\n" in shown.stdout
+    assert (home / "rankfield.sqlite3").exists()
