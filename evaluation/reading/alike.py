@@ -1,7 +1,7 @@
 """Runs whose lines all have the same form, so that columns need not be searched.
 
 Topics have the length of the first, ranks count up, docnos have the length of the first or scores
-one of a few lengths, and every line ends with the same tag. So only line feeds are searched. The
+at most 23 characters, and every line ends with the same tag. So only line feeds are searched. The
 places of the columns are guessed from them, and verified by the values at these places. A line has
 five pieces without gaps, and every byte of each piece is checked:
 
@@ -23,7 +23,6 @@ from evaluation.reading.layout import (
     COLUMNS,
     DELETE,
     DOCNO,
-    LF,
     RANK,
     SCORE,
     SECOND,
@@ -32,19 +31,19 @@ from evaluation.reading.layout import (
     TOPIC,
     Lines,
     changes,
+    feeds_in,
 )
 from evaluation.reading.piles import Rows
 from evaluation.reading.ranks import DIGITS, are_spelled, count_ranks
-from evaluation.reading.words import FloatArray, Places, Text, Unclear, Words
+from evaluation.reading.words import Places, Text, Unclear, Words
 
-# How many lengths of scores are tried, and how many bytes before the end of a line are searched.
-LENGTHS = 8
-GLANCE = 160
+# Of scores shorter than this, nearly all fit into two words with the blank before them.
+SHORT = 13
 
 
 def uniform_lines_in(text: Text, columns: int) -> Lines:
     """Return the lines and rows of a run whose lines all have the form of the first."""
-    feeds = np.flatnonzero(text.bytes == LF)
+    feeds = feeds_in(text)
     first = text.token(0, int(feeds[0])).split()
     if columns != COLUMNS or len(first) != COLUMNS:
         raise Unclear("another number of columns")
@@ -56,11 +55,13 @@ def uniform_lines_in(text: Text, columns: int) -> Lines:
     if ranks is None:
         raise Unclear("no ranks that count")
     score = feeds - (len(first[TAG]) + 1)
-    docno, rank = blanks_around_ranks(text, second, score, DIGITS.take(ranks), first)
+    # Scores are about as long as the first.
+    last = words_before_tags(text, score, feeds, 2 if len(first[SCORE]) < SHORT else 3)
+    docno, rank = blanks_around_ranks(text, second, score, DIGITS.take(ranks), first, last)
     docnos, behind = docnos_between(text, second, docno)
     if not are_spelled(ranks, behind, separators_at(text, docno), separators_at(text, rank)):
         raise Unclear("another rank")
-    rows = Rows(docnos, ranks, scores_between(text, rank, score, feeds))
+    rows = Rows(docnos, ranks, text.decimals(rank + 1, score, last))
     ends = [topic, second, docno, rank, score]
     return Lines(text, [before, *ends], [*ends, feeds], feeds, topics, rows=rows)
 
@@ -83,39 +84,27 @@ def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -
 
 
 def blanks_around_ranks(
-    text: Text, second: Places, score: Places, digits: Places, first: list[bytes]
+    text: Text,
+    second: Places,
+    score: Places,
+    digits: Places,
+    first: list[bytes],
+    last: Words,
 ) -> tuple[Places, Places]:
     """Return the blanks around each rank.
 
-    They are as far after the second column as in the first line, or at one of a few distances
-    before the tag.
+    They are as far after the second column as in the first line, or the second is the last blank
+    in the words before the tag.
     """
     docno = second + (len(first[DOCNO]) + 1)
     if (text.bytes.take(docno, mode="clip") <= BLANK).all():
         rank = docno + digits + 1
     else:
-        rank = blanks_before_scores(text, score, len(first[SCORE]))
+        rank = text.blanks_before(last, score)
         docno = rank - digits - 1
     if (score - rank).min() < 2:
         raise Unclear("no score")
     return docno, rank
-
-
-def blanks_before_scores(text: Text, ends: Places, length: int) -> Places:
-    """Return the blank before each score, at one of the few distances from the end of a score."""
-    places = ends - (length + 1)
-    if places.min() < 0:
-        raise Unclear("a short line")
-    wrong = np.flatnonzero(text.bytes[places] > BLANK)
-    for _ in range(LENGTHS):
-        if not len(wrong):
-            return places
-        end = int(ends[wrong[0]])
-        tail = text.token(max(0, end - GLANCE), end)
-        length = len(tail) - 1 - max(tail.rfind(b" "), tail.rfind(b"\t"))
-        places[wrong] = np.maximum(ends[wrong] - (length + 1), 0)
-        wrong = wrong[text.bytes[places[wrong]] > BLANK]
-    raise Unclear("scores of many lengths")
 
 
 def separators_at(text: Text, places: Places) -> int:
@@ -148,10 +137,10 @@ def are_graphic(tokens: Words, lengths: Places) -> bool:
     return np.count_nonzero(letters <= BLANK) == behind and bool(letters.max() < DELETE)
 
 
-def scores_between(text: Text, before: Places, ends: Places, feeds: Places) -> FloatArray:
-    """Return the scores if every line ends like the first."""
+def words_before_tags(text: Text, ends: Places, feeds: Places, words: int) -> Words:
+    """Return so many words before the ends of scores if every line ends like the first."""
     separators_at(text, ends)
-    last = text.before_ending(ends, text.token(int(ends[0]), int(feeds[0]) + 1))
+    last = text.before_ending(ends, text.token(int(ends[0]), int(feeds[0]) + 1), words)
     if last is None:
         raise Unclear("another tag")
-    return text.decimals(before + 1, ends, last)
+    return last

@@ -10,22 +10,32 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from evaluation.problems import Refused, refuse
+
+inflating: ModuleType
+try:
+    # Of the server: it unpacks two to three times as fast, and accepts the same streams.
+    from isal import isal_zlib as inflating
+except ImportError:
+    inflating = zlib
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
-CHUNK = 128 * KIB
+CHUNK = 256 * KIB
 HEAD = 512
 # Up to this size a packed file is unpacked once before its lines are read: this detects a bomb
 # within a second, while reading its lines would take minutes.
 UNPACKED_TWICE = 4 * MIB
+# How many pieces of a larger file are unpacked before they are asked for.
+AHEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,8 @@ RUN_LIMITS = Limits()
 DOCUMENT_LIMITS = Limits(upload=4 * GIB, unpacked=64 * GIB, line=16 * MIB)
 
 GZIP = b"\x1f\x8b"
+# The fourth byte of a gzip file has flags; higher bits mean nothing that anyone can read.
+HIGHEST_FLAGS = b"\x1f"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 OTHER_CONTAINERS = {
     b"\xfd7zXZ\x00": "an xz file",
@@ -93,17 +105,34 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
         _refuse_other_kinds(head)
         return file
 
-    def pieces() -> Iterator[bytes]:
+    def pieces() -> Generator[bytes, None, None]:
         file.seek(0)
         inside = _gunzipped(file) if head.startswith(GZIP) else _unzipped(file, size, limits)
         return _of_text(_within(inside, size, limits))
 
-    if size <= UNPACKED_TWICE:
-        _refuse_bomb(pieces)
+    if size > UNPACKED_TWICE:
+        return stream(lambda: read_ahead(pieces()))
+    _refuse_bomb(pieces)
     return stream(pieces)
 
 
-def _refuse_bomb(pieces: Callable[[], Iterator[bytes]]) -> None:
+def read_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """Yield the same pieces, which a thread makes while the caller works on those before.
+
+    The first one is made without a thread: whoever only looks at a file needs no more.
+    """
+    yield next(pieces, b"")
+    # Not above: it takes longer to import than a small run to read.
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        waiting = deque(thread.submit(next, pieces, None) for _ in range(AHEAD))
+        while (piece := waiting.popleft().result()) is not None:
+            waiting.append(thread.submit(next, pieces, None))
+            yield piece
+
+
+def _refuse_bomb(pieces: Callable[[], Generator[bytes, None, None]]) -> None:
     """Refuse a bomb only; other problems are reported with their lines when the file is read."""
     try:
         for _ in pieces():
@@ -113,23 +142,31 @@ def _refuse_bomb(pieces: Callable[[], Iterator[bytes]]) -> None:
             raise
 
 
-def stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
+def stream(pieces: Callable[[], Generator[bytes, None, None]]) -> BinaryIO:
     """Return a buffered binary file over pieces of bytes that are created as they are read.
 
-    It can only be read again from its start, which creates the pieces again.
+    It can only be read again from its start, which creates the pieces again. Once it is closed,
+    no thread reads on.
     """
     return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), CHUNK))
 
 
 class _Pieces(io.RawIOBase):
-    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, make: Callable[[], Generator[bytes, None, None]]) -> None:
         self.make = make
+        self.pieces = make()
         self._begin()
 
     def _begin(self) -> None:
+        # Pieces that are read ahead use the same file.
+        self.pieces.close()
         self.pieces = self.make()
         self.rest = memoryview(b"")
         self.place = 0
+
+    def close(self) -> None:
+        self.pieces.close()
+        super().close()
 
     def readable(self) -> bool:
         return True
@@ -173,8 +210,8 @@ def _within(pieces: Iterator[bytes], packed: int, limits: Limits) -> Iterator[by
         yield piece
 
 
-def _of_text(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return the same pieces; refuse them if they begin with another container or are not text."""
+def _of_text(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """Yield the same pieces; refuse them if they begin with another container or are not text."""
     head = b""
     for piece in pieces:
         head += piece
@@ -183,7 +220,8 @@ def _of_text(pieces: Iterator[bytes]) -> Iterator[bytes]:
     if head.startswith((GZIP, *ZIP)):
         raise refuse("E_CONTAINER", "nested compressed files are not supported", head[:20])
     _refuse_other_kinds(head)
-    return chain([head], pieces)
+    yield head
+    yield from pieces
 
 
 def _refuse_other_kinds(head: bytes) -> None:
@@ -206,10 +244,12 @@ def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
 
     data = more()
     while data:
-        if len(data) < len(GZIP):
+        if len(data) < 4:
             data += more()
         if not data.startswith(GZIP):
             raise refuse("E_CONTAINER", "the gzip file has extra bytes after its end", data[:20])
+        if data[3:4] > HIGHEST_FLAGS:
+            raise _damaged("unknown flags in its header")
         data = (yield from _inflated(data, more, 16 + zlib.MAX_WBITS)) or more()
 
 
@@ -217,19 +257,20 @@ def _inflated(
     data: bytes, more: Callable[[], bytes], window_bits: int
 ) -> Generator[bytes, None, bytes]:
     """Unpack one deflate stream in pieces of at most CHUNK; returns the bytes that follow it."""
-    inflate = zlib.decompressobj(window_bits)
+    inflate = inflating.decompressobj(window_bits)
     while not inflate.eof:
         try:
             piece = inflate.decompress(data, CHUNK)
-        except zlib.error as error:
-            raise _damaged(str(error).rpartition(": ")[2]) from error
+        except inflating.error as error:
+            raise _damaged("its bytes or their checksum are wrong") from error
         yield piece
         data = inflate.unconsumed_tail
         if not data and len(piece) < CHUNK and not inflate.eof:
             data = more()
             if not data:
                 raise _damaged("it ends early")
-    return inflate.unused_data
+    rest: bytes = inflate.unused_data
+    return rest
 
 
 def _unzipped(file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ from evaluation.reading.run_checks import Traits, check_ranks, check_ties, trait
 from evaluation.reading.run_lines import report_missing_topics
 from evaluation.reading.run_metadata import LONGEST_HEADER, split_header
 from evaluation.reading.run_rules import RunRules
-from evaluation.reading.words import FloatArray, Places, Unclear, Words
+from evaluation.reading.words import LAST_WORDS, FloatArray, Places, Unclear, Words
 
 IntArray = npt.NDArray[np.int64]
 
@@ -99,7 +99,7 @@ def scores_before_tags(lines: Lines, tag: bytes) -> FloatArray:
     starts, ends = lines.starts(SCORE), lines.ends[SCORE]
     first = int(ends[0])
     ending = lines.text.token(first, first + len(tag) + 2)
-    last = lines.text.before_ending(ends, ending) if ending[1:] == tag + b"\n" else None
+    last = lines.text.before_ending(ends, ending, LAST_WORDS) if ending[1:] == tag + b"\n" else None
     # If columns are separated by several blanks, or by blanks and tabs, tags are checked alone.
     if last is None:
         tags = lines.words(TAG)

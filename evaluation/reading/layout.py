@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.reading.docnos import docnos_of
 from evaluation.reading.piles import Rows
-from evaluation.reading.words import Places, Text, Unclear, Words
+from evaluation.reading.words import WORD, Places, Text, Unclear, Words
 
 TOPIC, SECOND, DOCNO, RANK, SCORE, TAG = range(6)
 COLUMNS = 6
@@ -57,6 +57,26 @@ class Lines:
         lengths = self.ends[TOPIC][self.topics] - starts
         names: list[bytes] = docnos_of(self.text.tokens(starts, lengths)).tolist()
         return names
+
+
+def feeds_in(text: Text) -> Places:
+    """Return the places of all line feeds.
+
+    Words of eight bytes are searched, which are fewer than bytes; if lines are so short that two
+    end in one word, bytes are.
+    """
+    are_feeds = text.bytes == LF
+    rest = len(are_feeds) // WORD * WORD
+    words = are_feeds[:rest].view(np.uint64)
+    places = np.flatnonzero(words != 0)
+    # A byte is 1 where there is a line feed, so one less has eight ones for each byte below it.
+    found = words[places]
+    below = found - 1
+    if (found & below).any():
+        return np.flatnonzero(are_feeds)
+    places *= WORD
+    places += np.bitwise_count(below) >> 3
+    return np.concatenate((places, np.flatnonzero(are_feeds[rest:]) + rest))
 
 
 def topics_in(text: Text, before: Places, ends: Places) -> Places:

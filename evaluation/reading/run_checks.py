@@ -18,6 +18,8 @@ from evaluation.reading.run_lines import TopicLines
 
 FEW = 5
 MOST = 0.9
+# Up to this size, cubes of sizes are far below 2^63.
+LONGEST_SUM = 1 << 20
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -120,7 +122,7 @@ def traits_of_block(
     return Traits(
         sizes,
         np.minimum.reduceat(ranks, starts) == 0,
-        *_ranks_beside_scores(block, ranks, counting, mostly_tied),
+        *_ranks_beside_scores(block, ranks, counting, mostly_tied, order is None),
         all_tied,
         mostly_tied,
         across,
@@ -128,25 +130,43 @@ def traits_of_block(
 
 
 def _ranks_beside_scores(
-    block: Block, ranks: IntArray, by_score: IntArray, mostly_tied: BoolArray
+    block: Block,
+    ranks: IntArray,
+    by_score: IntArray,
+    mostly_tied: BoolArray,
+    in_order: bool,
 ) -> tuple[BoolArray, BoolArray]:
     """Return `follow` and `rise`; `by_score` has the ranks in an order in which no score rises.
 
     Only topics whose ranks do not count up need to be sorted. If n ranks count up, scores can
     rise with the rank only by ties: Spearman's sum is -(n^3 - n) / 12, to which k tied documents
-    add (k^3 - k) / 6, which is too little if no more than half of them are tied.
+    add (k^3 - k) / 6, which is too little if no more than half of them are tied. They add less
+    if ties have another order in the file, so mostly tied topics are sorted unless `in_order`.
     """
     counting = by_score[1:] > by_score[:-1]
     counting[block.starts[1:-1] - 1] = True
-    odd = mostly_tied.copy()
+    sizes = np.diff(block.starts)
+    odd = mostly_tied & (not in_order or sizes.max() > LONGEST_SUM)
     odd[block.topics_of(np.flatnonzero(~counting))] = True
     follow, rise = ~odd, np.zeros(len(odd), bool)
+    if (mostly_tied & ~odd).any():
+        rise = ~odd & (2 * _cubes_of_ties(block) > sizes**3 - sizes)
     if odd.any():
         rows = odd[block.topic]
         follow[odd], rise[odd] = _by_sorting(
             np.diff(block.starts)[odd], block.scores[rows], ranks[rows]
         )
     return follow, rise
+
+
+def _cubes_of_ties(block: Block) -> IntArray:
+    """Return the sum of k^3 - k over the groups of k tied documents of each topic: int64[T]."""
+    ties = block.ties
+    first = np.flatnonzero(np.diff(ties, prepend=-2) != 1)
+    sizes = np.diff(first, append=len(ties)) + 1
+    sums = np.zeros(len(block.topics), np.int64)
+    np.add.at(sums, block.topics_of(ties[first]), sizes**3 - sizes)
+    return sums
 
 
 def _by_sorting(

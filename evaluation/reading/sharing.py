@@ -85,11 +85,13 @@ def find_topic_border(descriptor: int, place: int, size: int) -> int:
     """Return where the next topic after a place begins; the size of the file if there is none."""
     text = os.pread(descriptor, SEARCHED, place)
     line = text.find(b"\n") + 1
-    first = text[line : line + SEARCHED].split(None, 1)[:1]
-    while line and text[line:].strip():
-        if text[line : text.find(b"\n", line)].split(None, 1)[:1] != first:
+    first = text[line:].split(None, 1)[:1]
+    # A slice of all that follows would copy megabytes for each line.
+    while line and (end := text.find(b"\n", line)) >= 0:
+        topic = text[line:end].split(None, 1)[:1]
+        if topic and topic != first:
             return place + line
-        line = text.find(b"\n", line) + 1
+        line = end + 1
     return size
 
 

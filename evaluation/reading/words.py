@@ -31,6 +31,8 @@ Words = npt.NDArray[np.uint64]
 WORD = 8
 LONGEST_DECIMAL = 64
 MOST_DIGITS = 19
+# Words before the end of a decimal, which most decimals fit into.
+LAST_WORDS = 3
 LISTED = re.compile(rb"(?:%b\n)+" % DECIMAL.pattern)
 
 EACH = 0x0101010101010101
@@ -39,7 +41,15 @@ ZEROS = ord("0") * EACH
 # Masks of the first n bytes of a word, and of the last n.
 FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 LAST = ~FIRST[::-1]
+# For each of the last words, masks of those of the last n bytes that are in it.
+SUFFIXES = [
+    LAST[np.clip(np.arange(LAST_WORDS * WORD + 1) - WORD * place, 0, WORD)]
+    for place in reversed(range(LAST_WORDS))
+]
 TENS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.uint64)
+FIVES = 5 ** np.arange(MOST_DIGITS + 1, dtype=np.uint64)
+# How far 5^d * 2^s times a number may be from a 32-bit float, so that no 64-bit float is nearer.
+HALVES = ((FIVES - 1) >> 30).astype(np.int64)
 EXACT_TENS = TENS.astype(np.float64)
 EXACT = 1 << 53
 # x86 has floats of 64 significant bits, some machines more; without such floats, `float` is used.
@@ -118,13 +128,31 @@ class Text:
         shift = (WORD - lengths) * WORD
         return (around[:, 0] >> shift.view(np.uint64))[:, None], around[:, 1]
 
-    def before_ending(self, ends: Places, ending: bytes) -> Words | None:
-        """Return the sixteen bytes before each end if these bytes follow all ends; else None."""
+    def before_ending(self, ends: Places, ending: bytes, before: int) -> Words | None:
+        """Return as many words before each end if these bytes follow all ends; else None."""
         width = -(-len(ending) // WORD)
-        around = self.around(ends, 2, width)
-        differ = around[:, 2:] ^ np.frombuffer(ending.ljust(width * WORD, b"\0"), np.uint64)
-        differ &= prefix_masks(width)[len(ending)]
-        return None if differ.any() else around[:, :2]
+        around = self.around(ends, before, width)
+        wanted = np.frombuffer(ending.ljust(width * WORD, b"\0"), np.uint64)
+        # One column after the other: rows of so few words take numpy ten times as long.
+        for place in range(width):
+            differ = int(np.bitwise_or.reduce(around[:, before + place] ^ wanted[place]))
+            if differ & int(FIRST[min(len(ending) - WORD * place, WORD)]):
+                return None
+        return around[:, :before]
+
+    def blanks_before(self, last: Words, ends: Places) -> Places:
+        """Return the last byte up to the blank before each end; `last` are the words before it.
+
+        Raises `Unclear` if one is not among them.
+        """
+        distance: Bytes = np.zeros(len(ends), np.uint8)
+        for looked, words in enumerate(last.T[::-1]):
+            marks = blanks_in(words)
+            missing = distance == WORD * looked
+            distance += (np.bitwise_count((marks - 1) & ~marks) >> 3) * missing
+            if distance.max() < WORD * (looked + 1):
+                return ends - 1 - distance
+        raise Unclear("a long token")
 
     def naturals(self, starts: Places, ends: Places) -> Words:
         """Read tokens of digits as numbers, 0 if empty; raise `Unclear` for any other character.
@@ -155,7 +183,7 @@ class Text:
     def decimals(self, starts: Places, ends: Places, last: Words | None = None) -> FloatArray:
         """Read each token like `float`, to the last bit; raise `Unclear` if it is not a decimal.
 
-        `last` are the sixteen bytes before each end, if the caller has them already.
+        `last` are words before each end, two or three, if the caller has them already.
 
         A number of digits and a point is a natural number m over a power of ten 10^d. Where both
         are exact as floats, m below 2^53 and d at most 22, their quotient is rounded once, as
@@ -163,32 +191,30 @@ class Text:
         """
         if not len(ends):
             return np.zeros(0)
-        last = self.around(ends, 2, 0) if last is None else last
-        fraction_of_first = self.token(int(starts[0]), int(ends[0])).partition(b".")[2]
-        short = _of_eight_digits(last, ends - starts, len(fraction_of_first))
+        last = self.around(ends, LAST_WORDS, 0) if last is None else last
+        lengths = ends - starts
+        _, has_point, fraction = self.token(int(starts[0]), int(ends[0])).partition(b".")
+        if has_point:
+            short = _of_eight_digits(last, lengths, len(fraction))
+        else:
+            short = _of_no_fraction(last, lengths)
         if short is not None:
             return short
         first = self.bytes[starts]
         negative = first == ord("-")
         digits = starts + (negative | (first == ord("+")))
         point = self._points(digits, ends)
-        fraction = np.minimum(point + 1, ends)
-        decimals = ends - fraction
-        count = point - digits + decimals
-        hard = (count > MOST_DIGITS) | (count < 1)
-        try:
-            whole, part = self.naturals(digits, point), self.naturals(fraction, ends)
-        except Unclear:
-            return self._one_by_one(starts, ends)
-        decimals = np.minimum(decimals, MOST_DIGITS)
-        mantissa = whole * TENS[decimals] + part
-        value = mantissa / EXACT_TENS[decimals]
-        if mantissa.max(initial=0) >= EXACT:
+        mantissa, hard = _of_many_digits(last, ends - digits, ends - point)
+        decimals = np.maximum(ends - point - 1, 0)
+        hard |= decimals > MOST_DIGITS
+        decimals = np.minimum(decimals, MOST_DIGITS, out=decimals)
+        value: FloatArray = mantissa / EXACT_TENS.take(decimals)
+        if mantissa.max() >= EXACT:
             long = np.flatnonzero(mantissa >= EXACT)
-            value[long], unsure = _longer(mantissa[long], decimals[long])
+            value[long], unsure = _longer(mantissa[long], decimals[long], value[long])
             hard[long] |= unsure
         if negative.any():
-            value = np.where(negative, -value, value)
+            np.negative(value, out=value, where=negative)
         if hard.any():
             value[hard] = self._one_by_one(starts[hard], ends[hard])
         return value
@@ -196,13 +222,16 @@ class Text:
     def _points(self, starts: Places, ends: Places) -> Places:
         """Return the place of the first point of each token; its end if there is none.
 
-        It is mostly as far from the start or the end as in the first token; others are searched.
+        It is mostly behind as many characters as in the first token, or behind a few; those of
+        other tokens are searched.
         """
-        whole, _, part = self.token(int(starts[0]), int(ends[0])).partition(b".")
+        whole, _, _ = self.token(int(starts[0]), int(ends[0])).partition(b".")
         points = starts + len(whole)
         wrong = np.flatnonzero(~self._are_points(points, ends))
-        if len(wrong):
-            points[wrong] = np.maximum(ends[wrong] - len(part) - 1, starts[wrong])
+        for length in range(1, 4):
+            if not len(wrong):
+                return points
+            points[wrong] = starts[wrong] + length
             wrong = wrong[~self._are_points(points[wrong], ends[wrong])]
         if len(wrong):
             points[wrong] = self._searched_points(starts[wrong], ends[wrong])
@@ -250,19 +279,19 @@ def prefix_masks(width: int) -> Words:
 def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray | None:
     """Read numbers of eight digits with a decimal point; None if one is not such a number.
 
-    `last` are sixteen bytes that end where the numbers end. The digits before the point move
-    one byte up, over the point, and are read together with those behind it.
+    `last` are the words before the ends. The digits before the point move one byte up, over the
+    point, and are read together with those behind it.
     """
     longest, shortest = int(lengths.max()), int(lengths.min())
     if decimals >= WORD or longest > WORD + 1 or shortest < max(2, decimals + 1):
         return None
-    behind = last[:, 1].copy()
+    behind = last[:, -1].copy()
     up = behind << 8
     point = 8 * (WORD - 1 - decimals)
     if ((behind & (0xFF << point)) != ord(".") << point).any():
         return None
     if longest > WORD:
-        up |= last[:, 0] >> 56
+        up |= last[:, -2] >> 56
     fraction = LAST[decimals]
     up &= ~fraction
     behind &= fraction
@@ -273,6 +302,58 @@ def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray 
         return None
     value: FloatArray = mantissa.view(np.int64) / float(10**decimals)
     return value
+
+
+def _of_no_fraction(last: Words, lengths: Places) -> FloatArray | None:
+    """Read numbers of up to eight digits without a point; None if one is not such a number."""
+    if lengths.max() > WORD or lengths.min() < 1:
+        return None
+    try:
+        return _eight_digits(last[:, -1], lengths).astype(np.float64)
+    except Unclear:
+        return None
+
+
+def _of_many_digits(last: Words, lengths: Places, behind_whole: Places) -> tuple[Words, BoolArray]:
+    """Read numbers of digits with or without a point, as if they had none.
+
+    `last` are the words before the ends; `behind_whole` counts the bytes from the point on. Also
+    returns which of them cannot be read so: they have other characters, none, or too many.
+    As in `_of_eight_digits`, the digits before the point move one byte up.
+    """
+    most = last.shape[1] * WORD
+    hard = lengths > most
+    # Without a point nothing moves.
+    fraction = np.where(behind_whole > 0, np.minimum(behind_whole, most) - 1, most)
+    count = np.minimum(lengths, most) - (behind_whole > 0)
+    hard |= count < 1
+    result, odd, above = None, None, None
+    for place, suffixes in enumerate(SUFFIXES[-last.shape[1] :]):
+        word = last[:, place].copy()
+        up = word << 8
+        if above is not None:
+            up |= above >> 56
+        above = word
+        digits: Words = np.bitwise_xor(up, word)
+        digits &= suffixes.take(fraction)
+        digits ^= up
+        digits ^= ZEROS
+        digits &= suffixes.take(count)
+        marks = beyond_nine(digits)
+        odd = marks if odd is None else np.bitwise_or(odd, marks, out=odd)
+        number = spell_digits(digits)
+        if result is None:
+            result = number
+            if last.shape[1] == LAST_WORDS:
+                # Times 10^16, it has to stay a number of 19 digits.
+                hard |= number >= 1000
+        else:
+            result *= 10**WORD
+            result += number
+    assert result is not None and odd is not None
+    odd &= HIGH_BITS
+    hard |= odd != 0
+    return result, hard
 
 
 def _eight_digits(word: Words, lengths: Places) -> Words:
@@ -292,6 +373,17 @@ def beyond_nine(digits: Words) -> Words:
     marks = digits + 0x76 * EACH
     marks |= digits
     return marks
+
+
+def blanks_in(words: Words) -> Words:
+    """Return words with a high bit for each byte up to the blank, the last byte lowest."""
+    marks: Words = np.bitwise_and(words, 0x7F * EACH)
+    marks += (0x80 - 0x21) * EACH
+    marks |= words
+    marks &= HIGH_BITS
+    marks ^= HIGH_BITS
+    swapped: Words = marks.byteswap(inplace=True)
+    return swapped
 
 
 def spell_digits(digits: Words) -> Words:
@@ -325,7 +417,43 @@ def _first_byte(word: Words, byte: int) -> Places:
     return places
 
 
-def _longer(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:
+def _longer(mantissa: Words, decimals: Places, about: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return quotients of up to 19 digits, and which of them are uncertain.
+
+    `about` are the quotients rounded more than once. Most long numbers were 32-bit floats.
+    """
+    value, proven = _singles(mantissa, decimals, about)
+    unsure = np.zeros(len(value), bool)
+    left = np.flatnonzero(~proven)
+    if len(left):
+        value[left], unsure[left] = _rounded_twice(mantissa[left], decimals[left])
+    return value, unsure
+
+
+def _singles(mantissa: Words, decimals: Places, about: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the nearest 32-bit floats, and which of them are certainly the nearest 64-bit floats.
+
+    A float of 32 bits is a * 2^-s, where 2^23 <= a < 2^24. Its distance from m / 10^d, times
+    5^d * 2^s, is the integer m * 2^(s - d) - a * 5^d: far below 2^63, and so exact although its
+    terms wrap around. Half the space between 64-bit floats, times as much, is 5^d / 2^30. Below
+    a power of two there is less space, so a power of two is not certain.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        singles = about.astype(np.float32)
+    bits = singles.view(np.uint32)
+    whole = (bits & 0x7FFFFF).astype(np.uint64)
+    proven = whole != 0
+    whole += 1 << 23
+    whole *= FIVES.take(decimals)
+    shift = 150 - (bits >> 23).astype(np.intp) - decimals
+    proven &= (shift >= 0) & (shift < 64)
+    apart = mantissa << (shift.view(np.uint64) & 63)
+    apart -= whole
+    proven &= np.abs(apart.view(np.int64)) <= HALVES.take(decimals)
+    return singles.astype(np.float64), proven
+
+
+def _rounded_twice(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:
     """Return quotients of up to 19 digits, and which of them are uncertain.
 
     In 64 bits, mantissa and power are exact again and the quotient is rounded once; a second

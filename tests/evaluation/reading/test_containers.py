@@ -4,16 +4,18 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import tarfile
 import zipfile
 import zlib
 from dataclasses import replace
 
 import pytest
+from isal import isal_zlib
 
 from evaluation.problems import Refused
 from evaluation.reading import containers
-from evaluation.reading.containers import RUN_LIMITS, unpacked
+from evaluation.reading.containers import MIB, RUN_LIMITS, unpacked
 
 RUN = b"7 Q0 d1 1 9.5 bm25\n7 Q0 d2 2 8.5 bm25\n"
 SMALL = replace(RUN_LIMITS, upload=100_000, unpacked=1_000_000, ratio=10, ratio_above=50_000)
@@ -191,3 +193,45 @@ def test_a_bomb_gives_out_no_more_than_the_limit(monkeypatch):
         while piece := file.read(10_000):
             given += len(piece)
     assert given <= SMALL.unpacked
+
+
+WITHOUT_SERVER = pytest.mark.parametrize("library", [zlib, isal_zlib], ids=["zlib", "isal"])
+
+
+def outcome(packed: bytes) -> bytes | list[str]:
+    try:
+        return text_of(packed)
+    except Refused as refused:
+        return list(refused.problems.totals())
+
+
+def test_both_libraries_refuse_the_same_damaged_files(monkeypatch):
+    """Bit by bit: what the server refuses is what the command line refuses without the extra."""
+    packed = gzip.compress(b"".join(b"%d Q0 d%d 1 9.5 bm25\n" % (n, n * n) for n in range(60)))
+    damaged = [packed[:length] for length in range(2, len(packed))]
+    for place in range(8 * len(packed)):
+        damaged.append(bytearray(packed))
+        damaged[-1][place // 8] ^= 1 << place % 8
+    by_isal = [outcome(bytes(file)) for file in damaged]
+    monkeypatch.setattr(containers, "inflating", zlib)
+    assert by_isal == [outcome(bytes(file)) for file in damaged]
+    assert sum(found == ["E_CONTAINER"] for found in by_isal) > 0.95 * len(damaged)
+
+
+@WITHOUT_SERVER
+def test_a_large_file_that_is_damaged_is_refused_where_the_damage_is(monkeypatch, library):
+    monkeypatch.setattr(containers, "inflating", library)
+    packed = bytearray(gzip.compress(os.urandom(6 * MIB).hex().encode(), 1))
+    packed[-20] ^= 1
+    read = unpacked(io.BytesIO(packed))
+    assert len(read.read(4 * MIB)) == 4 * MIB
+    with pytest.raises(Refused, match="damaged"):
+        read.read()
+
+
+def test_a_large_file_is_read_again_from_its_start():
+    text = os.urandom(6 * MIB).hex().encode()
+    read = unpacked(io.BytesIO(gzip.compress(text, 1)))
+    first = read.read(3 * MIB)
+    read.seek(0)
+    assert read.read() == text and text.startswith(first)

@@ -18,7 +18,7 @@ from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.qrels import read_qrels
-from evaluation.reading.rankings import StoredRankings, has_equal
+from evaluation.reading.rankings import Block, Ranking, StoredRankings, has_equal
 from evaluation.reading.runs import (
     RunRules,
     read_run,
@@ -99,6 +99,23 @@ def test_topics_that_rise_only_by_their_ties_are_read_the_same(tied):
     assert_same(text + b"".join(rising))
 
 
+@pytest.mark.parametrize("tied", range(9))
+def test_tied_topics_in_order_beside_one_with_other_ranks_are_read_the_same(tied):
+    scores = [9.0] * tied + [float(8 - n) for n in range(8 - tied)]
+    text = b"".join(b"301 Q0 D%d %d %.1f bm25\n" % (n, n, scores[n]) for n in range(8))
+    lowest_first = [b"302 Q0 D%d %d %d bm25\n" % (n, (n + 1) % 8, n < 7) for n in range(8)]
+    assert_same(text + b"".join(lowest_first))
+
+
+def test_ties_are_sorted_part_by_part_like_all_at_once():
+    random = np.random.default_rng(5)
+    sizes = [1, 2, 3000, *random.integers(1, 40, 100)]
+    scores = np.repeat(np.arange(len(sizes), 0, -1.0), sizes)
+    docnos = [b"a-long-docno-%d" % number for number in random.permutation(len(scores))]
+    ranking = Block.of({b"1": Ranking(docnos, scores)}).in_scoring_order().ranking(0)
+    assert ranking.docnos == Ranking.in_scoring_order(docnos, scores).docnos
+
+
 def test_a_zero_keeps_its_sign_among_ties():
     assert_same(b"7 Q0 a 1 0 t\n7 Q0 c 2 -0 t\n7 Q0 b 3 0.0 t\n7 Q0 d 4 -0.0 t\n")
 
@@ -177,12 +194,16 @@ def test_mutated_runs_are_taken_the_same(seed):
 LINE = b"30%d Q0 %b %d 9.%d t\n"
 EVEN = b"".join(LINE % (t, b"%c" % (97 + n), n, 9 - n) for t in (1, 2) for n in range(8))
 UNEVEN = b"".join(LINE % (t, b"%d" % (7 + n), n, 9 - n) for t in (1, 2) for n in range(8))
+LONG = b"".join(
+    b"301 Q0 %b %d %b t\n" % (b"%d" % (7 + n), n, repr(1 / (n + 1.5) - 0.2).encode())
+    for n in range(8)
+)
 PIECES = [b"", *(bytes([byte]) for byte in b"\0\t\n 0.-\x7f\xff")]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
-@pytest.mark.parametrize("text", [EVEN, UNEVEN], ids=["even", "uneven"])
+@pytest.mark.parametrize("text", [EVEN, UNEVEN, LONG], ids=["even", "uneven", "long"])
 def test_every_byte_of_lines_that_are_alike_is_looked_at(text, piece):
     assert uniform_lines_in(Text(text), 6).rows is not None
     for place in range(len(text)):

@@ -51,6 +51,16 @@ def test_a_decimal_is_what_float_reads(write):
     assert decimals(tokens).tobytes() == expected.tobytes()
 
 
+def test_decimals_beside_32_bit_floats_are_what_float_reads():
+    random = Random(4)
+    singles = np.array([random.uniform(1, 2) * 2.0 ** random.randint(-14, 12) for _ in range(500)])
+    singles = np.concatenate((singles.astype("f4").astype("f8"), 2.0 ** np.arange(-14, 13)))
+    near = [singles, *(np.nextafter(singles, to) for to in (0, np.inf))]
+    tokens = [b"%.*f" % (18 - len(b"%d" % x), x) for x in np.concatenate(near).tolist()]
+    expected = np.array([float(token) for token in tokens])
+    assert decimals(tokens).tobytes() == expected.tobytes()
+
+
 def test_decimals_of_all_formats_may_stand_side_by_side():
     random = Random(2)
     tokens = [random.choice(list(FORMATS.values()))(random).encode() for _ in range(5_000)]
