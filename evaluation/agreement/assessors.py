@@ -11,7 +11,7 @@ grades, so that a bootstrap over topics adds up the counts of the topics that it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
@@ -20,6 +20,7 @@ import numpy as np
 
 from evaluation.agreement.bootstrap import draw_topics
 from evaluation.ragged import FloatArray, IntArray
+from evaluation.reading.qrels import Qrels
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -134,6 +135,12 @@ class Agreement:
     low: float | None
     high: float | None
 
+    def name_assessors(self, names: Sequence[str]) -> str:
+        """Return the names of its assessors, of all that there are."""
+        if len(self.assessors) == len(names) > 2:
+            return f"all {len(names)}"
+        return " ".join(names[each] for each in self.assessors)
+
 
 OF_TWO = {
     "agreement": "share of the documents with the same grade of both",
@@ -202,6 +209,31 @@ def agreement_of_assessors(
         documents = int(np.count_nonzero(used.sum(axis=1) >= 2))
         add(name, tuple(range(len(grades))), documents, counts)
     return found
+
+
+def grades_of(assessors: Sequence[Qrels]) -> tuple[list[bytes], FloatArray, IntArray]:
+    """Return the topics, float64[assessors, documents] and the topic of each document.
+
+    Documents are those with a grade of at least two assessors, topics those with such documents.
+    """
+    known: dict[bytes, dict[bytes, int]] = {}
+    for qrels in assessors:
+        for topic, graded in qrels.grades.items():
+            counted = known.setdefault(topic, {})
+            for docno, grade in graded.items():
+                counted[docno] = counted.get(docno, 0) + (grade >= 0)
+    shared = {
+        topic: sorted(docno for docno, count in counted.items() if count >= 2)
+        for topic, counted in sorted(known.items())
+    }
+    topics = [topic for topic, docnos in shared.items() if docnos]
+    documents = [(topic, docno) for topic in topics for docno in shared[topic]]
+    grades = np.array(
+        [[q.grades.get(topic, {}).get(docno, -1) for topic, docno in documents] for q in assessors],
+        dtype=np.float64,
+    )
+    numbers = np.repeat(np.arange(len(topics)), [len(shared[topic]) for topic in topics])
+    return topics, np.where(grades < 0, np.nan, grades), numbers
 
 
 def grades_in(grades: FloatArray) -> FloatArray:

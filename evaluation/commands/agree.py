@@ -7,12 +7,13 @@ from itertools import permutations
 
 import numpy as np
 
+from evaluation import tables
 from evaluation.agreement import tau_ap_matrix, tau_matrix
-from evaluation.commands import files, tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
-from evaluation.commands.tables import Table
+from evaluation.tables import Table
 
 EPILOG = """
 tau is Kendall's tau_b. tau_AP gives more weight to agreement at the top of the ranking.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evaluation.commands import files
+from evaluation.reading import paths
 
 
 def command_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
@@ -29,7 +30,7 @@ def whole_number(low: int) -> argparse._ActionType:
     """Return a reader of whole numbers from `low` up."""
 
     def read_number(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= files.ANY_DEPTH:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= paths.ANY_DEPTH:
             raise argparse.ArgumentTypeError(f"{text}: expected an integer of at least {low}")
         return int(text)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser
-from evaluation.commands.records import Records, read_records
+from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
-from evaluation.commands.tables import Table
+from evaluation.comparison import Records
 from evaluation.judging import JudgedRun
 from evaluation.measures import Asked, MeasureError
+from evaluation.tables import Table
 
 EPILOG = """
 low: no unjudged document is relevant. high: every unjudged document has the top grade. For

@@ -13,6 +13,7 @@ from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
 from evaluation.measures import SAMPLED
 from evaluation.problems import Problems, Refused
+from evaluation.reading import paths
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
@@ -115,9 +116,9 @@ def run(options: argparse.Namespace) -> int:
 
 def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
-    with files.open_input(options.run, RUN_LIMITS) as file:
+    with paths.open_input(options.run, RUN_LIMITS) as file:
         if options.qrels:
-            qrels = read_qrels(file, known.topics, known.docnos, format=files.judgment_format(file))
+            qrels = read_qrels(file, known.topics, known.docnos, format=paths.judgment_format(file))
             return qrels.problems, summary_of(qrels)
         accepted = read_run(file, build_rules(options, known))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
@@ -138,13 +139,13 @@ def summary_of(qrels: Qrels) -> str:
 
 def topic_numbers(path: str) -> Collection[bytes]:
     """The numbers in the order of the file, so that hints look at them as the server's do."""
-    with files.open_input(path) as file:
+    with paths.open_input(path) as file:
         return dict.fromkeys(topic.number.encode() for topic in read_topics(file).topics)
 
 
 def read_docnos(path: str) -> Docnos:
     problems = Problems()
-    with files.open_input(path) as file:
+    with paths.open_input(path) as file:
         docnos = Docnos.of(document.docno.encode() for document in read_documents(file, problems))
     problems.raise_if_refused()
     return docnos

@@ -6,42 +6,30 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 
-import numpy as np
-
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, parse_region
 from evaluation.commands.printing import json_number
-from evaluation.commands.records import Records, read_records
+from evaluation.commands.records import read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
     add_ties_option,
     requested_measures,
 )
-from evaluation.commands.tables import Table
-from evaluation.measures import Asked
-from evaluation.significance import (
-    TESTS,
-    Collected,
-    Difference,
-    Posterior,
-    compare_all_pairs,
-    compare_over_collections,
-    compare_with_baseline,
-    decide_within_all_pairs,
-    has_values,
-    posterior_of_pair,
-    scale_of,
+from evaluation.comparison import (
+    CORRECTIONS,
+    Comparison,
+    Design,
+    Records,
+    compare_on_measure,
+    compare_over,
 )
+from evaluation.significance import TESTS, scale_of
+from evaluation.tables import Table
 
-CORRECTIONS = {
-    "holm": "Holm",
-    "benjamini_hochberg": "Benjamini-Hochberg",
-    "max_t": "by the largest t of each flip",
-    "none": "not adjusted",
-}
 WORSE = 1
 EPILOG = """
 The family is all runs compared with the baseline, or all pairs of runs with --family all. For
@@ -63,18 +51,6 @@ by more than R. R is in the unit of the difference; for a ratio, within R is 1 /
 Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
 measure; 2 when a file is rejected or the command is wrong.
 """
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One run beside the baseline on one measure."""
-
-    measure: str
-    run: str
-    mean: float
-    outcome: Difference | None
-    verdict: str
-    probability: Posterior | None = None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -119,14 +95,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    options.correction = options.correction or ("max_t" if options.test == "max_t" else "holm")
-    matches = (options.test == "max_t") == (options.correction == "max_t")
-    if not matches and options.correction != "none":
-        parser().error("--test max_t adjusts p itself: its --correction is max_t or none")
-    if options.family == "all" and options.correction != "max_t":
-        parser().error("--family all requires --test max_t")
-    if options.region is not None and len(options.runs) > 1:
-        parser().error("--region takes one RUN: the pair is named in advance")
+    design = Design(options.test, options.correction, options.family, options.alpha, options.region)
+    try:
+        design.check(len(options.runs) + 1)
+    except ValueError as error:
+        parser().error(str(error))
     check_further(options)
     named = [[options.qrels, options.baseline, *options.runs], *options.further]
     records = read_collections(named, options)
@@ -137,12 +110,12 @@ def run(options: argparse.Namespace) -> int:
         comparison
         for asked in requested_measures(options)
         for comparison in (
-            compare_over(asked, records, [qrels for qrels, *_ in named], options)
+            compare_over(asked, records, [qrels for qrels, *_ in named], design)
             if options.further
-            else compare_on_measure(asked, records[0], options)
+            else compare_on_measure(asked, records[0], design)
         )
     ]
-    print_comparisons(comparisons, options)
+    print_comparisons(comparisons, design, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
 
@@ -173,114 +146,24 @@ def read_collections(
     return found
 
 
-def compare_over(
-    asked: Asked, records: Sequence[Records], names: Sequence[str], options: argparse.Namespace
-) -> list[Comparison]:
-    """Compare systems by the mean over collections, under the tags of the first."""
-    measure, tags = asked.measure, records[0].tags
-    scores = [each.scores(measure) for each in records]
-    collections = [
-        Collected(values, [(name, topic) for topic in each.topics])
-        for name, each, values in zip(names, records, scores, strict=True)
-    ]
-    outcomes = compare_over_collections(
-        collections,
-        level=1 - options.alpha,
-        direction=measure.direction,
-        scale=scale_of(measure),
-        family=options.family,
-    )
-    means = np.mean([[measure.aggregate(row) for row in rows] for rows in scores], axis=0).tolist()
-    first = Comparison(asked.name, tags[0], means[0], None, "baseline")
-    others = zip(tags[1:], means[1:], outcomes[1:], strict=True)
-    return [
-        first,
-        *(
-            Comparison(
-                *(asked.name, tag, mean, outcome),
-                verdict_of(outcome, measure.direction, options.alpha, is_flipped=True),
-            )
-            for tag, mean, outcome in others
-        ),
-    ]
-
-
-def compare_on_measure(
-    asked: Asked, records: Records, options: argparse.Namespace
-) -> list[Comparison]:
-    measure, tags = asked.measure, records.tags
-    scores = records.scores(measure)
-    scale, level = scale_of(measure), 1 - options.alpha
-    if options.family == "all":
-        kept = np.flatnonzero(has_values(scores)).tolist()
-        places = {run: place for place, run in enumerate(kept)}
-        pairs = compare_all_pairs(scale.tested(scores[kept]), level, measure.direction)
-        alone = compare_with_baseline(
-            scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
-        )
-        outcomes = [
-            decide_within_all_pairs(found, pairs, places[run], places[0], scale)
-            if {run, 0} <= places.keys()
-            else replace(found, p_adjusted=None, low=None, high=None)
-            for run, found in enumerate(alone)
-        ]
-    else:
-        outcomes = compare_with_baseline(
-            scores,
-            0,
-            options.test,
-            level=level,
-            correction=options.correction,
-            direction=measure.direction,
-            scale=scale,
-        )
-    means = [measure.aggregate(row) for row in scores]
-    is_flipped = options.family == "all" or options.test == "max_t"
-    verdicts = [
-        verdict_of(outcome, measure.direction, options.alpha, is_flipped) for outcome in outcomes
-    ]
-    first = Comparison(asked.name, tags[0], means[0], None, "baseline")
-    probabilities: list[Posterior | None] = [None] * len(options.runs)
-    if options.region is not None:
-        probabilities = [posterior_of_pair(scores[1], scores[0], measure, options.region)]
-    others = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], probabilities, strict=True)
-    return [first, *(Comparison(asked.name, *each) for each in others)]
-
-
-def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bool) -> str:
-    """better, worse or not significant, by the adjusted p; flips need enough topics as well."""
-    if is_flipped and outcome.low is None:
-        return "not significant"
-    if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.gain:
-        return "not significant"
-    return "better" if outcome.gain * direction > 0 else "worse"
-
-
-def note_of(options: argparse.Namespace) -> str:
-    adjusted = CORRECTIONS[options.correction]
-    family = len(options.runs)
-    if options.further:
-        pairs = f"all pairs of {family + 1} systems" if options.family == "all" else "the baseline"
-        return (
-            f"mean over {len(options.further) + 1} collections; maximum t of sign flips, over"
-            f" {pairs}; alpha {options.alpha:g}"
-        )
-    if options.family == "all":
-        return (
-            f"studentised maximum over all pairs of {family + 1} runs (sign flips); "
-            f"alpha {options.alpha:g}"
-        )
+def note_of(design: Design, options: argparse.Namespace) -> str:
+    systems = len(options.runs) + 1
+    if not options.further:
+        return design.describe(systems)
+    pairs = f"all pairs of {systems} systems" if design.family == "all" else "the baseline"
     return (
-        f"{TESTS[options.test]}; p adjusted: {adjusted}, over {family} "
-        f"{'comparison' if family == 1 else 'comparisons'}; alpha {options.alpha:g}"
+        f"mean over {len(options.further) + 1} collections; maximum t of sign flips, over"
+        f" {pairs}; alpha {design.alpha:g}"
     )
 
 
-def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace) -> None:
+def print_comparisons(
+    comparisons: list[Comparison], design: Design, options: argparse.Namespace
+) -> None:
     if options.format == "json":
         document = {
             "test": options.test,
-            "correction": options.correction,
+            "correction": design.adjustment,
             "family": options.family,
             "alpha": options.alpha,
             "region": options.region,
@@ -302,7 +185,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
             row + probabilities_of(comparison, options.digits)
             for row, comparison in zip(rows, comparisons, strict=True)
         ]
-    note = note_of(options)
+    note = note_of(design, options)
     if left_out := [each for each in comparisons if math.isnan(each.mean)]:
         names = (f"{each.run} on {each.measure}" for each in left_out)
         note += f"; excluded, undefined on every topic: {', '.join(names)}"

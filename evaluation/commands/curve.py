@@ -8,15 +8,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options
-from evaluation.commands.tables import Table
 from evaluation.curves import mean_curve, precision_recall
 from evaluation.judging import JudgedRun
 from evaluation.measures import MeasureError
 from evaluation.measures.ranks import LEVELS
+from evaluation.tables import Table
 
 EPILOG = """
 Without --topic: interpolated precision at the recall levels 0, 0.1, ... 1, averaged over topics

@@ -3,69 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from io import BufferedReader, BytesIO, FileIO
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TextIO
 
-from evaluation.conventions import CONVENTIONS, Convention
-from evaluation.judging import Judging, Judgments
+from evaluation.conventions import CONVENTIONS
+from evaluation.judging import Judgments
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import INTEGER, TO_JUDGE
-from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.intents import read_intents
-from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.paths import ANY_RUN, open_input
 from evaluation.reading.repairs import FIXES, match_known_topics
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.runs import Run, read_run, read_run_leniently
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from evaluation.reading.runs import Run, read_run
+from evaluation.scoring import ScoringRules, read_run_to_score
 
 SHOWN = 50
-CHUNK = 128 * KIB
-LONG = 32 * MIB
 REFUSED = 2
-# Nobody else's time is at stake here: only a bomb stops the reading.
-LIMITS = Limits(upload=1024 * GIB, unpacked=1024 * GIB, ratio=1000)
-ANY_DEPTH = 1_000_000_000
-ANY_RUN = RunRules(depth=ANY_DEPTH)
-
-
-@contextmanager
-def open_input(path: str, limits: Limits = LIMITS) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked where it is compressed; `-` is the standard input.
-
-    Raises `Refused` for a container that cannot be unpacked.
-    """
-    if path == "-":
-        yield unpacked(BytesIO(sys.stdin.buffer.read()), limits)
-    else:
-        with BufferedReader(ProgressReader(path), CHUNK) as file:
-            yield unpacked(file, limits)
-
-
-class ProgressReader(FileIO):
-    """A long file that shows on a terminal how much of it has been read."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-        self.size = os.fstat(self.fileno()).st_size
-        self.percent = 0
-        self.shown = self.size >= LONG and sys.stderr.isatty()
-
-    def readinto(self, buffer: WriteableBuffer) -> int | None:
-        count = super().readinto(buffer)
-        if self.shown and self.tell() * 100 // self.size > self.percent:
-            self.percent = self.tell() * 100 // self.size
-            rest = f"{self.path} {self.percent} %" if self.percent < 100 else ""
-            print(f"\r\033[K{rest}", end="", file=sys.stderr, flush=True)
-        return count
 
 
 def add_reading_options(parser: argparse.ArgumentParser, optional: bool = False) -> None:
@@ -94,61 +47,31 @@ def add_fix_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
-    """Judgments in four columns, or five of a stratified sample; raises `Refused`."""
-    with open_input(path) as file:
-        format = "subtopics" if subtopics else judgment_format(file)
-        if lenient and format == "trec":
-            return read_qrels_leniently(file)
-        return read_qrels(file, format=format)
-
-
 def read_probabilities(path: str) -> dict[bytes, dict[bytes, float]]:
     """The probability of each subtopic of each topic; raises `Refused`."""
     with open_input(path) as file:
         return read_intents(file)
 
 
-def judgment_format(file: BinaryIO) -> str:
-    """Return strata if the first line of judgments has the five columns of a sample, else trec."""
-    start = file.tell()
-    first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
-    file.seek(start)
-    columns = first.split()
-    if len(columns) != 5:
-        return "trec"
-    is_grade = columns[4] == TO_JUDGE or INTEGER.fullmatch(columns[4])
-    return "strata" if is_grade else "trec"
-
-
-def read_any_run(path: str, lenient: bool) -> Run:
-    """A run, whatever topics and documents it names."""
-    with open_input(path) as file:
-        return read_run_leniently(file) if lenient else read_run(file, ANY_RUN)
-
-
 def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:
-    """A run as the scoring options say; like trec_eval, leniently only as far as it counts."""
-    convention: Convention = CONVENTIONS[options.convention]
+    """A run as the scoring options say."""
     # Commands that compare runs repair none.
     if getattr(options, "fix", None) and not options.lenient:
         return read_repaired_run(path, judgments, options)
-    store = partial(Judging, judgments, convention, keep=needs_rankings(options))
-    with open_input(path) as file:
-        if not options.lenient:
-            return read_run(file, ANY_RUN, store, options.processes)
-        return read_run_leniently(
-            file,
-            convention.float32_scores,
-            topics=judgments.index.numbers,
-            depth=options.depth,
-            store=store,
-        )
+    return read_run_to_score(path, judgments, rules_of(options), options.processes)
 
 
-def needs_rankings(options: argparse.Namespace) -> bool:
-    """Whether the rankings are used again after they were judged."""
-    return options.intersection or getattr(options, "ties", "docno") == "expected"
+def rules_of(options: argparse.Namespace) -> ScoringRules:
+    """The rules of scoring that the options ask for."""
+    return ScoringRules(
+        convention=CONVENTIONS[options.convention],
+        rel=options.rel,
+        depth=options.depth,
+        judged_only=options.condensed,
+        answered_only=options.intersection,
+        ties=options.ties,
+        lenient=options.lenient,
+    )
 
 
 def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors, grades_of
+from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
 from evaluation.commands.score import add_table_options
-from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
-from evaluation.ragged import FloatArray, IntArray
+from evaluation.reading import paths
 from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
+from evaluation.tables import Table, text_of
 
 NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())
 EPILOG = f"""
@@ -52,13 +53,13 @@ def run(options: argparse.Namespace) -> int:
     path = options.qrels[0]
     try:
         if len(options.qrels) == 1:
-            with files.open_input(path) as file:
+            with paths.open_input(path) as file:
                 read = read_qrels_by_assessor(file)
             assessors = {text_of(name): qrels for name, qrels in read.items()}
         else:
             assessors = {}
             for name, path in zip(names_of(options.qrels), options.qrels, strict=True):
-                assessors[name] = files.read_judgments(path, options.lenient)
+                assessors[name] = paths.read_judgments(path, options.lenient)
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     if len(assessors) < 2:
@@ -105,36 +106,7 @@ def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace)
     tables.print_table(table, options.format)
 
 
-def grades_of(assessors: Sequence[Qrels]) -> tuple[list[bytes], FloatArray, IntArray]:
-    """Return the topics, float64[assessors, documents] and the topic of each document.
-
-    Documents are those with a grade of at least two assessors, topics those with such documents.
-    """
-    known: dict[bytes, dict[bytes, int]] = {}
-    for qrels in assessors:
-        for topic, graded in qrels.grades.items():
-            counted = known.setdefault(topic, {})
-            for docno, grade in graded.items():
-                counted[docno] = counted.get(docno, 0) + (grade >= 0)
-    shared = {
-        topic: sorted(docno for docno, count in counted.items() if count >= 2)
-        for topic, counted in sorted(known.items())
-    }
-    topics = [topic for topic, docnos in shared.items() if docnos]
-    documents = [(topic, docno) for topic in topics for docno in shared[topic]]
-    grades = np.array(
-        [[q.grades.get(topic, {}).get(docno, -1) for topic, docno in documents] for q in assessors],
-        dtype=np.float64,
-    )
-    numbers = np.repeat(np.arange(len(topics)), [len(shared[topic]) for topic in topics])
-    return topics, np.where(grades < 0, np.nan, grades), numbers
-
-
 def row(found: Agreement, names: Sequence[str], options: argparse.Namespace) -> list[str]:
-    if len(found.assessors) == len(names) > 2:
-        who = f"all {len(names)}"
-    else:
-        who = " ".join(names[each] for each in found.assessors)
     values = (found.value, found.low, found.high)
     cells = ["-" if value is None else f"{value:.{options.digits}f}" for value in values]
-    return [who, found.statistic, str(found.documents), *cells]
+    return [found.name_assessors(names), found.statistic, str(found.documents), *cells]

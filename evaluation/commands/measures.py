@@ -6,11 +6,11 @@ import argparse
 import json
 import math
 
-from evaluation.commands import tables
+from evaluation import tables
 from evaluation.commands.arguments import command_parser
-from evaluation.commands.tables import Table
 from evaluation.measures import MEASURES, Definition
 from evaluation.measures.declaring import TREC_EVAL, value_text
+from evaluation.tables import Table
 
 EPILOG = """
 A measure under trec_eval's name has trec_eval's value to the last printed digit: topics are added

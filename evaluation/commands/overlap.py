@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from evaluation import tables
 from evaluation.agreement import rbo
-from evaluation.commands import files, tables
+from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
 from evaluation.commands.score import add_table_options
-from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
+from evaluation.reading import paths
 from evaluation.reading.runs import Run
+from evaluation.tables import Table, text_of
 
 EPILOG = """
 The value is 1 for equal rankings and 0 for rankings with no document in common. Beyond the last
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     runs = []
     for path in options.runs:
         try:
-            runs.append(files.read_any_run(path, options.lenient))
+            runs.append(paths.read_any_run(path, options.lenient))
         except (Refused, OSError) as reason:
             return files.report_refusal(path, reason)
     one, other = runs

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, parse_probability
-from evaluation.commands.records import Records, read_records
+from evaluation.commands.records import read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
     add_ties_option,
     requested_measures,
 )
-from evaluation.commands.tables import Table
-from evaluation.measures import Asked, Measure
+from evaluation.comparison import METHODS, DecidedPairs, Pairs, Records, decide_all_pairs
+from evaluation.measures import Asked
 from evaluation.ragged import FloatArray
-from evaluation.significance import (
-    AllPairs,
-    PairDecisions,
-    Scale,
-    compare_all_pairs,
-    decide_pairs,
-    has_values,
-    randomised_tukey,
-    scale_of,
-    tukey_hsd,
-)
+from evaluation.significance import PairDecisions, Scale, decide_pairs, scale_of
+from evaluation.tables import Table
 
 EPILOG = """
 The family is all runs given: p is adjusted for all their pairs, and adding or removing a run
@@ -46,21 +36,8 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
 
-Pairs: TypeAlias = PairDecisions | AllPairs
-
 # Standard errors of pairs that differ by a larger factor make one variance wrong.
 UNEQUAL = 2.0
-
-
-def by_range(scores: FloatArray, level: float, direction: int) -> AllPairs:
-    return randomised_tukey(scores, level, direction=direction)
-
-
-METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
-    "maximum": compare_all_pairs,
-    "hsd": tukey_hsd,
-    "randomised": by_range,
-}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,34 +62,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
-    direction = asked.measure.direction
-    scale = scale_of(asked.measure)
-    values = records.scores(asked.measure)
-    kept = np.flatnonzero(has_values(values)).tolist()
-    left_out = [tag for run, tag in enumerate(records.tags) if run not in kept]
-    records, scores = records.of(kept), scale.tested(values[kept])
-    pairs = METHODS[options.method](scores, 1 - options.alpha, direction)
+    found = decide_all_pairs(asked, records, options.alpha, options.method)
+    pairs, tags = found.pairs, found.tags
     if options.method != "maximum":
-        warn_of_unequal_pairs(scores, asked.name)
-    order = np.argsort(-direction * pairs.means, kind="stable").tolist()
+        warn_of_unequal_pairs(scale_of(asked.measure).tested(found.scores), asked.name)
     note = note_of(pairs, options)
-    if left_out:
-        note += f"; excluded, undefined on every topic: {', '.join(left_out)}"
+    if found.left_out:
+        note += f"; excluded, undefined on every topic: {', '.join(found.left_out)}"
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
-        rows = [
-            ranks_of(asked.name, records, pairs, run, options.digits, asked.measure)
-            for run in order
-        ]
+        rows = [ranks_of(found, run, options.digits) for run in found.order]
         return Table(header, rows, texts=3, note=note)
     header = ["measure", "run", "other", "difference", "p"]
     rows = [
         [
-            *(asked.name, records.tags[run], records.tags[other]),
-            printed_difference(pairs, run, other, scale, options.digits),
+            *(asked.name, tags[run], tags[other]),
+            printed_difference(pairs, run, other, scale_of(asked.measure), options.digits),
             f"{pairs.p[run, other]:.3g}",
         ]
-        for run, other in combinations(order, 2)
+        for run, other in combinations(found.order, 2)
     ]
     return Table(header, rows, texts=3, note=note)
 
@@ -123,12 +91,11 @@ def printed_difference(pairs: Pairs, run: int, other: int, scale: Scale, digits:
     return f"{value:{'' if scale.unit == 'ratio' else '+'}.{digits}f}"
 
 
-def ranks_of(
-    measure: str, records: Records, pairs: Pairs, run: int, digits: int, of: Measure
-) -> list[str]:
-    mean = f"{of.aggregate(records.scores(of)[run]):.{digits}f}"
+def ranks_of(found: DecidedPairs, run: int, digits: int) -> list[str]:
+    pairs = found.pairs
     ranks = [str(int(end[run])) for end in (pairs.rank_low, pairs.rank_high)]
-    return [measure, records.tags[run], pairs.letters[run], mean, *ranks]
+    mean = f"{found.value(run):.{digits}f}"
+    return [found.asked.name, found.tags[run], pairs.letters[run], mean, *ranks]
 
 
 def warn_of_unequal_pairs(scores: FloatArray, measure: str) -> None:
@@ -152,7 +119,7 @@ def note_of(pairs: Pairs, options: argparse.Namespace) -> str:
     else:
         name = "Tukey's HSD" if options.method == "hsd" else "Tukey's range, randomised,"
         note = f"{name} over {note}, margin {value(pairs.margin)}"
-    if isinstance(pairs, AllPairs) and pairs.residual_variance is not None:
+    if not isinstance(pairs, PairDecisions) and pairs.residual_variance is not None:
         note += f", residual variance {value(pairs.residual_variance)}"
     left_out = f"; {pairs.undefined} topics excluded, undefined for a run"
     return note + (left_out if pairs.undefined else "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import (
     command_parser,
     parse_positive,
@@ -18,7 +19,6 @@ from evaluation.commands.score import (
     add_table_options,
     requested_measures,
 )
-from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.pooling import compare_depths
 from evaluation.significance import (
@@ -28,6 +28,7 @@ from evaluation.significance import (
     topics_needed,
     variances_of,
 )
+from evaluation.tables import Table
 
 DEPTHS = (5, 10, 20, 50, 100)
 EPILOG = """

@@ -7,25 +7,23 @@ import json
 import sys
 from collections.abc import Iterator
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, whole_number
-from evaluation.commands.tables import Table, text_of
 from evaluation.pooling import (
+    METHODS,
+    SIZED,
     Pool,
     Pooled,
     Stratum,
-    depth_pool,
     order_for_judging,
-    rbp_pool,
-    rrf_pool,
-    stratified_pool,
-    take_pool,
+    pool_runs,
 )
 from evaluation.problems import Refused
-from evaluation.reading.qrels import Qrels
+from evaluation.reading import paths
 from evaluation.reading.runs import Run
+from evaluation.tables import Table, text_of
 
-METHODS = ("depth", "take", "rrf", "rbp", "strata")
 EPILOG = """
 Methods:
   depth   the first --depth documents of every run
@@ -83,11 +81,11 @@ def run(options: argparse.Namespace) -> int:
     path, qrels = options.qrels, None
     try:
         if options.qrels is not None:
-            qrels = files.read_judgments(options.qrels, options.lenient)
+            qrels = paths.read_judgments(options.qrels, options.lenient)
         runs = []
         for place, path in enumerate(options.runs, 1):
             files.show_current_file(place, options.runs)
-            runs.append(files.read_any_run(path, options.lenient))
+            runs.append(paths.read_any_run(path, options.lenient))
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     try:
@@ -98,24 +96,19 @@ def run(options: argparse.Namespace) -> int:
         tables.write_bytes(pool.sample_lines(None if qrels is None else qrels.grades))
     else:
         print_pool(pool if qrels is None else pool.without(qrels.grades), options)
-    print(summary_of(pool, qrels), file=sys.stderr)
+    print(pool.describe(None if qrels is None else qrels.grades), file=sys.stderr)
     return 0
 
 
 def build_pool(runs: list[Run], options: argparse.Namespace) -> Pool:
     if options.format == "sample" and options.method != "strata":
         raise ValueError("--format sample needs --method strata")
-    if options.method == "depth":
-        return depth_pool(runs, options.depth)
-    if options.method == "strata":
-        if not options.strata:
-            raise ValueError("--method strata needs --strata RANK:RATE,...")
-        return stratified_pool(runs, options.strata, options.seed)
-    if options.size is None:
+    if options.method == "strata" and not options.strata:
+        raise ValueError("--method strata needs --strata RANK:RATE,...")
+    if options.method in SIZED and options.size is None:
         raise ValueError(f"--method {options.method} needs --size N")
-    if options.method == "take":
-        return take_pool(runs, options.size)
-    return (rrf_pool if options.method == "rrf" else rbp_pool)(runs, options.size)
+    how = (options.method, options.depth, options.size, options.strata, options.seed)
+    return pool_runs(runs, *how)
 
 
 def sort_pool(pool: Pool, options: argparse.Namespace) -> Iterator[tuple[bytes, Pooled]]:
@@ -151,14 +144,3 @@ def pool_facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
         "stratum": document.stratum,
         "inclusion": document.inclusion,
     }
-
-
-def summary_of(pool: Pool, qrels: Qrels | None) -> str:
-    """What the pool holds, in a line."""
-    numbers = pool.summary(None if qrels is None else qrels.grades)
-    sizes = f"{numbers.smallest:,} to {numbers.largest:,} per topic, median {numbers.middle:g}"
-    judged = "" if qrels is None else f"; {numbers.judged:,} judged, {numbers.new:,} to judge"
-    return (
-        f"{pool.method}: {numbers.documents:,} documents of {len(pool.topics):,} topics"
-        f" ({sizes}){judged}"
-    )

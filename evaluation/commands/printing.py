@@ -11,28 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from evaluation.commands.tables import Table
 from evaluation.conventions import SCORING_VERSION
 from evaluation.measures import Asked, TrecMeasure
 from evaluation.ragged import FloatArray
+from evaluation.scoring import RunScores
+from evaluation.tables import Table
 
 FORMATS = ("trec", "json", "tsv", "md", "tex")
 NAME_WIDTH = 22
 DECIMALS = 4
-
-
-@dataclass(frozen=True)
-class RunScores:
-    """The scores of one run: `by_topic[i]` and `overall[i]` belong to `asked[i]`."""
-
-    file: str
-    tag: str
-    convention: str
-    topics: tuple[bytes, ...]
-    asked: tuple[Asked, ...]
-    by_topic: list[FloatArray]
-    overall: list[float]
-    ties: str = "docno"
 
 
 @dataclass(frozen=True)
@@ -75,12 +62,12 @@ def trec_lines(scores: RunScores, layout: Layout) -> Iterable[bytes]:
 def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Layout) -> Iterable[bytes]:
     """The lines of each topic by one pattern: a call for every value would cost a long run."""
     pattern, columns = b"", []
-    for name, asked, values in zip(names, scores.asked, scores.by_topic, strict=True):
+    for name, asked, values in zip(names, scores.asked, scores.values, strict=True):
         if asked.measure.definition.printed_by_topic:
             conversion, cells = _column(asked, values, layout)
             pattern += b"%b\t\0\t%b\n" % (name.replace(b"%", b"%%"), conversion)
             columns.append(cells)
-    rows = zip(scores.topics, *columns, strict=True)
+    rows = zip(scores.topic_numbers, *columns, strict=True)
     for topic, *cells in sorted(rows, key=itemgetter(0)):
         yield (pattern % tuple(cells)).replace(b"\0", topic)
 
@@ -106,8 +93,8 @@ def json_bytes(runs: Sequence[RunScores], layout: Layout) -> bytes:
 
 def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
     measures: dict[str, object] = {}
-    names = [topic.decode("utf-8", "surrogateescape") for topic in scores.topics]
-    for asked, values, value in zip(scores.asked, scores.by_topic, scores.overall, strict=True):
+    names = scores.topics
+    for asked, values, value in zip(scores.asked, scores.values, scores.overall, strict=True):
         entry: dict[str, object] = {"measure": str(asked.measure)}
         if isinstance(asked.measure, TrecMeasure):
             entry["computed_as"] = "trec_eval"
@@ -119,8 +106,8 @@ def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
     return {
         "file": scores.file,
         "run": scores.tag,
-        "convention": scores.convention,
-        "ties": scores.ties,
+        "convention": scores.rules.convention.name,
+        "ties": scores.rules.ties,
         "num_topics": len(scores.topics),
         "scores": measures,
     }
@@ -136,10 +123,10 @@ def build_table(runs: Sequence[RunScores], layout: Layout) -> Table:
     header = ["run", *(["topic"] if layout.by_topic else []), *names]
     rows: list[list[str]] = []
     for scores in runs:
-        columns = list(zip(scores.asked, scores.by_topic, scores.overall, strict=True))
+        columns = list(zip(scores.asked, scores.values, scores.overall, strict=True))
         if layout.by_topic:
-            for place in sorted(range(len(scores.topics)), key=scores.topics.__getitem__):
-                topic = scores.topics[place].decode("utf-8", "surrogateescape")
+            for place in sorted(range(len(scores.topics)), key=scores.topic_numbers.__getitem__):
+                topic = scores.topics[place]
                 cells = [score_text(asked, by[place], layout) for asked, by, _ in columns]
                 rows.append([scores.tag, topic, *cells])
         if layout.overall:

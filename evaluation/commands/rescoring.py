@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.commands import files
-from evaluation.commands.score import build_record, read_judgments
+from evaluation.commands.score import read_judgments
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import Measure
 from evaluation.problems import Refused
 from evaluation.ragged import FloatArray
+from evaluation.reading import paths
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run
+from evaluation.scoring import build_record
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Rescoring:
     def scores(self, measure: Measure, qrels: Qrels, runs: Sequence[int]) -> FloatArray:
         """float64[runs, topics] with these judgments."""
         judgments = prepare(qrels, self.judgments.topics, self.judgments.top_grade)
-        records = [build_record(self.runs[run], judgments, self.options) for run in runs]
+        rules = files.rules_of(self.options)
+        records = [build_record(self.runs[run], judgments, rules) for run in runs]
         return np.stack([measure.scores(record) for record in records])
 
     def means(self, measure: Measure, qrels: Qrels, runs: Sequence[int]) -> FloatArray:
@@ -51,7 +54,7 @@ def read_rescoring(options: argparse.Namespace) -> Rescoring | None:
         runs = []
         for place, path in enumerate(options.runs, 1):
             files.show_current_file(place, options.runs)
-            runs.append(files.read_any_run(path, options.lenient))
+            runs.append(paths.read_any_run(path, options.lenient))
     except (Refused, OSError) as reason:
         files.report_refusal(path, reason)
         return None

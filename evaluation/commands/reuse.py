@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
+from evaluation import tables
 from evaluation.agreement import ranks
-from evaluation.commands import files, tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, whole_number
 from evaluation.commands.rescoring import Rescoring, read_rescoring
 from evaluation.commands.score import (
@@ -16,9 +17,9 @@ from evaluation.commands.score import (
     add_table_options,
     requested_measures,
 )
-from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.pooling import Reusability, TeamRuns, depth_pool, leave_one_team_out
+from evaluation.tables import Table
 
 EPILOG = """
 Documents that only one team has in the pool lose their judgments, and the runs of the team are

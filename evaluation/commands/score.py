@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from evaluation.commands import files, printing, tables
+from evaluation import tables
+from evaluation.commands import files, printing
 from evaluation.commands.arguments import command_parser, whole_number
-from evaluation.conventions import CONVENTIONS
-from evaluation.expectations import expected_scores, find_ties
-from evaluation.judging import JudgedRun, Judgments, judge, prepare
+from evaluation.judging import Judgments, prepare
 from evaluation.measures import (
     DIVERSITY,
     SAMPLED,
     Asked,
-    Measure,
     MeasureError,
     measures_of_sample,
     parse_measures,
 )
 from evaluation.problems import Refused
-from evaluation.ragged import FloatArray
+from evaluation.reading import paths
 from evaluation.reading.intents import with_probabilities
-from evaluation.reading.runs import Run
+from evaluation.scoring import RunScores, score_run
 
 Intents: TypeAlias = dict[bytes, dict[bytes, float]]
 
@@ -118,8 +116,10 @@ def add_ties_option(parser: argparse.ArgumentParser) -> None:
 
 def check_ties(options: argparse.Namespace) -> None:
     """Raises MeasureError where expected values lack the ranks that they need."""
-    if options.ties == "expected" and (options.condensed or options.depth is not None):
-        raise MeasureError("--ties expected needs all ranks: remove -J and -M")
+    try:
+        files.rules_of(options).check()
+    except MeasureError:
+        raise MeasureError("--ties expected needs all ranks: remove -J and -M") from None
 
 
 def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:
@@ -178,12 +178,13 @@ def run(options: argparse.Namespace) -> int:
         judgments = read_judgments(options)
     except (Refused, OSError) as reason:
         return files.report_refusal(options.qrels, reason)
+    asked, rules = requested_measures(options), files.rules_of(options)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
         try:
             read = files.read_scored_run(path, judgments, options)
-            scored.append(score(path, read, judgments, options))
+            scored.append(score_run(read, judgments, asked, rules, path))
         except (Refused, OSError) as reason:
             status = files.report_refusal(path, reason)
     layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
@@ -209,7 +210,7 @@ def read_judgments(options: argparse.Namespace) -> Judgments:
     asked, intents = requested_measures(options), read_intents(options)
     subtopics = options.subtopics or intents is not None
     subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
-    qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
+    qrels = paths.read_judgments(options.qrels, options.lenient, subtopics)
     if intents is not None:
         qrels = with_probabilities(qrels, intents)
     for topic in sorted(options.without_topics - qrels.grades.keys()):
@@ -239,46 +240,13 @@ def warn_of_sample(path: str, judgments: Judgments, asked: Sequence[Asked]) -> N
         )
 
 
-def score(
-    path: str, run: Run, judgments: Judgments, options: argparse.Namespace
-) -> printing.RunScores:
-    """The scores of one run under the options."""
-    if options.intersection:
-        judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
-    judged = build_record(run, judgments, options)
-    asked = requested_measures(options)
-    values = values_by_topic(run, judged, options)
-    by_topic = [values(each.measure) for each in asked]
-    overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
-    return printing.RunScores(
-        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall, options.ties
-    )
-
-
-def values_by_topic(
-    run: Run, judged: JudgedRun, options: argparse.Namespace
-) -> Callable[[Measure], FloatArray]:
-    """What computes the scores of a run by topic: as ranked, or expected over its ties."""
-    if options.ties == "docno":
-        return lambda measure: measure.scores(judged)
-    tied = find_ties(run, judged)
-    return lambda measure: expected_scores(measure, tied)
-
-
-def build_record(run: Run, judgments: Judgments, options: argparse.Namespace) -> JudgedRun:
-    """The record of a run, cut by -M and condensed by -J."""
-    judged = judge(run, judgments, options.depth, CONVENTIONS[options.convention])
-    return judged.condensed() if options.condensed else judged
-
-
 def requested_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
     """What -m asks for, each measure with the threshold of -l, none twice under one name."""
     lists = options.measures or map(parse_measures, options.default_measures.split())
-    named = {asked.name: asked for each in lists for asked in each}
-    return tuple(Asked(a.name, a.measure.resolved(options.rel)) for a in named.values())
+    return files.rules_of(options).resolve(asked for each in lists for asked in each)
 
 
-def print_scores(scored: Sequence[printing.RunScores], layout: printing.Layout, form: str) -> None:
+def print_scores(scored: Sequence[RunScores], layout: printing.Layout, form: str) -> None:
     if form == "json":
         tables.write_bytes([printing.json_bytes(scored, layout)])
     elif form == "trec":

@@ -7,13 +7,15 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
-from evaluation.commands.tables import text_of
 from evaluation.marks import Mark, replay
 from evaluation.problems import Refused, refuse
 from evaluation.reading.marks import FORMATS, MarkLog, assessor_of, read_assessor_folder
+from evaluation.reading.paths import open_input, read_judgments
 from evaluation.settlement import RULES, Settled, settle
+from evaluation.tables import text_of
 
 EPILOG = """
 Rules:
@@ -76,7 +78,7 @@ def read_source(path: str, format: str | None, log: MarkLog) -> None:
             raise refuse("E_EMPTY", "the folder has no files")
         read_assessor_folder(paths, log)
         return
-    with files.open_input(path) as file:
+    with open_input(path) as file:
         name = "" if path == "-" else Path(path).name
         read = log.read(file, format, assessor_of(name), path)
     files.report(path, read.problems)
@@ -84,7 +86,7 @@ def read_source(path: str, format: str | None, log: MarkLog) -> None:
 
 def read_decisions(path: str) -> dict[tuple[str, str], int]:
     """The grade that an organiser gave each topic and docno; a negative grade decides nothing."""
-    grades = files.read_judgments(path, lenient=False).grades
+    grades = read_judgments(path, lenient=False).grades
     return {
         (text_of(topic), text_of(docno)): grade
         for topic, judged in grades.items()

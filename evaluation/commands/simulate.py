@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.commands import files, tables
+from evaluation import tables
+from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, whole_number
 from evaluation.commands.rescoring import Rescoring, read_rescoring
 from evaluation.commands.reuse import team_and_tags, teams_of
@@ -16,7 +17,6 @@ from evaluation.commands.score import (
     add_table_options,
     requested_measures,
 )
-from evaluation.commands.tables import Table
 from evaluation.conventions import CONVENTIONS
 from evaluation.pooling import (
     ORDERS,
@@ -27,6 +27,7 @@ from evaluation.pooling import (
     Outcome,
     Simulation,
 )
+from evaluation.tables import Table
 
 BUDGETS, STOPS = [25, 50, 100], [10, 20, 30]
 EPILOG = """

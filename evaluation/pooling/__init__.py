@@ -1,6 +1,16 @@
 """Pools to judge, unjudged documents, and their effect on results."""
 
-from evaluation.pooling.budgets import Stratum, rbp_pool, rrf_pool, stratified_pool, take_pool
+from evaluation.pooling.budgets import (
+    METHODS,
+    SIZED,
+    Method,
+    Stratum,
+    pool_runs,
+    rbp_pool,
+    rrf_pool,
+    stratified_pool,
+    take_pool,
+)
 from evaluation.pooling.depths import PoolDepth, compare_depths
 from evaluation.pooling.guards import (
     Event,
@@ -51,7 +61,9 @@ from evaluation.pooling.simulation import (
 
 __all__ = [
     "ADDITIVE",
+    "METHODS",
     "ORDERS",
+    "SIZED",
     "BoardLikeness",
     "Budget",
     "Candidates",
@@ -63,6 +75,7 @@ __all__ = [
     "HandedOut",
     "Holes",
     "Marked",
+    "Method",
     "MissesInARow",
     "Order",
     "OrderSettings",
@@ -89,6 +102,7 @@ __all__ = [
     "holes",
     "leave_one_team_out",
     "order_for_judging",
+    "pool_runs",
     "rbp_pool",
     "replay",
     "resume",

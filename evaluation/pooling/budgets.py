@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, fsum
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from evaluation.pooling.pools import (
     Place,
     Pool,
     Pooled,
     chance_of,
+    depth_pool,
     gathered,
     in_docno_order,
     tags_of,
@@ -178,3 +179,35 @@ def _draw(
     shuffled = sorted(found, key=lambda docno: chance_of(seed, topic, docno))
     documents = [Pooled(docno, found[docno], number, size / len(found)) for docno in shuffled]
     return documents[:size], documents[size:]
+
+
+Method: TypeAlias = Literal["depth", "take", "rrf", "rbp", "strata"]
+METHODS: tuple[Method, ...] = get_args(Method)
+# Those that take so many documents per topic.
+SIZED: dict[str, Callable[[Sequence[Run], int], Pool]] = {
+    "take": take_pool,
+    "rrf": rrf_pool,
+    "rbp": rbp_pool,
+}
+
+
+def pool_runs(
+    runs: Sequence[Run],
+    method: Method = "depth",
+    depth: int = 100,
+    size: int | None = None,
+    strata: Sequence[Stratum] = (),
+    seed: int = 0,
+) -> Pool:
+    """Pool runs by the method of this name; ValueError where it lacks its size or strata."""
+    if method not in METHODS:
+        raise ValueError(f"no method {method}; there are {', '.join(METHODS)}")
+    if method == "depth":
+        return depth_pool(runs, depth)
+    if method == "strata":
+        if not strata:
+            raise ValueError("the method strata needs strata")
+        return stratified_pool(runs, strata, seed)
+    if size is None:
+        raise ValueError(f"the method {method} needs a size")
+    return SIZED[method](runs, size)

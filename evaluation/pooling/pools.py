@@ -23,10 +23,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import median
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from evaluation.frames import build_frame
 from evaluation.reading.columns import TO_JUDGE
 from evaluation.reading.runs import Run
+from evaluation.tables import text_of
 
 Grades: TypeAlias = Mapping[bytes, Mapping[bytes, int]]
 NOT_DRAWN = b"-1"
@@ -91,8 +93,8 @@ class Pool:
 
     method: str
     runs: tuple[str, ...]
-    topics: dict[bytes, tuple[Pooled, ...]]
-    undrawn: dict[bytes, tuple[Pooled, ...]] = field(default_factory=dict)
+    topics: dict[bytes, tuple[Pooled, ...]] = field(repr=False)
+    undrawn: dict[bytes, tuple[Pooled, ...]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return sum(len(documents) for documents in self.topics.values())
@@ -100,6 +102,33 @@ class Pool:
     def __iter__(self) -> Iterator[tuple[bytes, Pooled]]:
         return (
             (topic, document) for topic, documents in self.topics.items() for document in documents
+        )
+
+    def describe(self, grades: Grades | None = None) -> str:
+        """Return what the pool holds, in a line; with grades, how much of it is judged."""
+        numbers = self.summary(grades)
+        sizes = f"{numbers.smallest:,} to {numbers.largest:,} per topic, median {numbers.middle:g}"
+        judged = f"; {numbers.judged:,} judged, {numbers.new:,} to judge"
+        return (
+            f"{self.method}: {numbers.documents:,} documents of {len(self.topics):,} topics"
+            f" ({sizes}){'' if grades is None else judged}"
+        )
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame: a row per document, with its best rank and its runs."""
+        return build_frame(
+            {
+                "topic": text_of(topic),
+                "docno": text_of(document.docno),
+                "best_rank": document.best_rank,
+                "runs": [self.runs[place.run] for place in document.places],
+                "stratum": document.stratum,
+                "inclusion": document.inclusion,
+            }
+            for topic, document in self
         )
 
     def without(self, grades: Grades) -> Pool:

@@ -17,16 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.across import Collected, tested_together
 from evaluation.significance.adjusting import holm
-from evaluation.significance.baseline import max_t_alone
+from evaluation.significance.baseline import max_t, max_t_alone
 from evaluation.significance.differences import EQUAL
-from evaluation.significance.pairwise import PAIR_DRAWS, can_decide
+from evaluation.significance.pairwise import PAIR_DRAWS, can_decide, decide_pairs, draw_maxima
 from evaluation.significance.scales import MEAN, Scale, Unit
+
+# What a collection's own test of a pair is adjusted for. "alone": the pair was chosen before its
+# scores were seen. "asked": all pairs that are asked for. "all": all pairs of systems, for a pair
+# that was chosen by its scores.
+LeadFamily = Literal["alone", "asked", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,9 @@ class Lead:
     `difference` is the mean of `differences`, those of the collections, and `p_adjusted` that of
     the task's own test. `without` is the mean difference without each collection, empty for one
     collection. All are in the `unit` of the measure: a ratio of 1 is no difference.
-    `p_alone` is the p of each collection's own test of this pair, adjusted by Holm over the
-    collections; None where a collection has too few topics for a verdict.
+    `p_alone` is the p of each collection's own test of this pair, adjusted for the family that
+    was asked for and by Holm over the collections; None where a collection has too few topics for
+    a verdict.
     The system is ahead where it is better. `relies_on` is the place of the collection without
     which most of the difference is lost, None where no removal makes it smaller; `is_turned` says
     that without it the difference is gone, or is in favour of the other system.
@@ -83,29 +90,53 @@ def compute_leads(
     direction: int = 1,
     scale: Scale = MEAN,
     draws: int = PAIR_DRAWS,
+    family: LeadFamily = "alone",
 ) -> list[Lead]:
-    """`compute_lead` of every pair of systems, each with its p from the test of the task."""
+    """`compute_lead` of every pair of systems, each with its p from the test of the task.
+
+    `family` is what the test of a pair on a collection is adjusted for, before Holm.
+    """
     tested = tested_together(collections, scale)
     if not all(each.topics for each in tested):
         raise ValueError("a collection has no topic with a score of every system")
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    rows = [each.scores[first] - each.scores[second] for each in tested]
-    gaps = np.stack([row.mean(axis=1) for row in rows], axis=1)
-    gaps[np.abs(gaps) <= EQUAL] = 0.0
-    p = _p_alone(rows, level, draws)
-    columns = zip(gaps, p, p_adjusted, strict=True)
+    gaps = [(each.scores[first] - each.scores[second]).mean(axis=1) for each in tested]
+    differences = np.stack(gaps, axis=1)
+    differences[np.abs(differences) <= EQUAL] = 0.0
+    p = _test_collections(tested, first, second, level, draws, family)
+    columns = zip(differences, p, p_adjusted, strict=True)
     return [_describe(gap, own, given, level, direction, scale) for gap, own, given in columns]
 
 
-def _p_alone(rows: Sequence[FloatArray], level: float, draws: int) -> FloatArray:
+def _test_collections(
+    collections: Sequence[Collected],
+    first: IntArray,
+    second: IntArray,
+    level: float,
+    draws: int,
+    family: LeadFamily,
+) -> FloatArray:
     """float64[pairs, K]: p by Holm over the collections; NaN where there can be no verdict."""
-    found = np.full((len(rows[0]), len(rows)), np.nan)
-    decided = [place for place, row in enumerate(rows) if can_decide(row.shape[1], level)]
+    found = np.full((len(first), len(collections)), np.nan)
+    decided = [k for k, each in enumerate(collections) if can_decide(len(each.topics), level)]
     for place in decided:
-        found[:, place] = max_t_alone(rows[place], draws)
+        found[:, place] = _p_of_pairs(collections[place].scores, first, second, draws, family)
     for own in found:
         own[decided] = holm(own[decided])
     return found
+
+
+def _p_of_pairs(
+    scores: FloatArray, first: IntArray, second: IntArray, draws: int, family: LeadFamily
+) -> FloatArray:
+    """float64[pairs]: the p of pairs of float64[R, T], adjusted for their family."""
+    if family == "all":
+        p: FloatArray = decide_pairs(scores, draw_maxima(scores, draws)).p[first, second]
+        return p
+    rows = scores[first] - scores[second]
+    if family == "asked":
+        return np.array([outcome.p_adjusted for outcome in max_t(rows, draws=draws)])
+    return max_t_alone(rows, draws)
 
 
 def _describe(

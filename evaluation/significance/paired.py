@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, ndtr, stdtr, stdtrit  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.differences import (
@@ -40,7 +40,8 @@ def paired_t(differences: FloatArray) -> TestResult:
         same = abs(summary.mean) <= EQUAL
         return TestResult(float(same), False, 0, 0.0 if same else np.inf * np.sign(summary.mean))
     t = summary.mean / summary.deviation * np.sqrt(summary.topics)
-    return TestResult(2.0 * float(stdtr(summary.topics - 1, -abs(t))), False, 0, float(t))
+    p = 2.0 * float(scipy.special.stdtr(summary.topics - 1, -abs(t)))
+    return TestResult(p, False, 0, float(t))
 
 
 def all_paired_t(scores: FloatArray) -> FloatArray:
@@ -62,7 +63,7 @@ def all_paired_t(scores: FloatArray) -> FloatArray:
     squares = sizes - 2 * products
     alike = squares <= ALIKE * sizes
     error = np.sqrt(np.where(alike, 1.0, squares) / (topics - 1) / topics)
-    p: FloatArray = 2.0 * stdtr(topics - 1, -np.abs(means - means.T) / error)
+    p: FloatArray = 2.0 * scipy.special.stdtr(topics - 1, -np.abs(means - means.T) / error)
     for one, other in np.argwhere(np.triu(alike, 1)).tolist():
         p[one, other] = p[other, one] = paired_t(scores[one] - scores[other]).p
     np.fill_diagonal(p, 1.0)
@@ -89,7 +90,7 @@ def interval_around(summary: Summary, level: float) -> Interval:
 @lru_cache(maxsize=64)
 def t_quantile(degrees: int, level: float) -> float:
     """The (1 + level) / 2 quantile of Student's t."""
-    return float(stdtrit(degrees, (1 + level) / 2))
+    return float(scipy.special.stdtrit(degrees, (1 + level) / 2))
 
 
 def sign_test(differences: FloatArray) -> TestResult:
@@ -104,7 +105,7 @@ def sign_test(differences: FloatArray) -> TestResult:
     wins, losses = int(np.count_nonzero(row > 0)), int(np.count_nonzero(row < 0))
     if wins + losses == 0:
         return TestResult(1.0, True, 1, 0.0)
-    p = min(1.0, 2.0 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
+    p = min(1.0, 2.0 * float(scipy.special.bdtr(min(wins, losses), wins + losses, 0.5)))
     return TestResult(p, True, 2 ** (wins + losses), float(wins))
 
 
@@ -155,4 +156,4 @@ def _signed_rank_normal_p(doubled: IntArray, smaller: int) -> float:
     """The normal approximation; the sum of squared shared ranks carries the tie correction."""
     ranks = doubled / 2
     mean, deviation = ranks.sum() / 2, np.sqrt(np.square(ranks).sum()) / 2
-    return 2.0 * float(ndtr(min(0.0, (smaller / 2 - mean + 0.5) / deviation)))
+    return 2.0 * float(scipy.special.ndtr(min(0.0, (smaller / 2 - mean + 0.5) / deviation)))

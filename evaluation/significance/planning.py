@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtri, gammaln, ncfdtr, stdtrit  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.ragged import FloatArray
 
@@ -83,9 +83,9 @@ def anova_topics(
 
     def is_enough(topics: int) -> bool:
         between, within = runs - 1, runs * (topics - 1)
-        critical = fdtri(between, within, 1 - alpha)
+        critical = scipy.special.fdtri(between, within, 1 - alpha)
         noncentrality = topics * difference**2 / (2 * variance)
-        return 1 - float(ncfdtr(between, within, noncentrality, critical)) >= power
+        return 1 - float(scipy.special.ncfdtr(between, within, noncentrality, critical)) >= power
 
     return _fewest(is_enough)
 
@@ -105,8 +105,9 @@ def interval_topics(width: float, variance: float, level: float = 0.95) -> int:
 
     def is_enough(topics: int) -> bool:
         degrees = topics - 1
-        bias = np.exp(gammaln(topics / 2) - gammaln(degrees / 2)) * np.sqrt(2 / degrees)
-        t = stdtrit(degrees, (1 + level) / 2)
+        ratio = scipy.special.gammaln(topics / 2) - scipy.special.gammaln(degrees / 2)
+        bias = np.exp(ratio) * np.sqrt(2 / degrees)
+        t = scipy.special.stdtrit(degrees, (1 + level) / 2)
         return bool(2 * t * np.sqrt(variance / topics) * bias <= width)
 
     return _fewest(is_enough)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.measures import Measure
 from evaluation.ragged import FloatArray
@@ -73,6 +73,6 @@ def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:
         better, worse = float(summary.mean > region), float(summary.mean < -region)
         return Posterior(better, 1.0 - better - worse, worse)
     error = summary.deviation / summary.topics**0.5
-    better = float(stdtr(summary.topics - 1, (summary.mean - region) / error))
-    worse = float(stdtr(summary.topics - 1, (-region - summary.mean) / error))
+    better = float(scipy.special.stdtr(summary.topics - 1, (summary.mean - region) / error))
+    worse = float(scipy.special.stdtr(summary.topics - 1, (-region - summary.mean) / error))
     return Posterior(better, max(0.0, 1.0 - better - worse), worse)

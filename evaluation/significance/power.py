@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.significance.studentized import root_chi
 
@@ -28,9 +28,10 @@ def power_of(effect: float, topics: int, alpha: float = 0.05) -> float:
     0.808
     """
     nodes, weights = root_chi(topics - 1, coarsest=0.01)
-    critical = nodes * stdtrit(topics - 1, 1 - alpha / 2)
+    critical = nodes * scipy.special.stdtrit(topics - 1, 1 - alpha / 2)
     noncentrality = abs(effect) * topics**0.5
-    found = ndtr(noncentrality - critical) + ndtr(-noncentrality - critical)
+    above = scipy.special.ndtr(noncentrality - critical)
+    found = above + scipy.special.ndtr(-noncentrality - critical)
     return float(np.dot(found, weights))
 
 
@@ -64,8 +65,8 @@ def topics_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int
     """
     if not effect:
         raise ValueError("no number of topics detects an effect of 0")
-    z = float(ndtri(1 - alpha / 2))
-    topics = max(2, round((z + float(ndtri(power))) ** 2 / effect**2 + z * z / 2))
+    z = float(scipy.special.ndtri(1 - alpha / 2))
+    topics = max(2, round((z + float(scipy.special.ndtri(power))) ** 2 / effect**2 + z * z / 2))
     while topics > 2 and power_of(effect, topics - 1, alpha) >= power:
         topics -= 1
     while power_of(effect, topics, alpha) < power:

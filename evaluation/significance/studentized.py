@@ -19,8 +19,8 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.polynomial.chebyshev import Chebyshev
-from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from evaluation.ragged import FloatArray
 
@@ -112,10 +112,10 @@ def _range_tail(widths: FloatArray, runs: int) -> FloatArray:
     """P(range of `runs` standard normals > w), in blocks of widths."""
     step = 0.1
     z = np.arange(-9.0, 9.0 + step, step)
-    below = ndtr(z)
+    below = scipy.special.ndtr(z)
     density = runs * step / np.sqrt(2 * np.pi) * np.exp(-z * z / 2)
     parts = [np.empty(0)]
     for start in range(0, len(widths), BLOCK):
-        inside = below - ndtr(z - widths[start : start + BLOCK, np.newaxis])
+        inside = below - scipy.special.ndtr(z - widths[start : start + BLOCK, np.newaxis])
         parts.append(1.0 - np.power(inside, runs - 1) @ density)
     return np.concatenate(parts)

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.agreement import rbo, tau_ap, tau_matrix
-from evaluation.commands.records import Records
+from evaluation.comparison import Records
 from evaluation.measures import Measure
 from evaluation.significance import compare_all_pairs, tukey_hsd
 

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.commands import files
-from evaluation.reading import blocks
+from evaluation.reading import blocks, paths
 
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 a 1\n10 0 c 1\n"
 RUN = b"1 Q0 b 1 9 bm25\n1 Q0 a 2 8 bm25\n2 Q0 a 1 3 bm25\n2 Q0 x 2 1 bm25\n"
@@ -270,8 +269,8 @@ def test_a_grade_too_high_for_its_gain_is_told(folder, capfd):
 
 def test_a_terminal_shows_how_much_of_a_long_file_is_read(folder, monkeypatch, capfd):
     (folder / "run").write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % n for n in range(1000, 2000)))
-    monkeypatch.setattr(files, "LONG", 1000)
-    monkeypatch.setattr(files, "CHUNK", 1500)
+    monkeypatch.setattr(paths, "LONG", 1000)
+    monkeypatch.setattr(paths, "CHUNK", 1500)
     monkeypatch.setattr(blocks, "BLOCK", 1500)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["score", "qrels", "run", "better", "-m", "map"])
@@ -281,7 +280,7 @@ def test_a_terminal_shows_how_much_of_a_long_file_is_read(folder, monkeypatch, c
 
 
 def test_nothing_but_a_terminal_is_shown_progress(monkeypatch, capfd):
-    monkeypatch.setattr(files, "LONG", 1)
+    monkeypatch.setattr(paths, "LONG", 1)
     main(["score", "qrels", "run", "better", "-m", "map"])
     assert capfd.readouterr().err == ""
 

@@ -11,7 +11,9 @@ import pytest
 from evaluation.__main__ import main
 from evaluation.commands import files, printing, score
 from evaluation.judging import prepare
+from evaluation.reading import paths
 from evaluation.reading.runs import Run, read_run
+from evaluation.scoring import score_run
 
 FOLDER = Path(os.environ.get("RANKFIELD_DATA", "nowhere"))
 CASES = sorted(path.name for path in FOLDER.glob("conformance/cases/*"))
@@ -112,7 +114,7 @@ def status_of(arguments: list[str]) -> int:
 @pytest.mark.parametrize("name", CRANFIELD)
 def test_cranfield_runs_agree_in_every_printed_digit(name, data):
     folder = data / "data" / "cranfield"
-    with files.open_input(str(folder / "runs" / name)) as file:
+    with paths.open_input(str(folder / "runs" / name)) as file:
         run = read_run(file)
     for grades, version in product(("binary", "graded"), ("v10.0-c", "v9.0.8")):
         recording = name.replace(".gz", ".txt.gz")
@@ -126,8 +128,9 @@ def scored(run: Run, qrels: Path, version: str) -> bytes:
     house = version == "v10.0-c"
     convention = [] if house else ["--convention", "trec_eval-9", "--intersection"]
     options = score.parser().parse_args([str(qrels), "-", "-q", "-m", "all_trec", *convention])
-    judgments = prepare(files.read_judgments(str(qrels), lenient=False))
-    scores = score.score("-", run, judgments, options)
+    judgments = prepare(paths.read_judgments(str(qrels), lenient=False))
+    asked, rules = score.requested_measures(options), files.rules_of(options)
+    scores = score_run(run, judgments, asked, rules)
     return b"".join(printing.trec_lines(scores, printing.Layout(True, True, None)))
 
 

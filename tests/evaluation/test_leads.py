@@ -7,6 +7,7 @@ from pytest import approx
 from evaluation.measures import parse_measure
 from evaluation.significance import (
     Collected,
+    compare_all_pairs,
     compare_over_collections,
     compare_with_baseline,
     compute_lead,
@@ -56,6 +57,20 @@ def test_the_p_of_a_collection_is_that_of_its_own_board_by_holm():
     collections = collections_with([0.003, 0.006, 0.01])
     boards = [compare_with_baseline(each.scores[:2], 0)[1].p for each in collections]
     assert compute_lead(collections, 1, 0).p_alone == tuple(holm(np.array(boards)))
+
+
+def test_a_pair_chosen_by_its_scores_has_the_p_of_all_pairs():
+    collections = collections_with([0.01, 0.02, 0.03])
+    boards = [compare_all_pairs(each.scores).p[1, 0] for each in collections]
+    lead = compute_leads(collections, [(1, 0)], [None], family="all")[0]
+    assert lead.p_alone == tuple(holm(np.array(boards)))
+
+
+def test_pairs_that_are_asked_together_are_adjusted_together():
+    collections = collections_with([0.01, 0.02, 0.03])
+    boards = [compare_with_baseline(each.scores, 0)[1].p_adjusted for each in collections]
+    lead = compute_leads(collections, [(1, 0), (2, 0)], [None, None], family="asked")[0]
+    assert lead.p_alone == tuple(holm(np.array(boards)))
 
 
 def test_a_collection_of_five_topics_is_counted_but_not_tested():

@@ -39,6 +39,11 @@ def table_bytes(table: Table, form: str) -> bytes:
     return RENDERED[form](table).encode("utf-8", "surrogateescape")
 
 
+def table_text(table: Table) -> str:
+    """The table as aligned text, without the last line break, as `print` wants it."""
+    return _text(table).rstrip("\n")
+
+
 def print_table(table: Table, form: str) -> None:
     write_bytes([table_bytes(table, form)])
 

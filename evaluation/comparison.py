@@ -1,0 +1,288 @@
+"""Runs compared with a baseline or with each other, measure by measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from evaluation.judging import JudgedRun, Judgments
+from evaluation.measures import Asked, Measure
+from evaluation.ragged import FloatArray
+from evaluation.reading.runs import Run
+from evaluation.scoring import ScoringRules, build_record, values_by_topic
+from evaluation.significance import (
+    TESTS,
+    AllPairs,
+    Collected,
+    Difference,
+    PairDecisions,
+    Posterior,
+    compare_all_pairs,
+    compare_over_collections,
+    compare_with_baseline,
+    decide_within_all_pairs,
+    has_values,
+    posterior_of_pair,
+    randomised_tukey,
+    scale_of,
+    topic_order,
+    tukey_hsd,
+)
+from evaluation.significance.baseline import Correction, Test
+
+Family: TypeAlias = Literal["baseline", "all"]
+Method: TypeAlias = Literal["maximum", "hsd", "randomised"]
+Pairs: TypeAlias = PairDecisions | AllPairs
+
+CORRECTIONS = {
+    "holm": "Holm",
+    "benjamini_hochberg": "Benjamini-Hochberg",
+    "max_t": "by the largest t of each flip",
+    "none": "not adjusted",
+}
+
+
+@dataclass(frozen=True)
+class Design:
+    """How runs are tested against the baseline, which is the first.
+
+    test: one of `TESTS`. correction: one of `CORRECTIONS`, by default that of the test. family:
+    p is adjusted for the comparisons with the baseline, or for all pairs of runs. alpha: the level
+    of significance. region: for one pair named in advance, the difference that does not matter.
+    """
+
+    test: Test = "max_t"
+    correction: Correction | None = None
+    family: Family = "baseline"
+    alpha: float = 0.05
+    region: float | None = None
+
+    @property
+    def adjustment(self) -> Correction:
+        """The correction, or that of the test where none is named."""
+        return self.correction or ("max_t" if self.test == "max_t" else "holm")
+
+    @property
+    def is_flipped(self) -> bool:
+        """Whether signs of centred differences are flipped, which needs enough topics."""
+        return self.family == "all" or self.test == "max_t"
+
+    def check(self, runs: int) -> None:
+        """Raises ValueError for what cannot be combined; `runs` counts those with the baseline."""
+        if self.test not in TESTS or self.adjustment not in CORRECTIONS:
+            raise ValueError(f"no such test or correction: {self.test}, {self.adjustment}")
+        if self.family not in get_args(Family):
+            raise ValueError(f"no such family: {self.family}; there are baseline and all")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha is a number between 0 and 1, not {self.alpha}")
+        if runs < 2:
+            raise ValueError("a comparison needs two runs or more")
+        matches = (self.test == "max_t") == (self.adjustment == "max_t")
+        if not matches and self.adjustment != "none":
+            raise ValueError("the test max_t adjusts p itself: its correction is max_t or none")
+        if self.family == "all" and self.adjustment != "max_t":
+            raise ValueError("the family all requires the test max_t")
+        if self.region is not None and runs > 2:
+            raise ValueError("a region takes one run: the pair is named in advance")
+
+    def describe(self, runs: int) -> str:
+        """Return what is below a table of this many runs."""
+        if self.family == "all":
+            return (
+                f"studentised maximum over all pairs of {runs} runs (sign flips); "
+                f"alpha {self.alpha:g}"
+            )
+        count = runs - 1
+        return (
+            f"{TESTS[self.test]}; p adjusted: {CORRECTIONS[self.adjustment]}, over {count} "
+            f"{'comparison' if count == 1 else 'comparisons'}; alpha {self.alpha:g}"
+        )
+
+
+@dataclass(frozen=True)
+class Records:
+    """Runs on the same topics, with what computes the scores of each."""
+
+    tags: list[str]
+    judged: list[JudgedRun]
+    values: list[Callable[[Measure], FloatArray]]
+
+    @property
+    def topics(self) -> list[bytes]:
+        """The topics of the columns of `scores`."""
+        topics = self.judged[0].judgments.topics
+        return [topics[place] for place in topic_order(topics).tolist()]
+
+    def scores(self, measure: Measure) -> FloatArray:
+        """float64[runs, topics] in the order of draws, NaN where the measure is undefined."""
+        scores = np.stack([values(measure) for values in self.values])
+        return scores[:, topic_order(self.judged[0].judgments.topics)]
+
+    def of(self, runs: Sequence[int]) -> Records:
+        """The same for some of the runs, by their places."""
+        return Records(
+            [self.tags[run] for run in runs],
+            [self.judged[run] for run in runs],
+            [self.values[run] for run in runs],
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run beside the baseline on one measure."""
+
+    measure: str
+    run: str
+    mean: float
+    outcome: Difference | None
+    verdict: str
+    probability: Posterior | None = None
+
+
+def build_records(runs: Sequence[Run], judgments: Judgments, rules: ScoringRules) -> Records:
+    """Judge runs on the same topics: those that all of them answer, if the rules say so."""
+    if rules.answered_only:
+        answered = [t for t in judgments.topics if all(t in each.rankings for each in runs)]
+        judgments = judgments.of(answered)
+    judged = [build_record(run, judgments, rules) for run in runs]
+    values = [values_by_topic(*pair, rules) for pair in zip(runs, judged, strict=True)]
+    return Records([run.tag for run in runs], judged, values)
+
+
+def compare_over(
+    asked: Asked, records: Sequence[Records], names: Sequence[str], design: Design
+) -> list[Comparison]:
+    """Compare systems by the mean over collections, under the tags of the first."""
+    measure, tags = asked.measure, records[0].tags
+    scores = [each.scores(measure) for each in records]
+    collections = [
+        Collected(values, [(name, topic) for topic in each.topics])
+        for name, each, values in zip(names, records, scores, strict=True)
+    ]
+    outcomes = compare_over_collections(
+        collections,
+        level=1 - design.alpha,
+        direction=measure.direction,
+        scale=scale_of(measure),
+        family=design.family,
+    )
+    means = np.mean([[measure.aggregate(row) for row in rows] for rows in scores], axis=0).tolist()
+    verdicts = [
+        verdict_of(outcome, measure.direction, design.alpha, is_flipped=True)
+        for outcome in outcomes
+    ]
+    return list_beside_baseline(asked.name, tags, means, outcomes, verdicts)
+
+
+def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[Comparison]:
+    """Compare runs with the first of them by one measure; the baseline comes first."""
+    measure, tags = asked.measure, records.tags
+    scores = records.scores(measure)
+    scale, level = scale_of(measure), 1 - design.alpha
+    if design.family == "all":
+        kept = np.flatnonzero(has_values(scores)).tolist()
+        places = {run: place for place, run in enumerate(kept)}
+        pairs = compare_all_pairs(scale.tested(scores[kept]), level, measure.direction)
+        alone = compare_with_baseline(
+            scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
+        )
+        outcomes = [
+            decide_within_all_pairs(found, pairs, places[run], places[0], scale)
+            if {run, 0} <= places.keys()
+            else replace(found, p_adjusted=None, low=None, high=None)
+            for run, found in enumerate(alone)
+        ]
+    else:
+        outcomes = compare_with_baseline(
+            scores,
+            0,
+            design.test,
+            level=level,
+            correction=design.adjustment,
+            direction=measure.direction,
+            scale=scale,
+        )
+    means = [measure.aggregate(row) for row in scores]
+    verdicts = [
+        verdict_of(outcome, measure.direction, design.alpha, design.is_flipped)
+        for outcome in outcomes
+    ]
+    found = list_beside_baseline(asked.name, tags, means, outcomes, verdicts)
+    if design.region is not None:
+        [baseline, pair] = found
+        probability = posterior_of_pair(scores[1], scores[0], measure, design.region)
+        return [baseline, replace(pair, probability=probability)]
+    return found
+
+
+def list_beside_baseline(
+    measure: str,
+    tags: Sequence[str],
+    means: Sequence[float],
+    outcomes: Sequence[Difference],
+    verdicts: Sequence[str],
+) -> list[Comparison]:
+    """Return the baseline, which is the first, and the others beside it."""
+    rows = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], strict=True)
+    baseline = Comparison(measure, tags[0], means[0], None, "baseline")
+    return [baseline, *(Comparison(measure, *row) for row in rows)]
+
+
+def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bool) -> str:
+    """better, worse or not significant, by the adjusted p; flips need enough topics as well."""
+    if is_flipped and outcome.low is None:
+        return "not significant"
+    if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.gain:
+        return "not significant"
+    return "better" if outcome.gain * direction > 0 else "worse"
+
+
+@dataclass(frozen=True)
+class DecidedPairs:
+    """All pairs of the runs that have a score by a measure; `left_out` names the others.
+
+    `scores` is float64[runs, topics], as the measure prints them.
+    """
+
+    asked: Asked
+    tags: list[str]
+    scores: FloatArray
+    pairs: Pairs
+    left_out: list[str]
+
+    @property
+    def order(self) -> list[int]:
+        """The runs from the best mean to the worst; equal ones in their given order."""
+        found = -self.asked.measure.direction * self.pairs.means
+        return [int(run) for run in np.argsort(found, kind="stable")]
+
+    def value(self, run: int) -> float:
+        """Return what the board prints of a run."""
+        return self.asked.measure.aggregate(self.scores[run])
+
+
+def decide_all_pairs(
+    asked: Asked, records: Records, alpha: float = 0.05, method: Method = "maximum"
+) -> DecidedPairs:
+    """Test all pairs of runs by one measure."""
+    values = records.scores(asked.measure)
+    has_scores = has_values(values)
+    kept = np.flatnonzero(has_scores).tolist()
+    left_out = [tag for tag, has in zip(records.tags, has_scores, strict=True) if not has]
+    tested = scale_of(asked.measure).tested(values[kept])
+    pairs = METHODS[method](tested, 1 - alpha, asked.measure.direction)
+    return DecidedPairs(asked, [records.tags[run] for run in kept], values[kept], pairs, left_out)
+
+
+def by_range(scores: FloatArray, level: float, direction: int) -> AllPairs:
+    return randomised_tukey(scores, level, direction=direction)
+
+
+METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
+    "maximum": compare_all_pairs,
+    "hsd": tukey_hsd,
+    "randomised": by_range,
+}
