@@ -32,8 +32,12 @@ class NotAccepted(Exception):
 
 def refuse_large(file: UploadedFile, limit: int) -> None:
     """Refuse a file above the size limit."""
-    if (file.size or 0) > limit:
-        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; the limit is {limit:,}.")
+    refuse_size(file.size or 0, limit)
+
+
+def refuse_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise NotAccepted("E_SIZE", f"The file has {size:,} bytes; the limit is {limit:,}.")
 
 
 def refuse_full_team(team: Team, size: int) -> None:

@@ -14,10 +14,11 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
+from leaderboard.actions.partial_uploads import PIECE_LIMIT
 from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.systems import find_task_team
 from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT
-from leaderboard.models import Collection, Task, Track, User
+from leaderboard.models import Collection, PartialUpload, Task, Track, User
 
 API = "api-1:"
 Address = Mapping[str, Any]
@@ -25,6 +26,10 @@ Address = Mapping[str, Any]
 
 def size_of_run() -> int:
     return settings.RUN_UPLOAD_LIMIT
+
+
+def size_of_piece() -> int:
+    return PIECE_LIMIT
 
 
 def size_of_file() -> int:
@@ -68,6 +73,11 @@ def can_judge_pool(user: User, address: Address) -> bool:
     return Track.objects.organised_by(user).filter(slug=address["slug"]).exists()
 
 
+def can_append(user: User, address: Address) -> bool:
+    """Whether the user announced this file."""
+    return PartialUpload.objects.filter(user=user, pk=address["upload_id"]).exists()
+
+
 @dataclass(frozen=True)
 class Upload:
     """What an address takes, and whether this user may send it."""
@@ -100,6 +110,8 @@ UPLOADS = {
     "import_mark_files": Upload(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,
     f"{API}submit_system": SYSTEM,
+    # The calls of one address have the name of the first.
+    f"{API}get_upload": Upload(size_of_piece, can_append),
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,
     f"{API}import_machine_judgments": JUDGMENTS,

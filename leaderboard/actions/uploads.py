@@ -266,12 +266,15 @@ def find_repeated_run(
 
 
 def hash_file(file: UploadedFile) -> str:
-    """Return the SHA-256 of a file."""
-    digest = hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
+    """Return the SHA-256 of a file; an upload has been hashed while it arrived."""
+    known: str | None = getattr(file, "sha256", None)
+    if known is None:
+        digest = hashlib.sha256()
+        for chunk in file.chunks():
+            digest.update(chunk)
+        known = digest.hexdigest()
     file.seek(0)
-    return digest.hexdigest()
+    return known
 
 
 def clean_filename(file: UploadedFile) -> str:
@@ -335,6 +338,24 @@ def accept_collection(
         AuditEvent.objects.record(collection.owner, "upload", collection)
         queue.enqueue("check_collection", collection)
     return collection
+
+
+def accept_dataset(collection: Collection, version: str = "v1") -> Collection:
+    """Save a collection that names a dataset, and queue the job that fetches its files."""
+    with transaction.atomic():
+        collection.save(force_insert=True)
+        JudgmentSet.objects.create(
+            collection=collection, version=version, created_by=collection.owner
+        )
+        named = {"dataset": collection.dataset}
+        AuditEvent.objects.record(collection.owner, "upload", collection, after=named)
+        queue_check(collection)
+    return collection
+
+
+def queue_check(collection: Collection) -> None:
+    """Queue the check of a collection, or first the fetch of files that it does not have yet."""
+    queue.enqueue("check_collection" if collection.topics_file else "fetch_dataset", collection)
 
 
 def accept_judgments(

@@ -17,6 +17,8 @@ from leaderboard.infrastructure.request_bodies import is_chunked
 SHARE, MOST = 0.01, 256 * settings.MIB
 # Space is reserved this far ahead of the bytes that have arrived.
 STEP = 4 * settings.MIB
+# And given back in such steps, since the disk may take a millisecond for each.
+STEP_BACK = settings.MIB
 
 
 class FreeSpaceGuard(FileUploadHandler):
@@ -34,7 +36,7 @@ class FreeSpaceGuard(FileUploadHandler):
     ) -> None:
         # For a chunked body `content_length` is its limit, not its length.
         check_free_space(0 if is_chunked(META) else content_length)
-        self.awaited, self.ahead = content_length, 0
+        self.awaited, self.ahead, self.reserved = content_length, 0, 0
         # Closed with the upload, or with its request.
         self.reserve = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
 
@@ -43,10 +45,13 @@ class FreeSpaceGuard(FileUploadHandler):
         if len(raw_data) > self.ahead:
             self.ahead = max(len(raw_data), min(self.awaited, STEP))
             reserve_space(self.reserve, self.ahead)
+            self.reserved = max(self.reserved, self.ahead)
             check_free_space(0)
         self.awaited -= len(raw_data)
         self.ahead -= len(raw_data)
-        self.reserve.truncate(self.ahead)
+        if self.reserved - self.ahead >= STEP_BACK:
+            self.reserve.truncate(self.ahead)
+            self.reserved = self.ahead
         return raw_data
 
     def file_complete(self, file_size: int) -> None:

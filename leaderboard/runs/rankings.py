@@ -1,70 +1,122 @@
 """The ranking file: the documents of a run in scoring order, one compressed block per topic.
 
 Pages read one topic of a large run in a millisecond, and later scoring reads this file, so the
-uploaded file is parsed only once.
+uploaded file is parsed only once. A thread compresses the rankings while they are read.
 
-    file     RFR2 | zlib block per topic | zlib tops | places | numbers | three lengths (24 bytes)
-    block    scores as little-endian float64, then the docnos, one per line
+    file     RFR3 | block per topic | tops | places | numbers | three lengths (24 bytes)
+    block    Zstandard: scores as little-endian float64, then docnos as words, padded with zeros
     tops     the first twenty docnos of every topic, compressed together
     places   for each topic three little-endian int64: start, length and depth of its block
     numbers  of the topics, with a newline before and after each; the lengths are those of tops,
              places and numbers
+
+Files of the versions before begin with RFR2 and are compressed by zlib; in their blocks docnos
+follow the scores one per line.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import BinaryIO
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from evaluation.problems import Problems
-from evaluation.reading.rankings import Ranking, blocks_of
+from evaluation.reading.docnos import docnos_of
+from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
 from evaluation.reading.runs import Run
 
-MAGIC = b"RFR2"
+MAGIC = b"RFR3"
 TOP = 20
-# Bytes of the lengths at the end, and of a place.
+# Bytes of the lengths at the end, of a place, and of a word or score.
 TAIL = PLACE = 24
+WORD = 8
+# Higher levels take longer and do not make digits smaller.
+LEVEL = 1
+# How many blocks of rankings may wait for the thread that compresses them.
+WAITING = 4
+
+
+class RankingWriter:
+    """Writes a ranking file block by block, in a thread of its own."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.compressor = zstandard.ZstdCompressor(LEVEL)
+        self.thread = ThreadPoolExecutor(1)
+        self.waiting: deque[Future[None]] = deque()
+        self.places: list[tuple[int, int, int]] = []
+        self.numbers: list[bytes] = []
+        self.tops: list[bytes] = []
+        self.end = len(MAGIC)
+        file.write(MAGIC)
+
+    def add(self, block: Block) -> None:
+        """Add rankings in scoring order. The arrays may be changed afterwards."""
+        if len(self.waiting) == WAITING:
+            self.waiting.popleft().result()
+        scores, docnos = block.scores.astype("<f8").tobytes(), block.docnos.astype("<u8").tobytes()
+        width = block.docnos.shape[1]
+        self.waiting.append(
+            self.thread.submit(self._write, scores, docnos, WORD * width, block.starts.tolist())
+        )
+        self.numbers += block.topics
+        firsts = np.minimum(np.diff(block.starts), TOP)
+        rows = np.repeat(block.starts[:-1] - np.cumsum(firsts) + firsts, firsts)
+        names = docnos_of(block.docnos[rows + np.arange(len(rows))]).tolist()
+        ends = np.cumsum([0, *firsts]).tolist()
+        self.tops += [b"\n".join(names[start:end]) for start, end in pairwise(ends)]
+
+    def _write(self, scores: bytes, docnos: bytes, size: int, starts: list[int]) -> None:
+        for start, end in pairwise(starts):
+            rows = scores[WORD * start : WORD * end] + docnos[size * start : size * end]
+            packed = self.compressor.compress(rows)
+            self.file.write(packed)
+            self.places.append((self.end, len(packed), end - start))
+            self.end += len(packed)
+
+    def finish(self) -> None:
+        """Write what waits, and the end of the file."""
+        self.thread.shutdown()
+        for written in self.waiting:
+            written.result()
+        parts = [
+            zstandard.compress(b"\0".join(self.tops), LEVEL),
+            np.array(self.places, dtype="<i8").tobytes(),
+            b"\n" + b"".join(number + b"\n" for number in self.numbers),
+        ]
+        self.file.write(b"".join(parts))
+        self.file.write(np.array([len(part) for part in parts], dtype="<i8").tobytes())
+        self.file.flush()
+
+
+class FiledRankings(StoredRankings):
+    """Rankings that are written into a ranking file while they are read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self.writer = RankingWriter(file)
+
+    def add(self, block: Block) -> None:
+        self.writer.add(block)
+        super().add(block)
 
 
 def write_ranking_file(run: Run, file: BinaryIO) -> None:
-    file.write(MAGIC)
-    start = len(MAGIC)
-    places: list[tuple[int, int, int]] = []
-    numbers: list[bytes] = []
-    tops: list[bytes] = []
-    for number, ranking in _rankings_of(run):
-        packed = _pack(ranking)
-        file.write(packed)
-        places.append((start, len(packed), len(ranking.docnos)))
-        numbers.append(number)
-        tops.append(b"\n".join(ranking.docnos[:TOP]))
-        start += len(packed)
-    parts = [
-        zlib.compress(b"\0".join(tops)),
-        np.array(places, dtype="<i8").tobytes(),
-        b"\n" + b"".join(number + b"\n" for number in numbers),
-    ]
-    file.write(b"".join(parts))
-    file.write(np.array([len(part) for part in parts], dtype="<i8").tobytes())
-
-
-def _rankings_of(run: Run) -> Iterator[tuple[bytes, Ranking]]:
+    """Write the rankings of a run that was read without one."""
+    writer = RankingWriter(file)
     for block in blocks_of(run.rankings):
-        for place, number in enumerate(block.topics):
-            yield number, block.ranking(place)
-
-
-def _pack(ranking: Ranking) -> bytes:
-    scores = np.ascontiguousarray(ranking.scores, dtype="<f8")
-    # A higher level does not make digits smaller.
-    return zlib.compress(scores.tobytes() + b"\n".join(ranking.docnos), zlib.Z_BEST_SPEED)
+        writer.add(block)
+    writer.finish()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +180,18 @@ class Rankings:
     def _read_block(self, start: int, length: int, depth: int) -> tuple[bytes, NDArray[np.float64]]:
         """Return the docnos of a block, one per line, and its scores."""
         self.file.seek(start)
-        data = zlib.decompress(self.file.read(length))
-        return data[8 * depth :], np.frombuffer(data, dtype="<f8", count=depth)
+        packed = self.file.read(length)
+        data = _decompressed(packed)
+        docnos, scores = data[WORD * depth :], np.frombuffer(data, dtype="<f8", count=depth)
+        if packed.startswith(zstandard.FRAME_HEADER):
+            words = np.frombuffer(docnos, dtype="<u8").reshape(depth, -1)
+            docnos = b"\n".join(docnos_of(words).tolist())
+        return docnos, scores
 
     @cached_property
     def tops(self) -> dict[str, list[str]]:
         """Return the first twenty docnos of every topic."""
-        pieces = zlib.decompress(self._part(0)).split(b"\0")
+        pieces = _decompressed(self._part(0)).split(b"\0")
         return {
             number: piece.decode("utf-8", "surrogateescape").split("\n")
             for number, piece in zip(self, pieces, strict=True)
@@ -156,6 +213,13 @@ class Rankings:
         end = self.file.seek(-TAIL, 2)
         tops, places, numbers = struct.unpack("<3q", self.file.read(TAIL))
         return [end - numbers - places - tops, end - numbers - places, end - numbers, end]
+
+
+def _decompressed(data: bytes) -> bytes:
+    """Decompress a part of a file of this version, or of one before."""
+    if data.startswith(zstandard.FRAME_HEADER):
+        return zstandard.decompress(data)
+    return zlib.decompress(data)
 
 
 def _unpacked(docnos: bytes, scores: NDArray[np.float64]) -> Ranking:

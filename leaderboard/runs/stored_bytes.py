@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db.models import Model, QuerySet, Sum
 
-from leaderboard.models import Collection, JudgmentSet, Run, Team
+from leaderboard.models import Collection, JudgmentSet, Run, Team, UploadPiece
 
 
 def bytes_of_team(team: Team) -> int:
@@ -16,7 +16,8 @@ def bytes_of_team(team: Team) -> int:
 def bytes_of_site() -> int:
     """Return the total size of all stored files of users."""
     runs = Run.objects.exclude(file="")
-    return _total(runs) + _total(Collection.objects.all()) + _total(JudgmentSet.objects.all())
+    others = (Collection.objects.all(), JudgmentSet.objects.all(), UploadPiece.objects.all())
+    return _total(runs) + sum(map(_total, others))
 
 
 def exceeds_team(team: Team, size: int) -> bool:

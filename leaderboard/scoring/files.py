@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Iterable
+from contextlib import closing
+from typing import BinaryIO, cast
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from evaluation.measures import parse_measure
 from evaluation.reading import runs as reading
@@ -15,7 +17,7 @@ from evaluation.reading.containers import Limits, unpacked
 from leaderboard.collections.documents import known_docnos
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
-from leaderboard.runs.rankings import write_ranking_file
+from leaderboard.runs.rankings import FiledRankings, write_ranking_file
 from leaderboard.scoring.judgments import judged_topics, load_topic_numbers
 
 
@@ -35,12 +37,25 @@ def check_unchanged(run: Run) -> None:
 
 
 def read_run_file(run: Run) -> reading.Run:
-    """Read and check the file of a run under the rules of its track."""
-    with default_storage.open(run.file.name) as packed:
-        lines = unpacked(packed, run_limits())
+    """Read and check the file of a run under the rules of its track. Raises Refused."""
+    with (
+        default_storage.open(run.file.name) as packed,
+        closing(unpacked(packed, run_limits())) as lines,
+    ):
         if run.lenient:
-            return reading.read_run_leniently(lines)
-        return reading.read_run(lines, build_rules(run.track, run.tag, run.format, run.fixes))
+            return reading.read_run_leniently(lines, store=file_rankings)
+        rules = build_rules(run.track, run.tag, run.format, run.fixes)
+        return reading.read_run(lines, rules, file_rankings)
+
+
+def file_rankings() -> FiledRankings:
+    """Return a store for rankings that writes their file while they are read."""
+    return FiledRankings(new_ranking_file())
+
+
+def new_ranking_file() -> BinaryIO:
+    """Return a temporary file that a storage on the same disk moves instead of copying it."""
+    return cast(BinaryIO, TemporaryUploadedFile("ranking", "", 0, None))
 
 
 def run_limits() -> Limits:
@@ -84,7 +99,12 @@ def find_cutoff(measure: str) -> int | None:
 
 def store_rankings(run: Run, read: reading.Run) -> str:
     """Store the rankings of a run in a compact file and return its name."""
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+    if isinstance(read.rankings, FiledRankings):
+        read.rankings.writer.finish()
+        file = read.rankings.writer.file
+    else:
+        file = new_ranking_file()
         write_ranking_file(read, file)
+    with file:
         file.seek(0)
         return default_storage.save(f"runs/{run.pk}/ranking-{secrets.token_hex(4)}", file)
