@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
+from functools import cache
 
 from django.db import InterfaceError, OperationalError, connection
-from redis.exceptions import RedisError
 
 # A disk quota and a limit on the size of files count as a full disk.
 DISK_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -52,6 +52,14 @@ DISK_FULL = Outage(
 )
 
 
+@cache
+def redis_error() -> type[Exception]:
+    """Return what the client of Redis raises; most commands and many servers never load it."""
+    from redis.exceptions import RedisError
+
+    return RedisError
+
+
 def find_outage(error: BaseException | None) -> Outage | None:
     """Return the outage behind an error; None for an error that a retry would repeat."""
     driver = connection.Database
@@ -59,7 +67,7 @@ def find_outage(error: BaseException | None) -> Outage | None:
     away = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
     if isinstance(error, away):
         return DATABASE_DOWN
-    if isinstance(error, RedisError):
+    if isinstance(error, redis_error()):
         return REDIS_DOWN
     if isinstance(error, StorageUnavailableError):
         return STORAGE_DOWN

@@ -4,6 +4,9 @@ A thread that waits for the network costs almost nothing; one that works shares 
 and the database with the others. So there are many threads and few slots. A request that waits
 for its body releases its slot and its database connection until the body is here.
 
+The slots are also the pool of connections: each keeps one, and the request in it uses that.  So a
+process opens no more connections than it has slots, and few requests wait for a new one.
+
 A busy server must not make a run late, so the time of arrival is the last byte of the body,
 before its request waits for a slot.
 """
@@ -18,7 +21,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -29,13 +33,76 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 RECEIVED_AT = "rankfield.received_at"
 # A body of up to this many bytes is read before its request takes a slot.
 READ_AHEAD_BYTES = 2**20
-# This much of a stream is built in one slot; less would open connections too often.
+# This much of a stream is built in one slot; less would change slots too often.
 STREAM_PIECE_BYTES = 2**18
 
 
 def received_at(request: HttpRequest) -> datetime:
     """Return when the last byte of a request arrived, or now if that was not noted."""
     return request.META.get(RECEIVED_AT) or timezone.now()
+
+
+class Slots:
+    """A number of slots; each keeps its database connection for the next request in it.
+
+    Connections are kept for as long as the settings say, or for `kept_seconds`.
+    """
+
+    def __init__(self, count: int, kept_seconds: int | None = None) -> None:
+        self.count = count
+        self.kept_seconds = kept_seconds
+        self._free = threading.Semaphore(count)
+        self._connections: list[BaseDatabaseWrapper] = []
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Take a slot and its connection for this thread; return False if none is free."""
+        if not self._free.acquire(blocking):
+            return False
+        if not connections.all(initialized_only=True):
+            try:
+                connection = self._connections.pop()
+                connections[connection.alias] = connection
+            except IndexError:
+                self._prepare_connection()
+        return True
+
+    def _prepare_connection(self) -> None:
+        """Let the connection that this thread may open last as long as slots keep it."""
+        if self.kept_seconds is not None:
+            connection = connections[DEFAULT_DB_ALIAS]
+            kept = {"CONN_MAX_AGE": self.kept_seconds}
+            connection.settings_dict = {**connection.settings_dict, **kept}
+
+    def release(self) -> None:
+        """Give the slot back, and the connection of this thread with it."""
+        try:
+            for connection in connections.all(initialized_only=True):
+                # One in a transaction belongs to a test, or to a request that waits for its body.
+                if not connection.in_atomic_block:
+                    self._keep(connection)
+        finally:
+            self._free.release()
+
+    def _keep(self, connection: BaseDatabaseWrapper) -> None:
+        """Take a connection from this thread and keep it, unless it is old or broken."""
+        if not connection.settings_dict["CONN_MAX_AGE"]:
+            connection.close()
+            return
+        del connections[connection.alias]
+        # The next use checks first whether the connection still works.
+        connection.close_if_unusable_or_obsolete()
+        if not connection.allow_thread_sharing:
+            connection.inc_thread_sharing()
+        if len(self._connections) < self.count:
+            self._connections.append(connection)
+        else:
+            connection.close()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
 
 class RequestSlots:
@@ -45,9 +112,15 @@ class RequestSlots:
     readers do not block others either.
     """
 
-    def __init__(self, application: Application, count: int, ahead: int = READ_AHEAD_BYTES) -> None:
+    def __init__(
+        self,
+        application: Application,
+        count: int,
+        ahead: int = READ_AHEAD_BYTES,
+        kept_seconds: int | None = None,
+    ) -> None:
         self.application = application
-        self.slots = threading.Semaphore(count)
+        self.slots = Slots(count, kept_seconds)
         self.ahead = ahead
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -58,7 +131,6 @@ class RequestSlots:
             try:
                 response = self.application(environ, start_response)
             finally:
-                close_connections()
                 body.acquire_slot()
         return (
             SlottedStream(response, self.slots)
@@ -88,20 +160,13 @@ def read_ahead(environ: Environ, most: int) -> None:
             environ[RECEIVED_AT] = timezone.now()
 
 
-def close_connections() -> None:
-    """Close idle database connections, since a database has fewer than there are threads."""
-    for connection in connections.all(initialized_only=True):
-        if not connection.in_atomic_block:
-            connection.close()
-
-
 class SlottedStream:
     """A streamed response that has a slot and a database connection only to build a piece.
 
     So its generator must not keep a cursor from one piece to the next.
     """
 
-    def __init__(self, response: Any, slots: threading.Semaphore) -> None:
+    def __init__(self, response: Any, slots: Slots) -> None:
         self.response = response
         self.slots = slots
 
@@ -114,13 +179,10 @@ class SlottedStream:
         """Return the next pieces joined; empty at the end."""
         joined = bytearray()
         with self.slots:
-            try:
-                for piece in pieces:
-                    joined += piece
-                    if len(joined) >= STREAM_PIECE_BYTES:
-                        break
-            finally:
-                close_connections()
+            for piece in pieces:
+                joined += piece
+                if len(joined) >= STREAM_PIECE_BYTES:
+                    break
         return bytes(joined)
 
     def close(self) -> None:
@@ -130,7 +192,7 @@ class SlottedStream:
 class SlotReleasingBody:
     """The body of a request, which has no slot while its body arrives."""
 
-    def __init__(self, environ: Environ, slots: threading.Semaphore) -> None:
+    def __init__(self, environ: Environ, slots: Slots) -> None:
         self.environ = environ
         self.body: BinaryIO = environ["wsgi.input"]
         self.slots = slots
@@ -161,7 +223,6 @@ class SlotReleasingBody:
 
     def release_slot(self) -> None:
         if not self.has_released_slot:
-            close_connections()
             self.has_released_slot = True
             self.slots.release()
 

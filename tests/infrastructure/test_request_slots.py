@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection, connections
 from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 from django.utils import timezone
@@ -38,8 +39,10 @@ def test_who_is_slow_to_send_gives_the_turn_to_others(ahead):
     turns, (reading, writing) = RequestSlots(echo, 1, ahead), os.pipe()
     with open(reading, "rb") as slow, ThreadPoolExecutor() as pool:
         first = pool.submit(ask, turns, slow)
-        assert ask(turns, io.BytesIO(b"fast")) == [b"fast"]
-        os.write(writing, b"slow")
+        try:
+            assert ask(turns, io.BytesIO(b"fast")) == [b"fast"]
+        finally:
+            os.write(writing, b"slow")
         assert first.result() == [b"slow"]
     os.close(writing)
 
@@ -56,6 +59,45 @@ def test_who_is_slow_to_send_a_pipe_gives_the_turn_to_others():
             os.write(writing, b"slow")
         assert first.result() == [b"slow"]
     os.close(writing)
+
+
+def asked_database(environ, start_response):
+    """The connection that this thread asked."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return [connections["default"].connection]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("seconds", "own"), [(0, None), (60, None), (0, 60)])
+def test_a_connection_is_kept_for_the_next_request_for_as_long_as_settings_or_slots_say(
+    monkeypatch, seconds, own
+):
+    monkeypatch.setitem(connections.settings["default"], "CONN_MAX_AGE", seconds)
+    turns, used = RequestSlots(asked_database, 1, kept_seconds=own), []
+    for _ in range(3):
+        thread = threading.Thread(target=lambda: used.extend(ask(turns, io.BytesIO(), 0)))
+        thread.start()
+        thread.join()
+    assert len(used) == 3 and len(set(map(id, used))) == (1 if seconds or own else 3)
+    close_idle(turns)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_more_connections_are_kept_than_there_are_slots(monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "CONN_MAX_AGE", 60)
+    turns, used = RequestSlots(asked_database, 2), []
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(lambda _: ask(turns, io.BytesIO(), 0), range(40)):
+            used.extend(found)
+    assert len(used) == 40 and len(set(map(id, used))) <= 2
+    close_idle(turns)
+
+
+def close_idle(turns: RequestSlots) -> None:
+    """PostgreSQL deletes the database of the tests only if no one is connected to it."""
+    for idle in turns.slots._connections:
+        idle.close()
 
 
 def test_no_more_are_worked_on_than_there_are_turns():
@@ -135,6 +177,7 @@ def status_of(turns: RequestSlots, secret: str) -> str:
     )
     answered = []
     turns(request.environ, lambda status, headers, *_: answered.append(status)).close()
+    close_idle(turns)
     return answered[0]
 
 

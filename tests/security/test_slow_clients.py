@@ -72,7 +72,9 @@ def test_t20_fifty_slow_clients_hold_up_nobody(site: Site) -> None:
         assert waiting[0].recv(100).startswith(b"HTTP/1.1 422")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+@pytest.mark.parametrize(
+    "address", ["127.0.0.2", pytest.param("127.0.0.1", marks=pytest.mark.night)]
+)
 def test_t20_three_hundred_unfinished_headers_hold_up_nobody(site: Site, address: str) -> None:
     token = site.manage("create_token", f"slow-{address[-1]}", "--organiser")
     slowest(site, token)
@@ -126,6 +128,7 @@ def test_t20_one_address_does_not_get_all_threads(site: Site) -> None:
         assert slowest(site, token) < 1.0
 
 
+@pytest.mark.night
 def test_t20_a_body_that_drips_is_given_up(sqlite_site: Site) -> None:
     token = sqlite_site.manage("create_token", "drips", "--organiser")
     began = time.monotonic()
