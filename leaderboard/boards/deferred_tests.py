@@ -39,10 +39,12 @@ def request_tests(edition: Edition, measure: str, baseline: Run | None, test: st
     if waiting.count() >= MOST_WAITING:
         return False
     with transaction.atomic():
+        # The worker that ends this job locks the job before its comparisons too. In the other
+        # order each could wait for the other.
+        queue.enqueue("compare", edition)
         Comparison.objects.update_or_create(
             edition=edition, **wanted, defaults={"family": [], "results": {}}
         )
-        queue.enqueue("compare", edition)
     return True
 
 

@@ -29,6 +29,8 @@ from celery.worker.control import Panel
 from kombu import Connection, Queue
 from kombu.transport import TRANSPORT_ALIASES, memory
 
+from leaderboard.jobs import doorbell
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 # Celery warns root users about messages that carry code, but this worker accepts only JSON. It also
@@ -178,15 +180,31 @@ class JobPoller(bootsteps.StartStopStep):
 
     requires = {"celery.worker.consumer.tasks:Tasks"}
     entry = None
+    bell: int | None = None
 
     def start(self, consumer: Any) -> None:
         is_embedded = consumer.app.conf.broker_url == EMBEDDED_URL
         seconds = POLL_SECONDS_EMBEDDED if is_embedded else POLL_SECONDS
         self.entry = consumer.timer.call_repeatedly(seconds, self.poll, (consumer,))
 
+    def register_with_event_loop(self, consumer: Any, hub: Any) -> None:
+        """Without Redis, look as soon as somebody rings."""
+        if consumer.app.conf.broker_url == EMBEDDED_URL and self.bell is None:
+            self.bell = doorbell.install()
+            if self.bell is not None:
+                hub.add_reader(self.bell, self.answer, consumer)
+
+    def answer(self, consumer: Any) -> None:
+        doorbell.silence(self.bell)
+        self.poll(consumer)
+
     def stop(self, consumer: Any) -> None:
         if self.entry is not None:
             self.entry.cancel()
+        if self.bell is not None:
+            consumer.hub.remove(self.bell)
+            os.close(self.bell)
+            self.bell = None
 
     def poll(self, consumer: Any) -> None:
         if len(state.reserved_requests) < consumer.pool.num_processes:
@@ -224,10 +242,30 @@ def disable_remote_commands(**_: object) -> None:
         del Panel.data[command]
 
 
+@signals.worker_init.connect
+def log_farewell(**_: object) -> None:
+    """Log what Celery would print when it is asked to stop, which is no line of JSON."""
+    from celery.apps import worker
+
+    worker.safe_say = lambda message, *_: log.info("%s", message)
+
+
 @signals.worker_shutting_down.connect
 def mark_stopping(**_: object) -> None:
     """Tell the pool's processes that the worker stops."""
     _stopping[0] = 1
+
+
+@signals.worker_before_create_process.connect
+def load_addresses(**_: object) -> None:
+    """Load the addresses of all pages before the pool is forked.
+
+    Notices name pages. Otherwise each process would import every page within its first
+    transaction, which takes a second, and on SQLite nobody else can write meanwhile.
+    """
+    from django.urls import get_resolver
+
+    _ = get_resolver().url_patterns
 
 
 @signals.worker_process_init.connect

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import TypeVar
 
@@ -23,9 +23,9 @@ from django.db import (
 )
 from django.db.models import Exists
 
-from leaderboard.infrastructure.logs import job_number
+from leaderboard.infrastructure.logs import job_number, request_number
 from leaderboard.infrastructure.outages import find_outage
-from leaderboard.jobs import broker, cleanup
+from leaderboard.jobs import backups, broker, cleanup
 from leaderboard.jobs.leases import JobTimeoutError, Lease, LeaseLostError, memory_limit, time_limit
 from leaderboard.jobs.table import JOB_KINDS
 from leaderboard.models import Job, Worker
@@ -82,12 +82,22 @@ def run_due_jobs(worker: str, limit: int | None = None) -> int:
         job = claim_job(worker)
         if job is None:
             break
-        token = job_number.set(str(job.pk))
-        run_job(job, worker)
-        job_number.reset(token)
+        with log_as(job):
+            run_job(job, worker)
         done += 1
     cleanup.sweep_if_due()
     return done
+
+
+@contextmanager
+def log_as(job: Job) -> Iterator[None]:
+    """Give each line of the log the numbers of this job and of the request that asked for it."""
+    job_token, request_token = job_number.set(str(job.pk)), request_number.set(job.request)
+    try:
+        yield
+    finally:
+        job_number.reset(job_token)
+        request_number.reset(request_token)
 
 
 def claim_job(worker: str) -> Job | None:
@@ -103,6 +113,8 @@ def claim_job(worker: str) -> Job | None:
 def claimable_jobs(worker: str) -> JobQuerySet:
     """Return the jobs that are due, one per lane; skip kinds that only a newer version knows."""
     due = Job.objects.due().filter(kind__in=JOB_KINDS)
+    if not settings.BACKUP_FOLDER:
+        due = due.exclude(kind=backups.KIND)
     for kinds in kinds_by_lane().values():
         busy = Job.objects.filter(state=Job.State.RUNNING, worker=worker, kind__in=kinds)
         due = due.exclude(Exists(busy), kind__in=kinds)
@@ -135,6 +147,9 @@ def run_job(job: Job, worker: str) -> None:
     except files.FileChangedError as error:
         log.error("%s: %s", describe_job(job), error)
         fail_job(job, CHANGED)
+    except backups.BackupError as error:
+        log.error("%s: %s", describe_job(job), error)
+        fail_job(job, str(error))
     except Exception as error:
         handle_error(job, error)
     else:
@@ -173,6 +188,7 @@ def finish_job(job: Job, publish: Publish, lease: Lease) -> None:
     """Mark the job as done and write its result, both or neither."""
     lease.set_time_limit(JOB_KINDS[job.kind].seconds)
     with transaction.atomic():
+        JOB_KINDS[job.kind].lock(job.target_id)
         if not job.finish():
             raise LeaseLostError
         publish()
@@ -258,12 +274,12 @@ def has_live_worker(job: Job) -> bool:
     return Worker.objects.filter(name=job.worker, last_seen__gt=renewed + OUTLIVED_AFTER).exists()
 
 
-_last_heartbeats: dict[str, float] = {}
+last_heartbeats: dict[str, float] = {}
 
 
 def record_heartbeat(worker: str) -> None:
     """Record that this worker is alive, at most once per HEARTBEAT_SECONDS."""
     now = time.monotonic()
-    if now - _last_heartbeats.get(worker, -HEARTBEAT_SECONDS) >= HEARTBEAT_SECONDS:
+    if now - last_heartbeats.get(worker, -HEARTBEAT_SECONDS) >= HEARTBEAT_SECONDS:
         Worker.objects.record_heartbeat(worker)
-        _last_heartbeats[worker] = now
+        last_heartbeats[worker] = now

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from leaderboard.collections import checking, importing, pools, word_index
+from leaderboard.collections import checking, importing, pools, published, word_index
+from leaderboard.jobs import backups
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
@@ -29,12 +30,19 @@ def record_nothing(target_id: str, reason: str) -> None:
     """Leave the target of a failed job unchanged; the row of the job has the reason."""
 
 
+def lock_nothing(target_id: str) -> None:
+    """Lock no row besides that of the job."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobKind:
     """A kind of job: its work, what is written when it fails for good, and its limits."""
 
     do: Callable[[str, Progress], Publish]
     failed: Callable[[str, str], None] = record_nothing
+    # Locks what web locks before it asks for such a job. It is called before the job is locked: in
+    # another order each could wait for the other.
+    lock: Callable[[str], None] = lock_nothing
     # Takes hours where others take minutes.
     long: bool = False
     # A worker runs one job of a lane at a time, so that a slot stays free for short jobs. All long
@@ -56,9 +64,13 @@ class JobKind:
 
 JOB_KINDS = {
     "check_run": JobKind(scoring_work.check_run, scoring_work.fail_run),
-    "build_edition": JobKind(scoring_work.build_edition, long=True),
+    "build_edition": JobKind(
+        scoring_work.build_edition, lock=scoring_work.lock_track_of_edition, long=True
+    ),
     "try_judgments": JobKind(scoring_work.build_trial_editions),
-    "score_again": JobKind(scoring_work.rescore_edition, long=True),
+    "score_again": JobKind(
+        scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
+    ),
     "compare": JobKind(comparisons.compare_edition),
     "compare_systems": JobKind(task_comparisons.compute_task_comparison),
     "judge_boards": JobKind(judge_boards.compute_judge_boards),
@@ -72,6 +84,7 @@ JOB_KINDS = {
     "mail": JobKind(email.send_mail, Mail.give_up),
     "make_baseline": JobKind(baselines.make_baseline, long=True),
     "gather_pool": JobKind(pools.gather_pool, pools.mark_pool_failed, long=True),
+    "fetch_dataset": JobKind(published.fetch_dataset, importing.mark_collection_failed, long=True),
     "check_collection": JobKind(
         checking.check_collection, importing.mark_collection_failed, long=True
     ),
@@ -83,6 +96,7 @@ JOB_KINDS = {
     ),
     "index_words": JobKind(word_index.index_words, long=True),
     "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
+    backups.KIND: JobKind(backups.back_up, long=True, limited=False),
     "import_judgments": JobKind(
         importing.import_judgments,
         importing.mark_judgments_failed,

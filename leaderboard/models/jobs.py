@@ -29,7 +29,12 @@ class DatabaseStart(models.Func):
 
 class JobQuerySet(models.QuerySet["Job"]):
     def enqueue(
-        self, kind: str, target: models.Model, priority: int | None = None, share: str = ""
+        self,
+        kind: str,
+        target: models.Model,
+        priority: int | None = None,
+        share: str = "",
+        request: str = "",
     ) -> Job:
         """Return the open job for this work: a new one, or one that is queued or running.
 
@@ -37,7 +42,8 @@ class JobQuerySet(models.QuerySet["Job"]):
         The UPDATE also locks its row until the caller commits: no worker begins or ends the job
         before it can see what the caller wrote.
 
-        Jobs of one priority take turns by `share`; jobs without a share wait for no turn.
+        Jobs of one priority take turns by `share`; jobs without a share wait for no turn. The log
+        of the job names the request that asked for it first.
         """
         wanted = {"kind": kind, "target_id": str(target.pk)}
         priority = Job.PRIORITIES.get(kind, 5) if priority is None else priority
@@ -45,7 +51,8 @@ class JobQuerySet(models.QuerySet["Job"]):
             try:
                 with transaction.atomic():
                     turn = self.next_turn(priority, share)
-                    return self.create(**wanted, priority=priority, share=share, turn=turn)
+                    place = {"priority": priority, "share": share, "turn": turn}
+                    return self.create(**wanted, **place, request=request)
             except IntegrityError:
                 if self.open().filter(**wanted).update(not_before=Now()):
                     return self.open().get(**wanted)
@@ -121,6 +128,7 @@ class Job(models.Model):
         "announce_version": 6,
         "deliver": 8,
         "mail": 8,
+        "fetch_dataset": 7,
         "check_collection": 7,
         "import_collection": 7,
         "index_words": 7,
@@ -133,6 +141,8 @@ class Job(models.Model):
     # Whose work it is, such as "team 7", and its place in line: shares take turns.
     share = models.CharField(max_length=40, default="", db_default="", editable=False)
     turn = models.IntegerField(default=0, db_default=0, editable=False)
+    # The number in the log of the request that asked for it, if one did.
+    request = models.CharField(max_length=12, default="", db_default="", editable=False)
     attempts = models.SmallIntegerField(default=0)
     handed_back = models.SmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)

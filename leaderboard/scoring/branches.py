@@ -89,4 +89,5 @@ def find_main_run(run: Run, runs: RunQuerySet) -> Run | None:
     scored = runs.on_the_board().exclude(pk=run.pk)
     before = scored.filter(team=run.team_id, received_at__lt=run.received_at)
     main = before.filter(**{f"facts__{BRANCH}": run.track.main_branch})
-    return main.order_by("-received_at").first() or scored.filter(pk=run.track.baseline_id).first()
+    newest = main.order_by("-received_at", "pk").first()
+    return newest or scored.filter(pk=run.track.baseline_id).first()

@@ -45,7 +45,7 @@ IMMEDIATE_SCORES = 3_000
 MOST_STORED = 40
 CACHE_SIZE = 16
 # A new number makes all tests anew.
-METHOD = 1
+METHOD = 2
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class ContestTests:
     against: list[Difference] = field(default_factory=list)
     # Of the system with the best mean: over the second, and over the baseline.
     leads: list[ContestLead] = field(default_factory=list)
-    # The p of each system against the baseline in each part's own test, by Holm over the parts.
+    # The p of each system against the baseline on each part, adjusted for systems and parts.
     alone: list[list[float | None]] = field(default_factory=list)
 
     def pack(self) -> dict[str, Any]:
@@ -204,7 +204,10 @@ def _compute_leads(
     pairs: PairDecisions,
     against: Sequence[Difference],
 ) -> list[ContestLead]:
-    """Return the leads of the best system over the second and over the baseline."""
+    """Return the leads of the best system over the second and over the baseline.
+
+    The best was chosen by its scores, so each part's own test is one of all pairs of systems.
+    """
     if len(contest.runs) < 2 or np.isnan(pairs.means).any():
         return []
     first, second = pairs.order[:2].tolist()
@@ -220,12 +223,16 @@ def _compute_leads(
         given,
         direction=contest.direction,
         scale=contest.scale,
+        family="all",
     )
     return [ContestLead(first, other, lead) for other, lead in zip(asked, leads, strict=True)]
 
 
 def _test_parts(contest: Contest, collected: Sequence[Collected]) -> list[list[float | None]]:
-    """Return the p of each system against the baseline on each part, by Holm over the parts."""
+    """Return the p of each system against the baseline on each part.
+
+    Adjusted for all systems on a part, and by Holm over the parts.
+    """
     baseline = contest.baseline
     if baseline is None or not all(each.defined().topics for each in collected):
         return []
@@ -236,6 +243,7 @@ def _test_parts(contest: Contest, collected: Sequence[Collected]) -> list[list[f
         [None] * len(pairs),
         direction=contest.direction,
         scale=contest.scale,
+        family="asked",
     )
     return [list(lead.p_alone) for lead in leads]
 

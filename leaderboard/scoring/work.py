@@ -237,6 +237,12 @@ def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
     Score.objects.bulk_create(scores, ignore_conflicts=True)
 
 
+def lock_track_of_edition(edition_id: str) -> None:
+    """Lock the track of an edition, as whoever changes the track does."""
+    tracks = Edition.objects.filter(pk=edition_id).values("track")
+    list(Track.objects.filter(pk__in=tracks).select_for_update(no_key=True))
+
+
 def publish_edition(edition: Edition) -> None:
     """Show a complete edition on the board by one UPDATE; continue to build an incomplete one."""
     track = Track.objects.select_for_update(no_key=True).get(pk=edition.track_id)

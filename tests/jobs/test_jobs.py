@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import runs, uploads
 from leaderboard.jobs import broker, cleanup, leases, queue, running, table
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
-from tests.builders import RUN, make_run, upload
+from tests.builders import RUN, make_run, upload, work
 
 pytestmark = pytest.mark.django_db
 with_threads = pytest.mark.django_db(transaction=True)
@@ -497,3 +498,17 @@ def test_a_team_that_sent_nothing_for_long_has_saved_no_turns(track, ben, cat) -
     Job.objects.filter(target_id__in=bens[:3]).update(state=Job.State.DONE)
     cats = send_runs(track, cat, 2)
     assert waiting_runs() == [bens[3], *cats]
+
+
+def test_the_worker_locks_a_track_before_the_job_that_scores_it(track):
+    """As web does, which changes the track and then asks for its scores."""
+    job = Job.objects.enqueue("build_edition", track.edition)
+    with CaptureQueriesContext(connection) as queries:
+        work()
+    said = [query["sql"] for query in queries]
+    done = next(
+        place for place, sql in enumerate(said) if sql.startswith("UPDATE") and "done" in sql
+    )
+    assert 'FROM "leaderboard_track"' in said[done - 1]
+    job.refresh_from_db()
+    assert job.state == "done"
