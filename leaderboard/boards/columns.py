@@ -48,6 +48,7 @@ class Rows(Protocol):
     """What the cells of several columns share: axes, and the links of each row."""
 
     board: Board
+    standings: list[Standing]
     axis: charts.Column
     strip_axis: charts.Column
     best: dict[str, float]
@@ -167,7 +168,7 @@ def _strip_head(rows: Rows, column: Column) -> str:
 
 def _by_standing(cell: Callable[[Standing], str]) -> Cells:
     """Return the cells of a column that needs only the standing of each row."""
-    return lambda rows, _: map(cell, rows.board.shown)
+    return lambda rows, _: map(cell, rows.standings)
 
 
 def _rank_cell(each: Standing) -> str:
@@ -182,7 +183,7 @@ def _interval_cell(each: Standing) -> str:
 
 def _run_cells(rows: Rows, column: Column) -> Iterator[str]:
     href, pooled = rows.run_link, rows.pooled
-    for each in rows.board.shown:
+    for each in rows.standings:
         words = badges_of(each, pooled)
         own = ["yours"] if each.is_own else []
         known = [*own, *(["baseline"] if each.is_baseline else []), *words]
@@ -225,7 +226,7 @@ def _type_cell(each: Standing) -> str:
 
 
 def _axis_cells(rows: Rows, column: Column) -> list[str]:
-    shown, measure = rows.board.shown, rows.board.measure
+    shown, measure = rows.standings, rows.board.measure
     kinds = [each.kind for each in shown]
     means = [each.scores[measure] for each in shown]
     drawn = charts.mean_cells(rows.axis, means, kinds)
@@ -234,7 +235,7 @@ def _axis_cells(rows: Rows, column: Column) -> list[str]:
 
 def _strip_cells(rows: Rows, column: Column) -> Iterator[str]:
     """Draw the ranks that each run can have, with a dot at its own."""
-    for each in rows.board.shown:
+    for each in rows.standings:
         drawn = ""
         if each.interval is not None and each.rank is not None:
             drawn = charts.rank_strip(rows.strip_axis, each.rank, *each.interval, each.kind)
@@ -244,13 +245,13 @@ def _strip_cells(rows: Rows, column: Column) -> Iterator[str]:
 def _measure_cells(rows: Rows, column: Column) -> list[str]:
     measure, best = column.measure, rows.best[column.measure]
     plain, marked = (f"<td{column.classes(more)}>" for more in ("", "best"))
-    values = [each.scores[measure] for each in rows.board.shown]
+    values = [each.scores[measure] for each in rows.standings]
     begins = [marked if column.is_fixed or value == best else plain for value in values]
     return _number_cells(rows, measure, begins, values)
 
 
 def _judged_cells(rows: Rows, column: Column) -> list[str]:
-    values = [each.judged_at_10 for each in rows.board.shown]
+    values = [each.judged_at_10 for each in rows.standings]
     return _number_cells(rows, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
 
 
@@ -268,12 +269,12 @@ def _number_cells(
 
 
 def _difference_cells(rows: Rows, column: Column) -> Iterator[str]:
-    against, with_baseline = [each.against for each in rows.board.shown], rows.baseline_link
+    against, with_baseline = [each.against for each in rows.standings], rows.baseline_link
     printed = [
         difference_text(each.difference, each.unit) if each is not None else MISSING
         for each in against
     ]
-    for each, link, text in zip(rows.board.shown, rows.comparison_links, printed, strict=True):
+    for each, link, text in zip(rows.standings, rows.comparison_links, printed, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
@@ -290,7 +291,7 @@ def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
     """Return cells of a statistic against the baseline; empty if there is none."""
 
     def cells(rows: Rows, column: Column) -> Iterator[str]:
-        for each, link in zip(rows.board.shown, rows.comparison_links, strict=True):
+        for each, link in zip(rows.standings, rows.comparison_links, strict=True):
             text = number(each.against) if each.against is not None else ""
             yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY_CELL
 

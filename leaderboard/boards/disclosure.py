@@ -36,7 +36,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.models.runs import RunQuerySet
+from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
 from leaderboard.scoring.families import find_measures, match_measure, ranking_measure, select_runs
@@ -238,7 +238,7 @@ class Sight:
             return runs
         mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
         if self.can_see_means:
-            return runs.filter(mine | Q(pk__in=Run.objects.on_the_board()))
+            return runs.filter(mine | ON_THE_BOARD)
         return runs.filter(mine)
 
     def own_runs(self) -> RunQuerySet:

@@ -11,7 +11,7 @@ from django.http import Http404
 
 from leaderboard.boards.disclosure import Sight, TaskSight
 from leaderboard.models import Edition, Run, System, SystemVersion, Team
-from leaderboard.models.runs import RunQuerySet
+from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 from leaderboard.models.tasks import SystemQuerySet
 from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.version_verdicts import (
@@ -94,7 +94,7 @@ def visible_runs_of_systems(sight: TaskSight) -> RunQuerySet:
         if track_sight.is_organiser:
             seen |= of_track
         elif sight.shows(track_sight):
-            seen |= of_track & Q(pk__in=Run.objects.on_the_board().values("pk"))
+            seen |= of_track & ON_THE_BOARD
     seen |= Q(team__task_team__in=sight.own_teams) & Q(
         track__in=[track_sight.track for track_sight in sight.sights]
     )

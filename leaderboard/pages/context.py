@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from leaderboard.display.holes import is_leaving_holes, leave_hole
 from leaderboard.models import Job, Notice, Worker
 
 
@@ -19,7 +20,9 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "place": section_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
+        "single_sign_on": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
         "num_unread": cache(lambda: Notice.objects.unread_by(request.user).count()),
+        **({"csrf_token": leave_hole("token")} if is_leaving_holes() else {}),
     }
 
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.actions.partial_uploads import MOST_LIMITS, MOST_UPLOADS, UPLOADS_KEPT
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.infrastructure import request_bodies
 from leaderboard.models import Track, Webhook
@@ -88,6 +89,12 @@ def team_limits() -> list[Limit]:
             "Write requests",
             f"{writes} per user per minute, not counting organisers’ runs on their own tracks",
             "429, with Retry-After",
+        ),
+        Limit(
+            "Unfinished uploads in pieces",
+            f"{MOST_UPLOADS} and {mebibytes(MOST_LIMITS * settings.RUN_UPLOAD_LIMIT)} per user, "
+            f"kept for {counted(UPLOADS_KEPT.days, 'day')}",
+            "E_QUOTA: finish or delete some first",
         ),
         Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),
         Limit("Request without a file", mebibytes(request_bodies.FORM_LIMIT), "413: E_SIZE"),

@@ -18,7 +18,7 @@ from django.utils.cache import patch_cache_control
 from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import request_bodies
-from leaderboard.infrastructure.logs import new_request_number, request_number
+from leaderboard.infrastructure.logs import describe_request, new_request_number, request_number
 
 log = logging.getLogger("leaderboard.requests")
 
@@ -46,8 +46,8 @@ def add_request_id(get_response: GetResponse) -> GetResponse:
         try:
             response = get_response(request)
             response["X-Request-Id"] = number
-            milliseconds = round(1000 * (time.perf_counter() - began))
-            figures = {"status": response.status_code, "milliseconds": milliseconds}
+            seconds = time.perf_counter() - began
+            figures = describe_request(request, response.status_code, seconds)
             log.info("%s %s", request.method, request.path, extra={"figures": figures})
             return response
         finally:

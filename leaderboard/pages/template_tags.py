@@ -11,6 +11,7 @@ from typing import Literal
 
 from django import template
 from django.template import Context
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -18,6 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.measures import parse_measure
 from leaderboard.display import charts
 from leaderboard.display.charts.grades import RAMP, grade_class
+from leaderboard.display.holes import leave_hole
 from leaderboard.display.numbers import MISSING, difference_text
 from leaderboard.display.phases import WORDS as PHASE_WORDS
 from leaderboard.display.phases import Phase
@@ -206,6 +208,15 @@ def notice(content: str, kind: str = "info") -> SafeString:
 def empty(content: str, title: str) -> SafeString:
     """Render an empty state: a title and how it fills."""
     return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, content)
+
+
+@register.simple_tag(takes_context=True)
+def account_menu(context: Context) -> SafeString:
+    """Render the menu of a signed-in reader; a page that is kept has a hole there."""
+    names = ("user", "num_unread", "csrf_token")
+    return leave_hole("account") or mark_safe(
+        render_to_string("_account.html", {name: context[name] for name in names})
+    )
 
 
 @register.simple_tag

@@ -1,0 +1,267 @@
+"""Pages that are made once and kept: the same for all who see the same of a track or a task.
+
+A page is kept under everything that it depends on.  What belongs to one person or passes with time
+is a hole in it, which is filled for each reader.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, wraps
+from itertools import chain
+from pathlib import Path
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.messages import get_messages
+from django.core.signals import setting_changed
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import get_token
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.http import parse_etags
+
+import evaluation
+from leaderboard.boards.versions import Seen
+from leaderboard.display import holes
+from leaderboard.display.numbers import describe_time_taken, distance
+from leaderboard.infrastructure import kept_answers
+from leaderboard.infrastructure.kept_answers import KeptAnswer
+from leaderboard.infrastructure.packed_texts import pack
+
+View = Callable[..., HttpResponseBase]
+Look = Callable[..., Seen | None]
+# Longer queries are nobody's link, and would only fill the cache.
+LONGEST_QUERY = 1000
+# A longer file is sent as it is made.
+LONGEST_FILE = 16 * 2**20
+# How often we look again if somebody else made the answer while the track changed.
+MOST_LOOKS = 3
+# Headers of an answer that are part of what is kept.
+OWN_HEADERS = ("Content-Type", "Content-Disposition")
+
+
+def kept(look: Look) -> Callable[[View], View]:
+    """Keep what a view answers to GET for all to whom `look` shows the same.
+
+    `look` gets the viewer and what the view gets from its address.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, **asked: str) -> HttpResponseBase:
+            return find_or_make(
+                request, lambda: look(request.user, **asked), lambda: view(request, **asked)
+            )
+
+        return answer
+
+    return decorate
+
+
+def leave_unkept(response: HttpResponse) -> HttpResponse:
+    """Let nobody keep an answer that shows more than its key decides, such as progress."""
+    patch_cache_control(response, no_store=True)
+    return response
+
+
+def find_or_make(
+    request: HttpRequest, look: Callable[[], Seen | None], make: Callable[[], HttpResponseBase]
+) -> HttpResponseBase:
+    """Return the kept answer to a request, or make it and keep it."""
+    if not _may_be_kept(request):
+        return make()
+    for _ in range(MOST_LOOKS):
+        seen = look()
+        if seen is None or seen.is_stalled:
+            return make()
+        reader, key = Reader(request, seen), _key_of(request, seen)
+        found = kept_answers.find(key)
+        if found is not None:
+            return reader.respond(found)
+        with kept_answers.turn_to_make(key) as turn:
+            if not turn.waited:
+                return _make(reader, key, look, make)
+    return make()
+
+
+def _may_be_kept(request: HttpRequest) -> bool:
+    """Return whether the answer is the same for others; messages are for one reader, once."""
+    return (
+        request.method in ("GET", "HEAD")
+        and not settings.DEBUG
+        and len(request.META.get("QUERY_STRING", "")) <= LONGEST_QUERY
+        and not len(get_messages(request))
+    )
+
+
+def _make(
+    reader: Reader,
+    key: str,
+    look: Callable[[], Seen | None],
+    make: Callable[[], HttpResponseBase],
+) -> HttpResponseBase:
+    """Make an answer, and keep it if nothing that it depends on changed meanwhile."""
+    with holes.leaving_holes() as word:
+        response = _read_short_file(make())
+    if response.streaming:
+        return response
+    assert isinstance(response, HttpResponse)
+    texts, left = word.split(response.content)
+    if response.status_code != 200 or response.has_header("Cache-Control") or response.cookies:
+        response.content = holes.join(texts, [reader.fill(hole) for hole in left])
+        return response
+    made = KeptAnswer(
+        headers={name: response[name] for name in OWN_HEADERS if name in response},
+        digest=hashlib.sha256(response.content.replace(word.word.encode(), b"")).hexdigest(),
+        texts=[pack(text) for text in texts],
+        holes=[(hole.name, hole.value) for hole in left],
+    )
+    now = look()
+    if now is not None and now.key == reader.seen.key:
+        kept_answers.keep(key, made)
+    return reader.respond(made)
+
+
+def _read_short_file(response: HttpResponseBase) -> HttpResponseBase:
+    """Return a streamed file as one text, unless it is long."""
+    if not isinstance(response, StreamingHttpResponse) or response.is_async:
+        return response
+    pieces: list[bytes] = []
+    length, stream = 0, iter(response)
+    for piece in stream:
+        pieces.append(piece)
+        length += len(piece)
+        if length > LONGEST_FILE:
+            response.streaming_content = chain(pieces, stream)
+            return response
+    return HttpResponse(b"".join(pieces), status=response.status_code, headers=response.headers)
+
+
+def _key_of(request: HttpRequest, seen: Seen) -> str:
+    """Return the key of an answer: the release, the address, and what is seen there."""
+    # The order of parameters has no meaning, but that of several values of one has.
+    asked = sorted(request.GET.lists())
+    address = [request.scheme, request.get_host(), request.path, urlencode(asked, doseq=True)]
+    # Days of this year are printed without it.
+    parts = [release_digest(), timezone.now().year, address, seen.key]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+@cache
+def release_digest() -> str:
+    """Return a digest of our code, templates and settings, which all decide what a page shows."""
+    digest = hashlib.sha256()
+    for path in _sources():
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    chosen = {name: getattr(settings, name) for name in dir(settings) if name.isupper()}
+    digest.update(json.dumps(chosen, default=str, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def _sources() -> Iterator[Path]:
+    package, measures = Path(__file__).parent.parent, Path(evaluation.__file__).parent
+    templates = [folder for engine in settings.TEMPLATES for folder in engine["DIRS"]]
+    folders: Iterable[tuple[Path, str]] = [
+        *((package, ending) for ending in ("*.py", "*.html")),
+        (measures, "*.py"),
+        *((Path(folder), "*.html") for folder in templates),
+    ]
+    for folder, ending in folders:
+        yield from sorted(folder.rglob(ending))
+    # The names of style sheets and scripts, which have a digest of their content.
+    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
+    yield from [manifest] if manifest.exists() else []
+
+
+def forget_release(**about: object) -> None:
+    release_digest.cache_clear()
+
+
+# Only tests change settings while a process runs.
+setting_changed.connect(forget_release)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who asks for a page; fills its holes."""
+
+    request: HttpRequest
+    seen: Seen
+
+    def respond(self, answer: KeptAnswer) -> HttpResponse:
+        """Return the answer for this reader, or 304 if the reader has it already."""
+        left = [holes.Hole(*hole) for hole in answer.holes]
+        is_packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
+        etag = self._etag_of(answer, left, is_packed)
+        asked = parse_etags(self.request.headers.get("If-None-Match", ""))
+        if etag in asked or f"W/{etag}" in asked or asked == ["*"]:
+            response = HttpResponse(status=304)
+            del response["Content-Type"]
+        else:
+            response = self._print_answer(answer, left, is_packed)
+        response["ETag"] = etag
+        patch_vary_headers(response, ["Accept-Encoding", "Authorization", "Cookie"])
+        # Nothing is used again without asking; what a signed-in reader sees is for no shared cache.
+        patch_cache_control(response, no_cache=True)
+        if self.seen.viewer.is_authenticated:
+            patch_cache_control(response, private=True)
+        return response
+
+    def _print_answer(
+        self, answer: KeptAnswer, left: Iterable[holes.Hole], is_packed: bool
+    ) -> HttpResponse:
+        filled = [self.fill(hole) for hole in left]
+        if not is_packed:
+            return HttpResponse(holes.join(answer.plain_texts, filled), headers=answer.headers)
+        packed = {**answer.headers, "Content-Encoding": "gzip"}
+        return HttpResponse(answer.as_gzip(filled), headers=packed)
+
+    def _etag_of(self, answer: KeptAnswer, left: Iterable[holes.Hole], is_packed: bool) -> str:
+        filled = [self._identify(hole) for hole in left]
+        shown = [release_digest(), answer.headers, answer.digest, is_packed, filled]
+        return f'"{hashlib.sha256(json.dumps(shown, default=str).encode()).hexdigest()[:32]}"'
+
+    def fill(self, hole: holes.Hole) -> bytes:
+        """Print what a hole has for this reader, now."""
+        return str(self._print(hole)).encode()
+
+    def _print(self, hole: holes.Hole) -> str:
+        match hole.name:
+            case "distance":
+                return distance(datetime.fromisoformat(hole.value))
+            case "answered":
+                return describe_time_taken(self.request)
+            case "token":
+                return get_token(self.request)
+            case "account":
+                about = {"num_unread": self.seen.num_unread, "csrf_token": get_token(self.request)}
+                return render_to_string("_account.html", {"user": self.request.user, **about})
+        raise ValueError(f"unknown hole {hole.name}")
+
+    def _identify(self, hole: holes.Hole) -> object:
+        """Return what a hole shows, without what differs in every answer."""
+        match hole.name:
+            case "distance":
+                # The number of seconds is for the script, which goes on counting.
+                return self._print(hole).split(">", 1)[1]
+            case "answered":
+                return ""
+            case "token":
+                return self._secret
+            case "account":
+                user = self.request.user
+                return user.pk, user.get_username(), self.seen.num_unread, self._secret
+        raise ValueError(f"unknown hole {hole.name}")
+
+    @property
+    def _secret(self) -> str:
+        """The secret of the reader's forms: a form in a page that the reader has stays valid."""
+        get_token(self.request)
+        return str(self.request.META["CSRF_COOKIE"])
