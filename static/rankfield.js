@@ -48,6 +48,20 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/") { event.preventDefault(); one(".search input")?.focus(); }
 });
 
+// The browser searches only what is here, so the rest of a long board comes first.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "f" && (event.ctrlKey || event.metaKey)) all(".rest a").forEach((link) => htmx.trigger(link, "find"));
+});
+
+// Paper has every row: printing begins as soon as this returns, so it waits for the answer.
+addEventListener("beforeprint", () => all(".rest a").forEach((link) => {
+  const request = new XMLHttpRequest();
+  request.open("GET", link.href, false);
+  request.send();
+  const whole = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("table.board");
+  if (whole) link.closest("table").replaceWith(whole);
+}));
+
 // A page that follows along waits while somebody fills in a field of it or has a menu open.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const busy = one(`main :is(input, select, textarea):focus, main :is(${MENUS})`);

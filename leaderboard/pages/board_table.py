@@ -26,6 +26,10 @@ from leaderboard.display.charts.drawing import text_width
 from leaderboard.pages.page_urls import run_url_pattern
 
 MOST_AIRY_RUNS = 40
+# A longer board shows so many rows at first, and besides so many of the reader's own runs.
+FIRST_ROWS, OWN_ROWS = 200, 20
+# The parameter of the address that asks for all rows, and its value.
+ALL, ALL_ROWS = "all", "runs"
 # Widths in pixels: of the table on a desktop, of a name at the most, and around a cell.
 DESKTOP_WIDTH, NAME_WIDTH, PADDING = 1232, 270.0, 16.0
 
@@ -116,11 +120,54 @@ class BoardTable:
         return escape(f"?{query.urlencode()}")
 
     @property
+    def num_rows(self) -> int:
+        """How many rows the table has, shown at first or not."""
+        return len(self.board.shown)
+
+    @property
+    def first_rows(self) -> int:
+        return FIRST_ROWS
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether only the first rows are shown."""
+        return self.num_rows > FIRST_ROWS and self.query.get(ALL) != ALL_ROWS
+
+    @property
+    def whole_address(self) -> SafeString:
+        """The address of the same table with all rows."""
+        return mark_safe(self._address(**{ALL: ALL_ROWS}))
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """The rows that are rendered: the first ones and the reader's own, or all."""
+        return [*self._first, *self._own]
+
+    @property
+    def _first(self) -> list[Standing]:
+        return self.board.shown[: FIRST_ROWS if self.is_cut else None]
+
+    @property
+    def _own(self) -> list[Standing]:
+        rest = self.board.shown[FIRST_ROWS:] if self.is_cut else []
+        return [each for each in rest if each.is_own][:OWN_ROWS]
+
+    @property
     def rows(self) -> SafeString:
-        """Render all rows, column by column, so that shared values are looked up once."""
+        """The first rows, or all if the reader asked for them."""
+        return mark_safe("\n".join(self._rendered[: len(self._first)]))
+
+    @property
+    def own_rows(self) -> SafeString:
+        """The reader's own runs after the first rows."""
+        return mark_safe("\n".join(self._rendered[len(self._first) :]))
+
+    @cached_property
+    def _rendered(self) -> list[str]:
+        """Render the rows column by column, so that shared values are looked up once."""
         columns = [column.rendered(self, column) for column in self.columns]
-        begins = [f"<tr{_row_class(each)}>" for each in self.board.shown]
-        return mark_safe("</tr>\n".join(map("".join, zip(begins, *columns, strict=True))) + "</tr>")
+        begins = [f"<tr{_row_class(each)}>" for each in self.standings]
+        return [f"{''.join(cells)}</tr>" for cells in zip(begins, *columns, strict=True)]
 
     @property
     def baselines(self) -> SafeString:
@@ -168,9 +215,7 @@ class BoardTable:
     def number_links(self) -> list[str]:
         """The start of the link that explains a number, for each row."""
         computed = reverse("computed", args=[self.board.sight.track.slug])
-        return [
-            f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.board.shown
-        ]
+        return [f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.standings]
 
     @cached_property
     def explanation_links(self) -> dict[str, str]:
@@ -198,8 +243,7 @@ class BoardTable:
             else ""
         )
         return [
-            f'<a class="number" href="{page}?run={each.run.pk}{asked}">'
-            for each in self.board.shown
+            f'<a class="number" href="{page}?run={each.run.pk}{asked}">' for each in self.standings
         ]
 
     @cached_property

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import runs, tracks
@@ -21,6 +23,7 @@ from leaderboard.boards import deferred_tests
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Choice, find_board
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
+from leaderboard.pages import board_table
 from leaderboard.pages.wording import board_verdict, boards
 from leaderboard.scoring import comparisons
 from tests.builders import (
@@ -539,7 +542,7 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
     track = make_track(make_ten_topics(ada), slug="ten", measures=measures)
     with_baseline(track, ada)
     copies(send(track, ben, "system", [1, 2] * 5), 500)
-    answer = client.get("/tracks/ten/", headers={"Accept-Encoding": "gzip"})
+    answer = client.get("/tracks/ten/?all=runs", headers={"Accept-Encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
     page = gzip.decompress(answer.content).decode()
     assert page.count("<tr") == 503
@@ -576,6 +579,17 @@ def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, clien
     assert "are running." not in page_of(client, ten, f"?baseline={second.pk}")
 
 
+def test_who_asks_for_tests_locks_their_job_first(ten, ada, ben, client, monkeypatch):
+    """As the worker does that ends it: in another order, each could wait for the other."""
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    with_baseline(ten, ada)
+    run = send(ten, ben, "first", 1)
+    with CaptureQueriesContext(connection) as queries:
+        page_of(client, ten, f"?baseline={run.pk}")
+    said = " ".join(query["sql"] for query in queries)
+    assert re.findall(r'INSERT INTO "leaderboard_(job|comparison)"', said) == ["job", "comparison"]
+
+
 def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client):
     with_baseline(ten, ada)
     Run.objects.filter(pk=send(ten, ben, "long", 1).pk).update(tag="long-" * 12)
@@ -595,3 +609,49 @@ def test_the_board_keeps_its_measures_while_others_are_made(ada, ben, page):
     tracks.change_track(Track.objects.get(pk=track.pk), ada, measures)
     answer = signed_in(ada).get(page.format(run.pk))
     assert answer.status_code == 200 and KEPT[page] in b"".join(answer)
+
+
+@pytest.fixture
+def long_board(ten, ben, cat, monkeypatch) -> Track:
+    """Five runs, of which two are shown at first; Cat's is the fourth."""
+    monkeypatch.setattr(board_table, "FIRST_ROWS", 2)
+    copies(send(ten, ben, "first", 1), 3)
+    send(ten, cat, "last", 9)
+    return ten
+
+
+def test_a_long_board_begins_with_its_first_rows(long_board, as_ada):
+    page = page_of(as_ada, long_board)
+    assert order(page) == ["first", "first-2"]
+    assert "All 5 runs" in words(page) and 'href="?all=runs"' in page
+
+
+def test_all_rows_of_a_long_board_are_one_link_away(long_board, as_ada):
+    page = page_of(as_ada, long_board, "?all=runs")
+    assert len(order(page)) == 5 and "All 5 runs" not in words(page)
+    assert 'href="?all=runs&amp;sort=team"' in page
+
+
+def test_a_reader_sees_the_own_runs_of_a_long_board_at_once(long_board, as_cat, as_ada):
+    page = page_of(as_cat, long_board)
+    _, heading, own = page.partition("Your runs after the first 2")
+    assert heading and order(page) == ["first", "first-2"]
+    assert "<bdi>last</bdi>" in own.partition("</tbody>")[0]
+    assert order(page_of(as_cat, long_board, "?all=runs"))[3] == "last"
+    assert "Your runs" not in page_of(as_ada, long_board)
+
+
+def test_a_long_board_is_sorted_and_filtered_whole(long_board, as_ada):
+    assert order(page_of(as_ada, long_board, "?sort=-AP"))[0] == "first-0"
+    assert order(page_of(as_ada, long_board, "?text=last")) == ["last"]
+
+
+def test_ranks_of_a_long_board_count_all_runs(long_board, as_ada):
+    cut, whole = (rows(page_of(as_ada, long_board, more)) for more in ("", "?all=runs"))
+    assert cut[:2] == whole[:2]
+
+
+def test_exports_of_a_long_board_are_whole(long_board, as_ada, client):
+    lines = b"".join(as_ada.get("/tracks/ten/?format=csv")).decode().splitlines()
+    assert len(lines) == 6
+    assert len(client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]) == 5

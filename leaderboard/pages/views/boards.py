@@ -22,7 +22,9 @@ from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.standings import Board, find_visible_board
+from leaderboard.boards.versions import find_seen_track
 from leaderboard.collections.pools import find_pool
 from leaderboard.models import MachineCard, Run
 from leaderboard.pages import wording
@@ -39,23 +41,27 @@ TOPICS = 100
 
 
 @require_GET
+@kept(find_seen_track)
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = requested_sight(request, slug)
     found = find_visible_board(sight, requested_choice(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
         return exports.download(found, format, shown_columns(found))
+    waiting = find_waiting_runs(sight)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": found,
         "made_without": wording.describe_missing_measures(found) if found is not None else "",
-        "waiting": find_waiting_runs(sight),
+        "waiting": waiting,
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and request_missing_tests(found),
         **(_board_context(request, found) if found is not None and found.standings else {}),
     }
-    return render(request, "board.html", context)
+    page = render(request, "board.html", context)
+    # Runs of other tracks move a place in the queue.
+    return leave_unkept(page) if waiting.have_places else page
 
 
 def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:

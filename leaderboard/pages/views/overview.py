@@ -171,7 +171,7 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
     runs = Run.objects.sent_by(reader).filter(withdrawn_at=None)
     return [
         LatestRun(run, line.track, line.sight.state_of(run), _describe_result(run, line))
-        for run in runs.order_by("-received_at")[:LATEST]
+        for run in runs.order_by("-received_at", "pk")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]
 

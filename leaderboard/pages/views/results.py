@@ -27,7 +27,9 @@ from leaderboard.analysis.runs import (
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
+from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
+from leaderboard.boards.versions import find_seen_track_of_run
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
 from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run
@@ -48,6 +50,7 @@ PRECISION_TABLES = ("recall", "depth")
 
 
 @require_GET
+@kept(find_seen_track_of_run)
 def run(request: HttpRequest, run_id: str) -> HttpResponse:
     """Show a run's verdict, measures and worst failures; before it is scored, its state."""
     seen = run_or_404(request.user, run_id)
@@ -59,10 +62,13 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     else:
         shown = {**_facts_context(seen), **_overview_context(request, seen, found)}
     context = {**_head_context(seen, found), **shown}
-    return render(request, "run.html", context, status=410 if seen.run.removal else 200)
+    page = render(request, "run.html", context, status=410 if seen.run.removal else 200)
+    # It shows how the check proceeds.
+    return page if found is not None else leave_unkept(page)
 
 
 @require_GET
+@kept(find_seen_track_of_run)
 def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
     """Show a run topic by topic: its differences, their distribution, recall and depth."""
     seen = run_or_404(request.user, run_id)
@@ -83,6 +89,7 @@ def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 @require_GET
+@kept(find_seen_track_of_run)
 def run_failures(request: HttpRequest, run_id: str) -> HttpResponse:
     """Show where a run loses most to the best run of a topic."""
     seen = run_or_404(request.user, run_id)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.boards.deferred_tests import request_contest_tests
 from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.kept_pages import kept
 from leaderboard.boards.task_boards import (
     EVERY_PHASE,
     SystemRow,
@@ -19,6 +20,7 @@ from leaderboard.boards.task_boards import (
 )
 from leaderboard.boards.task_columns import shown_task_columns
 from leaderboard.boards.task_exports import TASK_FORMATS, download_task_board
+from leaderboard.boards.versions import find_seen_task
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.pages.task_board_table import TaskBoardTable
@@ -64,6 +66,7 @@ class SharedTracks:
 
 
 @require_GET
+@kept(find_seen_task)
 def task_board(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the board of a task, or return it as a file."""
     sight = task_or_404(request.user, slug)

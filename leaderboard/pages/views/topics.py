@@ -20,7 +20,9 @@ from leaderboard.analysis.summaries import (
 )
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
+from leaderboard.boards.kept_pages import kept
 from leaderboard.boards.standings import Board, find_untested_board
+from leaderboard.boards.versions import find_seen_track
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
@@ -38,6 +40,7 @@ TOPICS = 100
 
 
 @require_GET
+@kept(find_seen_track)
 def topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_or_404(request.user, slug)
@@ -75,6 +78,7 @@ def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse
 
 
 @require_GET
+@kept(find_seen_track)
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
@@ -106,6 +110,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+@kept(find_seen_track)
 def document(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a document with its grades and its rank in every run of the board."""
     sight = track_or_404(request.user, slug)

@@ -18,6 +18,7 @@ from leaderboard.actions import submission_rules, undo
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
 from leaderboard.actions.undo import find_visible_changes
+from leaderboard.archives.board_copies import is_released
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Task, Track
@@ -168,6 +169,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
         "invitation": invitation_link(request, track),
+        "is_released": is_released(track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         **undo_context(track),

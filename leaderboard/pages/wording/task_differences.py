@@ -42,9 +42,9 @@ def describe_colours(found: TaskDifferences) -> str:
     if not found.has_marks:
         return words
     return (
-        f"{words} ▲ and ▼ mark significant ones: each track's own test of a system against the"
-        " baseline, adjusted over the tracks (Holm); under Mean the test of the task, adjusted over"
-        " all systems."
+        f"{words} ▲ and ▼ mark significant ones: each track's own tests of all systems against"
+        " the baseline, adjusted over the tracks too (Holm); under Mean the test of the task,"
+        " adjusted over all systems."
     )
 
 
