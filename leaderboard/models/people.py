@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from confusable_homoglyphs import confusables
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -115,6 +114,9 @@ def team_key(name: str) -> str:
 @lru_cache(maxsize=4096)
 def latin_for(letter: str) -> str:
     """Return the Latin letter that looks the same in Unicode's table, or the letter itself."""
+    # Its tables take longer to load than most commands take.
+    from confusable_homoglyphs import confusables
+
     found = confusables.is_confusable(letter, preferred_aliases=["latin"]) or []
     alike = [glyph["c"] for glyph in (found[0]["homoglyphs"] if found else [])]
     return next((glyph for glyph in alike if glyph.isascii() and glyph.isalpha()), letter)

@@ -490,8 +490,8 @@ class Track(models.Model):
 
     def organisers(self) -> QuerySet[User]:
         """Return the owner, then the co-organisers by name."""
-        others = self.co_organisers.values("pk")
-        found = User.objects.filter(Q(pk=self.owner_id) | Q(pk__in=others))
+        owner = User.objects.filter(pk=self.owner_id).values("pk")
+        found = User.objects.filter(pk__in=owner.union(self.co_organisers.values("pk")))
         return found.order_by(Case(When(pk=self.owner_id, then=0), default=1), "username")
 
     def team_of(self, user: User | AnonymousUser) -> Team | None:

@@ -8,13 +8,16 @@ import sys
 
 import pytest
 
-from tests.services.machines import ROOT, Postgres, Redis
+from tests.services.machines import ROOT, Postgres, Redis, ServerSite
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
 # Where databases differ most: locks, quotas, and what a column can hold.
-BY_DAY = ["tests/jobs", "tests/runs", "tests/api/test_parameters.py"]
+BY_DAY = [
+    *("tests/jobs", "tests/runs", "tests/api/test_parameters.py"),
+    "tests/infrastructure/test_request_slots.py",
+]
 BY_NIGHT = [
     f"tests/{package}"
     for package in (
@@ -70,6 +73,21 @@ def test_a_statement_for_a_page_has_half_a_minute_and_one_of_a_worker_its_time(
 ) -> None:
     assert statement_timeout(postgres, "leaderboard.wsgi") == "30s"
     assert statement_timeout(postgres, "leaderboard.jobs.broker") == "0"
+
+
+# The connections of web and workers.
+SERVING = """from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid()"""
+
+
+def test_pages_open_at_once_after_the_database_has_ended_its_connections(
+    server_site: ServerSite,
+) -> None:
+    """Web keeps its connections between requests, and checks one before it is used again."""
+    assert all(server_site.answers() for _ in range(8))
+    kept = server_site.rows(f"select pid {SERVING}")
+    server_site.rows(f"select pg_terminate_backend(pid) {SERVING}")
+    assert kept and all(server_site.answers() for _ in range(8))
 
 
 def statement_timeout(postgres: Postgres, started: str) -> str:
