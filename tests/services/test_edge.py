@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
+import json
 import re
 import socket
 import ssl
@@ -19,8 +21,13 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from django.urls import get_resolver
 
-from tests.services.machines import ROOT, Site, binary, folder, until
+from leaderboard.actions.upload_limits import UPLOADS
+from rankfield import Site as Client
+from rankfield.forms import Form, FormFile
+from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS
+from tests.services.machines import ROOT, Site, binary, folder, free_port, until
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
@@ -53,11 +60,6 @@ class Edge:
         """Bytes of bodies and answers on the disk."""
         files = [path for name in ("bodies", "answers") for path in (self.home / name).rglob("*")]
         return sum(path.stat().st_size for path in files if path.is_file())
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def make_certificate(home: Path) -> None:
@@ -219,3 +221,85 @@ def test_the_limits_of_bodies_are_those_of_the_settings(settings):
         run + 4 * settings.MIB,
         collection + 4 * settings.MIB,
     ]
+
+
+# A location with a limit of its own.
+LOCATION = re.compile(r"location ~ (\^\S+) \{\s+client_max_body_size (\d+)m;")
+
+
+def limit_of(path: str) -> int:
+    """The mebibytes of a body that the edge passes on for this path; the first location counts."""
+    found = LOCATION.findall(CONFIGURATION.read_text())
+    return next((int(size) for pattern, size in found if re.search(pattern, path)), 1)
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_a_body_as_large_as_an_address_takes_passes_the_edge(name: str, settings):
+    space, _, plain = name.rpartition(":")
+    prefix, resolver = get_resolver().namespace_dict[space] if space else ("", get_resolver())
+    [(pattern, parameters), *_] = resolver.reverse_dict.getlist(plain)[0][0]
+    path = f"/{prefix}{pattern % dict.fromkeys(parameters, 'bread')}"
+    assert limit_of(path) * settings.MIB >= UPLOADS[name].limit, path
+
+
+MIB = 2**20
+# Blank lines make it as large as a run of many topics.
+LARGE_RUN = RUN.encode() + (b" " * 1023 + b"\n") * 20 * 1024
+
+
+@pytest.fixture(scope="module")
+def client(edge: Edge, sqlite_site: Site) -> Iterator[Client]:
+    """Ada's client, who has a track; it trusts the certificate of the edge."""
+    token = sqlite_site.manage("create_token", "ada", "--organiser")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(edge.home / "fullchain.pem"))
+        made = Client(f"https://localhost:{edge.tls}", token)
+        # A document of two megabytes is more than a form may have.
+        text = json.dumps({"_id": "long", "text": "The oven is hot. " * 2**17}) + "\n"
+        parts = {"topics": TOPICS, "documents": DOCUMENTS + text, "judgments": QRELS}
+        answer = made.connection.post(
+            "/api/v1/collections",
+            Form(
+                {"slug": "quiches", "name": "Quiches"},
+                [FormFile(name, name, part.encode()) for name, part in parts.items()],
+            ),
+        )
+        assert answer["slug"] == "quiches"
+        ready = "/api/v1/collections/quiches"
+        until(lambda: made.connection.get(ready)["state"] == "ready", "quiches are ready")
+        track = {"slug": "quiches", "name": "Quiches", "collection": "quiches", "judgments": "v1"}
+        rules = {"measures": ["AP"], "primary_measure": "AP"}
+        made.connection.post_json("/api/v1/tracks", {**track, **rules})
+        yield made
+
+
+def test_a_large_run_passes_the_edge_in_one_request(client: Client, tmp_path: Path):
+    (tmp_path / "whole.run").write_bytes(LARGE_RUN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rankfield.site.LARGE", 2 * len(LARGE_RUN))
+        run = client.submit("quiches", tmp_path / "whole.run")
+    assert client.wait(run, timeout=60).state == "scored"
+
+
+def test_a_run_passes_the_edge_in_pieces_and_continues_after_a_cut(
+    client: Client, edge: Edge, tmp_path: Path
+):
+    content = LARGE_RUN.replace(b" 9.0 ", b" 9.5 ")
+    announced = {"name": "cut.run", "size": len(content)}
+    announced["sha256"] = hashlib.sha256(content).hexdigest()
+    url = client.connection.post_json("/api/v1/tracks/quiches/uploads", announced)["url"]
+    lines = (
+        f"PATCH {url} HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: Bearer {client.connection.token}",
+        "Upload-Offset: 0",
+        f"Content-Length: {4 * MIB}",
+        "Content-Type: application/octet-stream",
+    )
+    with edge.opened() as line:
+        line.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + content[:3_000_000])
+    received = until(lambda: client.connection.get(url)["received"], "what arrived is kept")
+    assert 0 < received <= 3_000_000
+    (tmp_path / "cut.run").write_bytes(content)
+    run = client.wait(client.submit("quiches", tmp_path / "cut.run"), timeout=60)
+    assert run.state == "scored" and client.connection.get(url)["received"] == len(content)
