@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
 from ninja.openapi.docs import DocsBase
+from ninja.openapi.schema import OpenAPISchema
 
 from leaderboard.api import (
     agreement,
@@ -23,11 +24,12 @@ from leaderboard.api import (
     task_snapshots,
     tasks,
     tracks,
+    uploads,
 )
 from leaderboard.api.auth import READ
 from leaderboard.api.describing import group_calls, split_code
 from leaderboard.api.errors import register_error_handlers, with_api_errors
-from leaderboard.api.schemas import Me, response_schemas
+from leaderboard.api.schemas import Me, add_rejections, response_schemas
 
 DESCRIPTION = """\
 Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
@@ -62,6 +64,11 @@ class Api(NinjaAPI):
         for pattern in patterns:
             pattern.callback = with_api_errors(pattern.callback)
         return patterns, app, namespace
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        document = super().get_openapi_schema(**options)
+        add_rejections(document)
+        return document
 
 
 api = Api(
@@ -108,6 +115,7 @@ api.add_router("/tasks", task_boards.router)
 api.add_router("/tasks", task_snapshots.router)
 api.add_router("", runs.router)
 api.add_router("/tasks", systems.router)
+api.add_router("", uploads.router)
 api.add_router("", assessments.router)
 api.add_router("", agreement.router)
 api.add_router("", judging.router)

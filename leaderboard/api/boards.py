@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Router
 
 from leaderboard.analysis import Pair, compare_runs
@@ -14,12 +15,14 @@ from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label, Region
 from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
-from leaderboard.api.schemas import BoardOut, Comparison, response_schemas
+from leaderboard.api.schemas import BoardOut, Comparison, json_answer, response_schemas
 from leaderboard.boards import exports
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.kept_pages import find_or_make
 from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_visible_board
+from leaderboard.boards.versions import find_seen_track
 from leaderboard.models import Run
 
 router = Router(tags=["boards"])
@@ -34,22 +37,29 @@ def get_leaderboard(
     judgments: Label = "",
     family: Literal["", "baseline", "all"] = "",
     format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
-) -> dict[str, Any] | HttpResponse:
+) -> HttpResponseBase:
     """Get the ranked runs with their test results, as JSON or as a table.
 
     `family` selects what the tests compare: `baseline` compares every run with the baseline, `all`
     compares all pairs of runs. With `judgments`, get the board of an earlier version and its
     measures.
     """
-    sight = track_or_404(viewer(request), slug).with_judgments(judgments)
-    measure = find_measure(sight, measure)
-    choice = Choice(measure=measure, baseline=baseline, family=family)
-    board = board_or_404(find_visible_board(sight, choice), choice)
-    request_missing_tests(board)
-    if format != "json":
-        papers = format in ("md", "tex")
-        columns = paper_columns(board) if papers else columns_of(board)
-        return exports.download(board, format, columns)
+
+    def make() -> HttpResponse:
+        sight = track_or_404(viewer(request), slug).with_judgments(judgments)
+        choice = Choice(measure=find_measure(sight, measure), baseline=baseline, family=family)
+        board = board_or_404(find_visible_board(sight, choice), choice)
+        request_missing_tests(board)
+        if format != "json":
+            papers = format in ("md", "tex")
+            columns = paper_columns(board) if papers else columns_of(board)
+            return exports.download(board, format, columns)
+        return json_answer(BoardOut, serialise_board(board))
+
+    return find_or_make(request, lambda: find_seen_track(viewer(request), slug), make)
+
+
+def serialise_board(board: Board) -> dict[str, Any]:
     return {
         "measure": board.measure,
         "judgments": board.edition.judgment_set.version,

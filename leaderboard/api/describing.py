@@ -17,7 +17,8 @@ KINDS = {
     "null": "null",
 }
 FORMATS = {"date-time": "time", "binary": "file"}
-BODIES = {"multipart/form-data": "Form", "application/json": "JSON"}
+PIECE = "application/octet-stream"
+BODIES = {PIECE: "Body", "multipart/form-data": "Form", "application/json": "JSON"}
 PLACES = {"path": "Path parameters", "query": "Query parameters", "header": "Header"}
 
 
@@ -103,13 +104,20 @@ def _parts(call: Schema, schemas: Schema) -> Iterator[Part]:
         given = [parameter for parameter in call.get("parameters", []) if parameter["in"] == place]
         yield Part(title, [_field(parameter["name"], parameter, schemas) for parameter in given])
     for kind, body in call.get("requestBody", {}).get("content", {}).items():
-        yield Part(BODIES[kind], _properties(body["schema"], schemas))
+        yield Part(BODIES[kind], _body_fields(kind, body["schema"], schemas))
     for status, answer in call["responses"].items():
         if int(status) < 300:
             # Two successes of a call have one body.
             content = answer.get("content", {}).get("application/json", {})
             yield Part(f"Answer {status}", _properties(content.get("schema", {}), schemas))
             break
+
+
+def _body_fields(kind: str, schema: Schema, schemas: Schema) -> list[Field]:
+    """Return the fields of a body; one that is a file has no names."""
+    if kind == PIECE:
+        return [_field("bytes", {"schema": schema, "required": True}, schemas)]
+    return _properties(schema, schemas)
 
 
 def _properties(schema: Schema, schemas: Schema) -> list[Field]:

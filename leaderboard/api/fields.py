@@ -95,6 +95,13 @@ def clean_fixes(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def clean_ids(value: Any) -> tuple[str, ...]:
+    """Return ids, given as a list or separated by commas."""
+    entries = value if isinstance(value, list | tuple) else [value]
+    words = [clean_text(word) for entry in entries for word in str(entry).split(",")]
+    return tuple(dict.fromkeys(filter(None, words)))
+
+
 def clean_tag(text: str) -> str:
     if text and not TAG.fullmatch(text.encode()):
         raise ValueError(TAG_RULE)
@@ -112,6 +119,9 @@ Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]
 Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]
+UploadIds = Annotated[
+    tuple[str, ...], BeforeValidator(clean_ids), WithJsonSchema({"type": "string"})
+]
 MarkKey = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,40}$")]
 Tab = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{1,32}$")]
 Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]

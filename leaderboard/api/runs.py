@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,6 +15,7 @@ from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 from evaluation.measures import MeasureError, parse_measure
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
+from leaderboard.actions.partial_uploads import finish_uploads, open_upload
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
@@ -34,6 +37,7 @@ from leaderboard.api.schemas import (
     Withdrawal,
     response_schemas,
 )
+from leaderboard.api.uploads import find_uploads
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.exports import uploaded_file
@@ -64,10 +68,12 @@ def create_run(
     request: HttpRequest,
     slug: str,
     form: Form[RunIn],
-    file: File[UploadedFile],
     idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
+    file: File[UploadedFile | None] = None,
 ) -> Status[dict[str, Any]]:
     """Submit a run: plain, .gz, or a .zip of one file. Returns 201; a worker then reads it.
+
+    Send it as `file`, or in pieces and then name its `upload`.
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
     200, even after the deadline. `message` then names who uploaded it first, and when.
@@ -76,19 +82,35 @@ def create_run(
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
-    refuse_truncated_body(request)
-    accepted = uploads.accept_run(
-        sight.track,
-        user,
-        only_file(request, "file") or file,
-        run_details(sight.track, form, idempotency_key),
-        team=find_team(request, sight, form.team),
-        received_at=received_at(request),
-    )
+    with open_run_file(request, form.upload) as sent:
+        accepted = uploads.accept_run(
+            sight.track,
+            user,
+            sent,
+            run_details(sight.track, form, idempotency_key),
+            team=find_team(request, sight, form.team),
+            received_at=received_at(request),
+        )
     receipt = serialise_receipt(sight, accepted.run)
     if accepted.is_new:
         return Status(201, receipt)
     return Status(200, receipt | {"message": accepted.repeated_by(user)})
+
+
+@contextmanager
+def open_run_file(request: HttpRequest, upload_id: str) -> Iterator[UploadedFile]:
+    """Open the file of a form, or the upload that the form names instead."""
+    file = only_file(request, "file")
+    if (file is None) == (not upload_id):
+        raise field_error("file", "is missing" if file is None else "goes without an upload")
+    refuse_truncated_body(request)
+    if file is not None:
+        yield file
+        return
+    [upload] = find_uploads(request, "upload", [upload_id])
+    with open_upload(upload) as joined:
+        yield joined
+    finish_uploads([upload])
 
 
 def run_details(track: Track, form: RunIn, key: str) -> RunDetails:

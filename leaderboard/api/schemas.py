@@ -5,10 +5,12 @@ An answer contains only keys that were set: a value that the caller may not see 
 
 from __future__ import annotations
 
+import http.client
 import math
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
+from django.http import HttpResponse
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
@@ -28,6 +30,7 @@ from leaderboard.api.fields import (
     Slug,
     Tab,
     Text,
+    UploadIds,
     Version,
 )
 from leaderboard.api.track_settings import TrackSettings
@@ -55,6 +58,9 @@ class ProblemOut(Schema):
     suggested: str = Field("", description="The tag that `fix=tag` would use.")
 
 
+REFUSED = (401, 403, 404, 409, 413, 422, 429)
+
+
 class Rejection(Schema):
     """Error response."""
 
@@ -64,9 +70,30 @@ class Rejection(Schema):
 
 
 def response_schemas(schema: Any, *statuses: int) -> dict[int, Any]:
-    """Return the schemas of a call's answers: `schema` on success, else a Rejection."""
-    refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Rejection)
-    return {**dict.fromkeys(statuses or (200,), schema), **refusals}
+    """Return the schemas of a call's answers on success; `add_rejections` adds the others."""
+    return dict.fromkeys(statuses or (200,), schema)
+
+
+def add_rejections(document: dict[str, Any]) -> None:
+    """Add what every call answers to a refused request to an OpenAPI document.
+
+    Of statuses that a call declares Ninja builds models, 440 at each start of a server.
+    """
+    place = "#/components/schemas/"
+    schemas = Rejection.model_json_schema(ref_template=place + "{model}")
+    document["components"]["schemas"] |= {**schemas.pop("$defs"), Rejection.__name__: schemas}
+    content = {"application/json": {"schema": {"$ref": place + Rejection.__name__}}}
+    for calls in document["paths"].values():
+        for call in calls.values():
+            for status in REFUSED:
+                answer = {"description": http.client.responses[status], "content": content}
+                call["responses"][status] = answer
+
+
+def json_answer(schema: type[Schema], values: dict[str, Any]) -> HttpResponse:
+    """Return values as a JSON answer of this schema."""
+    content = schema.model_validate(values).model_dump_json()
+    return HttpResponse(content, content_type="application/json; charset=utf-8")
 
 
 class Paging(Schema):
@@ -366,6 +393,25 @@ class RunIn(Schema):
     commit: FactText = Field("", description="The fact `commit`.")
     branch: FactText = Field("", description="The fact `branch`.")
     configuration: FactText = Field("", description="The fact `configuration`.")
+    upload: Label = Field("", description="Instead of `file`: ID of an upload in pieces.")
+
+
+class UploadIn(Schema):
+    name: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Name of the file."
+    )
+    size: int = Field(ge=1, le=2**53, description="Bytes of the file.")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="Its SHA-256, in hexadecimal.")
+
+
+class UploadOut(Schema):
+    id: str
+    url: str
+    name: str
+    size: int
+    received: int = Field(description="Bytes that have arrived; the next piece begins there.")
+    piece_limit: int = Field(description="The most bytes of a piece.")
+    expires_at: datetime = Field(description="When it is deleted, unless a piece arrives before.")
 
 
 class SystemIn(Schema):
@@ -380,6 +426,9 @@ class SystemIn(Schema):
     configuration: FactText = Field("", description="The fact `configuration` of each run.")
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
     facts: Facts = {}
+    uploads: UploadIds = Field(
+        (), description="IDs of uploads in pieces, separated by commas: more files."
+    )
 
 
 class SystemRun(Schema):

@@ -10,10 +10,11 @@ from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Problem
 from leaderboard.actions import systems
+from leaderboard.actions.partial_uploads import finish_uploads, open_uploads
 from leaderboard.actions.run_files import list_run_files
 from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.api.auth import PUBLIC, SUBMIT, viewer
-from leaderboard.api.errors import ApiError, upload_error
+from leaderboard.api.errors import ApiError, field_error, upload_error
 from leaderboard.api.fields import Key
 from leaderboard.api.files import refuse_truncated_body
 from leaderboard.api.listing import page_by_number
@@ -25,6 +26,7 @@ from leaderboard.api.schemas import (
     VersionOut,
     response_schemas,
 )
+from leaderboard.api.uploads import find_uploads
 from leaderboard.boards.disclosure import task_or_404
 from leaderboard.boards.systems import (
     VisibleSystem,
@@ -45,8 +47,8 @@ def submit_system(
     request: HttpRequest,
     slug: str,
     form: Form[SystemIn],
-    files: File[list[UploadedFile]],
     idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
+    files: File[list[UploadedFile]] = [],  # noqa: B006
 ) -> Status[dict[str, Any]]:
     """Submit the runs of a version of a system: several files, or one zip of them.
 
@@ -58,15 +60,21 @@ def submit_system(
     """
     user = viewer(request)
     sight = task_or_404(user, slug)
-    refuse_truncated_body(request)
-    details = SystemDetails(**form.dict(), idempotency_key=idempotency_key)
+    details = SystemDetails(**form.dict(exclude={"uploads"}), idempotency_key=idempotency_key)
     tracks = [seen.track for seen in sight.sights]
+    uploads = find_uploads(request, "uploads", form.uploads)
+    if not files and not uploads:
+        raise field_error("files", "is missing")
+    refuse_truncated_body(request)
     try:
-        sent = systems.submit_version(
-            sight.task, user, tracks, list_run_files(files), details, received_at(request)
-        )
+        with open_uploads(uploads) as joined:
+            sent = systems.submit_version(
+                *(sight.task, user, tracks, list_run_files([*files, *joined])),
+                *(details, received_at(request)),
+            )
     except FilesRefusedError as refusal:
         raise files_error(refusal) from None
+    finish_uploads(uploads)
     return Status(202, serialise_receipt(sight.task, sent))
 
 

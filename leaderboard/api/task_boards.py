@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Query, Router
 
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
-from leaderboard.api.schemas import response_schemas
+from leaderboard.api.schemas import json_answer, response_schemas
 from leaderboard.api.task_schemas import TaskBoardOut
 from leaderboard.boards.deferred_tests import request_contest_tests
 from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.kept_pages import find_or_make
 from leaderboard.boards.task_boards import TaskBoard, TaskChoice, find_task_board
 from leaderboard.boards.task_columns import columns_of_task, paper_task_columns
 from leaderboard.boards.task_exports import describe_task_board, download_task_board
+from leaderboard.boards.versions import find_seen_task
 
 router = Router(tags=["tasks"])
 
@@ -32,7 +35,7 @@ def get_task_board(
     baseline: Label = "",
     family: Literal["", "baseline", "all"] = "",
     format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
-) -> dict[str, Any] | HttpResponse:
+) -> HttpResponseBase:
     """Get the systems of a task with their means over tracks, as JSON or as a table.
 
     `track` names the tracks that count, all by default. `baseline` is the id of a version. Systems
@@ -46,15 +49,19 @@ def get_task_board(
         baseline=baseline,
         family=family,
     )
-    board = find_task_board(task_or_404(viewer(request), slug), choice)
-    check_choice(board, choice)
-    if board.contest is not None and board.awaits_tests:
-        request_contest_tests(board.sight.task, board.contest)
-    if format != "json":
-        papers = format in ("md", "tex")
-        columns = paper_task_columns(board) if papers else columns_of_task(board)
-        return download_task_board(board, format, columns)
-    return describe_task_board(board)
+
+    def make() -> HttpResponse:
+        board = find_task_board(task_or_404(viewer(request), slug), choice)
+        check_choice(board, choice)
+        if board.contest is not None and board.awaits_tests:
+            request_contest_tests(board.sight.task, board.contest)
+        if format != "json":
+            papers = format in ("md", "tex")
+            columns = paper_task_columns(board) if papers else columns_of_task(board)
+            return download_task_board(board, format, columns)
+        return json_answer(TaskBoardOut, describe_task_board(board))
+
+    return find_or_make(request, lambda: find_seen_task(viewer(request), slug), make)
 
 
 def check_choice(board: TaskBoard, choice: TaskChoice) -> None:

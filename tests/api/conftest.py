@@ -39,6 +39,11 @@ class Program:
     def patch(self, path: str, body: Any) -> Any:
         return self.client.patch(path, json.dumps(body), "application/json", headers=self.headers)
 
+    def append(self, path: str, offset: int, piece: bytes) -> Any:
+        """Send a piece of a file."""
+        headers = self.headers | {"Upload-Offset": str(offset)}
+        return self.client.patch(path, piece, "application/octet-stream", headers=headers)
+
     def send(self, path: str, key: str = "", **parts: Any) -> Any:
         headers = {"Idempotency-Key": key} if key else {}
         return self.client.post(path, parts, headers=self.headers | headers)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from leaderboard.actions import task_snapshots
+from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.boards import deferred_tests
 from leaderboard.boards.disclosure import shared_task_sight
@@ -71,6 +72,8 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
         "assignment_id": str(judge_pools(bens_run, adas_run).pk),
     }
     ids |= make_task(bens_run)
+    upload = begin_upload(adas_run.submitted_by, "my.run", 9, "0" * 64).upload
+    ids["upload_id"] = upload.pk
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
 
 

@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from leaderboard.actions import assessments, runs
+from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import Answer, record_mark
@@ -58,6 +59,7 @@ WITH_TOKEN = [401] + [200] * 7
 OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
 # Cat judges a pool of another track.
 OWN_TOPIC = [401, 200, 404, 404, 404, 404, 404, 404]
+OWN_UPLOAD = [401, 404, 200, 404, 404, 404, 404, 404]
 ORGANISERS_SEE = [404, 404, 404, 404, 404, 200, 200, 200]
 SCOPES = ("read", "submit", "organise")
 
@@ -75,6 +77,7 @@ class Call:
     scope: str = "read"
     body: Any = None
     form: dict[str, str] = field(default_factory=dict)
+    piece: bytes = b""
 
 
 TRACK = {
@@ -200,6 +203,23 @@ CALLS = {
     "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
     "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(
         "/tasks/meal/systems/{system}/versions/v1", OWN_TEAM
+    ),
+    "post /tracks/{slug}/uploads": Call(
+        "/tracks/blind/uploads",
+        [401] + [201] * 7,
+        "submit",
+        body={"name": "my.run", "size": 9, "sha256": "0" * 64},
+    ),
+    "post /tasks/{slug}/uploads": Call(
+        "/tasks/meal/uploads",
+        [401] + [201] * 7,
+        "submit",
+        body={"name": "my.run", "size": 9, "sha256": "0" * 64},
+    ),
+    "get /uploads/{upload_id}": Call("/uploads/{upload}", OWN_UPLOAD, "submit"),
+    "patch /uploads/{upload_id}": Call("/uploads/{upload}", OWN_UPLOAD, "submit", piece=b"1 Q0"),
+    "delete /uploads/{upload_id}": Call(
+        "/uploads/{upload}", [401, 404, 204, 404, 404, 404, 404, 404], "submit"
     ),
     "get /runs/{run_id}": Call("/runs/{run}", OWN_TEAM),
     "patch /runs/{run_id}": Call(
@@ -376,6 +396,7 @@ def make_scene() -> dict[str, str]:
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
         "system": make_system(blind_track, people["ben"]),
+        "upload": begin_upload(people["ben"], "my.run", 9, "1" * 64).upload.pk,
         **make_assessments(people),
     }
 
@@ -440,6 +461,8 @@ def status(program: Program, key: str, call: Call, names: dict[str, str]) -> int
 def answer_to(program: Program, method: str, address: str, call: Call) -> Any:
     if call.form:
         return program.send(address, **{name: part(text) for name, text in call.form.items()})
+    if call.piece:
+        return program.append(address, 0, call.piece)
     return getattr(program, method)(address, *([] if call.body is None else [call.body]))
 
 

@@ -28,6 +28,9 @@ CALLS = {
     "/api/v1/tasks/{slug}/snapshots/{name}": {"get"},
     "/api/v1/tasks/{slug}/systems": {"get", "post"},
     "/api/v1/tasks/{slug}/systems/{system_id}/versions/{label}": {"get"},
+    "/api/v1/tracks/{slug}/uploads": {"post"},
+    "/api/v1/tasks/{slug}/uploads": {"post"},
+    "/api/v1/uploads/{upload_id}": {"get", "patch", "delete"},
     "/api/v1/runs/{run_id}": {"get", "patch", "delete"},
     "/api/v1/runs/{run_id}/undo-withdrawal": {"post"},
     "/api/v1/runs/{run_id}/repair": {"post"},
@@ -59,6 +62,15 @@ CALLS = {
 def test_every_call_is_described(anybody_api):
     schema = anybody_api.get("/api/v1/openapi.json").json()
     assert {path: set(calls) for path, calls in schema["paths"].items()} == CALLS
+
+
+def test_every_call_says_how_it_refuses(anybody_api):
+    schema = anybody_api.get("/api/v1/openapi.json").json()
+    calls = [call for calls in schema["paths"].values() for call in calls.values()]
+    refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Rejection"}}}
+    for status in ("401", "403", "404", "409", "413", "422", "429"):
+        assert all(call["responses"][status]["content"] == refusal for call in calls)
+    assert {"Rejection", "ProblemOut"} <= schema["components"]["schemas"].keys()
 
 
 def test_the_docs_page_says_every_call_and_needs_no_script(anybody_api):

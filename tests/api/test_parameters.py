@@ -105,9 +105,11 @@ class Calls:
         self.walker.note(said, sending)
 
 
-@pytest.mark.parametrize("walked", ["once", pytest.param("everywhere", marks=pytest.mark.night)])
+@pytest.mark.parametrize(
+    "walked", ["together", pytest.param("everywhere", marks=pytest.mark.night)]
+)
 def test_no_parameter_and_no_field_breaks_a_call(program, names, walked):
-    """Each name is tried alone at one call, and by night at every call that reads it."""
+    """The names of a call are tried together, and by night each alone."""
     calls = Calls(program, names, thorough=walked == "everywhere")
     for key, call in described():
         calls.walk(key, call, CALLS[key])

@@ -1,4 +1,4 @@
-"""Requests with one parameter replaced after the other, by what no parameter is meant to hold."""
+"""Requests whose parameters hold what no parameter is meant to: all together, and each alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Walker:
     """Asks for addresses, and keeps what was answered by a failure."""
 
     client: Client
-    # Try each name alone at every address that reads it, and not at the first alone.
+    # Try each name alone at every address that reads it, and not only all names together.
     thorough: bool = False
     # The names that the views read, as they read them.
     read: set[str] = field(default_factory=set)
@@ -87,8 +87,9 @@ class Walker:
         return names
 
     def to_try_alone(self, names: set[str]) -> list[str]:
-        everywhere = self.thorough and len(names) <= MANY
-        return sorted(names if everywhere else names - self.alone)
+        if not self.thorough:
+            return []
+        return sorted(names if len(names) <= MANY else names - self.alone)
 
 
 def as_bytes(form: dict[str, Any]) -> dict[str, Any]:

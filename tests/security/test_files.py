@@ -377,6 +377,17 @@ def test_t20_who_announces_much_and_sends_nothing_takes_no_room(small_disk):
     assert taken(small_disk) == STEP - MIB
 
 
+def test_t20_room_is_given_back_by_the_mebibyte(small_disk):
+    """Not with each piece: the disk may take a millisecond for that."""
+    awaited = announced(12)
+    rooms = []
+    for _ in range(64):
+        awaited.receive_data_chunk(bytes(MIB // 16), 0)
+        rooms.append(taken(small_disk))
+    assert rooms[15::16] == [3 * MIB, 2 * MIB, MIB, 0]
+    assert len(set(rooms)) == 5
+
+
 def test_t20_uploads_at_the_same_moment_leave_room_together(small_disk):
     """Each would fit alone; the one that finds no room gives back what it took."""
     first, second = announced(10), announced(10)

@@ -42,9 +42,9 @@ def sue(scene, settings) -> User:
     return Membership.objects.create(track=team.track, team=team, user=user).user
 
 
-@pytest.fixture(params=["once", pytest.param("everywhere", marks=pytest.mark.night)])
+@pytest.fixture(params=["together", pytest.param("everywhere", marks=pytest.mark.night)])
 def walker(sue, monkeypatch, request) -> Walker:
-    """Sue tries each name alone at one address, and by night at every address that reads it."""
+    """Sue tries the names of an address together, and by night each alone."""
     return of(signed_in(sue), reading(monkeypatch), thorough=request.param == "everywhere")
 
 
