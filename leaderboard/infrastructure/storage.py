@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from django.apps import apps
 from django.core.files.storage import FileSystemStorage
+from django.db.models import FileField
 
 CHUNK_BYTES = 2**20
 
@@ -71,3 +73,12 @@ def evict_oldest(folder: Path, most: int, down_to: float = 0.8) -> None:
 def mark_used(path: Path) -> None:
     """Set the time of last use of a copy to now."""
     os.utime(path)
+
+
+def stored_file_names() -> Iterator[str]:
+    """Return every stored file that a row of any model names."""
+    for model in apps.get_app_config("leaderboard").get_models():
+        for field in model._meta.get_fields():
+            if isinstance(field, FileField):
+                names = model._base_manager.exclude(**{field.name: ""})
+                yield from names.values_list(field.name, flat=True).iterator()

@@ -20,8 +20,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted, mebibytes
-from leaderboard.infrastructure.storage import sha256_of
-from leaderboard.jobs import cleanup
+from leaderboard.infrastructure.storage import sha256_of, stored_file_names
+from leaderboard.jobs import backups, cleanup
 from leaderboard.models import Job, Mail, Run, Worker
 from leaderboard.safeguards import LOCAL_HOSTS, find_insecure_settings
 
@@ -283,9 +283,36 @@ def check_jobs() -> Iterator[Finding]:
         )
 
 
+def check_backups() -> Iterator[Finding]:
+    """Check the schedule of backups, if there is one."""
+    if not settings.BACKUP_FOLDER:
+        yield report_good("no schedule: BACKUP_FOLDER is not set")
+        return
+    jobs = Job.objects.filter(kind=backups.KIND)
+    last = jobs.filter(state=Job.State.DONE).order_by("finished_at").last()
+    failed = jobs.filter(state=Job.State.FAILED).order_by("finished_at").last()
+    hours = 2 * settings.BACKUP_HOURS
+    if failed and (last is None or failed.finished_at > last.finished_at):
+        yield report_error(
+            f"The last backup failed: {failed.reason}", "Fix that; it is tried again every hour."
+        )
+    elif last is None:
+        yield report_warning(
+            "There is no scheduled backup yet.", "A worker writes one within ten minutes."
+        )
+    elif last.finished_at < timezone.now() - timedelta(hours=hours):
+        yield report_error(
+            f"The last backup is of {last.finished_at:%Y-%m-%d %H:%M} UTC.",
+            "Check that a worker with BACKUP_FOLDER is alive.",
+        )
+    else:
+        kept = len(backups.list_backups(Path(settings.BACKUP_FOLDER)))
+        yield report_good(f"{counted(kept, 'backup')}, the last of {last.finished_at:%H:%M} UTC")
+
+
 def check_files() -> Iterator[Finding]:
     """Check that every row has its file and every file its row."""
-    named = set(cleanup.stored_file_names())
+    named = set(stored_file_names())
     missing = [name for name in sorted(named) if not default_storage.exists(name)]
     if missing:
         yield report_error(
@@ -312,6 +339,7 @@ CHECKS: dict[str, Check] = {
     "mail": check_email,
     "workers": check_workers,
     "jobs": check_jobs,
+    "backups": check_backups,
     "files": check_files,
 }
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import default_storage
 
-from leaderboard.archives.backups import BackupError, create_backup, read_backup, restore_backup
+from leaderboard.archives.backups import read_backup, restore_backup
+from leaderboard.jobs.backups import BackupError, create_backup
 from tests.builders import make_run
 
 
@@ -42,7 +43,7 @@ def test_a_backup_that_broke_off_leaves_nothing(
     transactional_db, track, ben, tmp_path, monkeypatch
 ):
     make_run(track, ben)
-    monkeypatch.setattr("leaderboard.archives.backups._copy_file", lambda *_: 1 / 0)
+    monkeypatch.setattr("leaderboard.jobs.backups.copy_file", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         create_backup(tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
 from itertools import product
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.files.storage import default_storage
-from django.db import models
+from django.db import models, transaction
 from django.db.models.fields.files import FileField
 from django.http import HttpResponse
 from django.test import Client
@@ -63,6 +65,7 @@ from leaderboard.models import (
     Milestone,
     Notice,
     OrderTrial,
+    PartialUpload,
     Pool,
     PracticeDocument,
     Run,
@@ -84,6 +87,8 @@ from leaderboard.models import (
     Team,
     Topic,
     Track,
+    TrackChange,
+    UploadPiece,
     User,
     Webhook,
     Worker,
@@ -101,12 +106,14 @@ from tests.builders import (
     STRATA,
     SUBTOPICS,
     make_assessment,
+    make_collection,
     make_run,
     make_track,
     make_user,
     upload,
     work,
 )
+from tests.conftest import made_once, someone
 from tests.machines.answers import import_answers
 
 pytestmark = pytest.mark.long
@@ -149,6 +156,8 @@ STAYS: dict[type[models.Model], str] = {
     ApiToken: "a secret of a person here",
     Membership: "people stay, teams go",
     JoinRequest: "of a person here",
+    PartialUpload: "of a program that talks to this installation",
+    UploadPiece: "the same",
     SentForm: "was sent to this installation",
     Notice: "was told to a person here",
     Mail: "goes to a person here",
@@ -158,6 +167,7 @@ STAYS: dict[type[models.Model], str] = {
     JudgeBoards: "computed again where it is asked for",
     OrderTrial: "computed again where it is asked for",
     Worker: "a process of this installation",
+    TrackChange: "written by the database beside the others",
     TaskSnapshot: "printed here, and read here",
     TaskComparison: "computed again where it is asked for",
 }
@@ -170,6 +180,7 @@ TAKEN_OFF_BY = ("withdrawn_by", "disqualified_by", "hidden_by")
 MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
     Collection: {
         "slug": "asked for by whoever imports",
+        "dataset": "the files come with the archive",
         "topics_file": "the topics as they were read",
         "topics_filename": "the same",
         "documents_file": "the docnos, or the documents as they were read",
@@ -223,12 +234,43 @@ SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step"
 
 
 @pytest.fixture(
+    scope="module",
     params=[{"disclosure": "open", "shares_judgments": True}, SPLIT],
     ids=["open", "split leaderboard"],
 )
-def lived(request, collection, ada, ben, cat) -> Track:
+def scene_of_all(request, module_files, django_db_blocker, tmp_path_factory) -> Iterator[Scene]:
+    """A track that has lived, and the same from its archive."""
+    with made_once(django_db_blocker, module_files):
+        around = transaction.atomic()
+        around.__enter__()
+        lived = live(*map(someone, ("ada", "ben", "cat")), **request.param)
+        scene = Scene(lived, travel(lived, tmp_path_factory.mktemp("archive")))
+    yield scene
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
+
+
+@dataclass(frozen=True)
+class Scene:
+    lived: Track
+    travelled: Track
+
+
+@pytest.fixture
+def lived(scene: Scene) -> Track:
+    return scene.lived
+
+
+@pytest.fixture
+def travelled(scene: Scene) -> Track:
+    return scene.travelled
+
+
+def live(ada: User, ben: User, cat: User, **fields: object) -> Track:
     """A track with everything that a year brings."""
-    track = make_track(collection, **request.param)
+    collection = make_collection(ada)
+    track = make_track(collection, **fields)
     bring_other_judgments(collection, ada)
     send_runs(track, ada, ben, cat)
     send_what_leaves_the_board(track, ada, make_user("dan"))
@@ -339,11 +381,10 @@ def judge(assignment: Assignment, grade: int, most: int = 9) -> None:
         record_mark(assignment, answer)
 
 
-@pytest.fixture
-def travelled(lived, tmp_path: Path) -> Track:
+def travel(lived: Track, folder: Path) -> Track:
     """The same track, from its archive."""
-    command("export_track", lived.slug, tmp_path / "lived.zip")
-    command("import_track", tmp_path / "lived.zip", *AWAY)
+    command("export_track", lived.slug, folder / "lived.zip")
+    command("import_track", folder / "lived.zip", *AWAY)
     work()
     return Track.objects.get(slug="away")
 

@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.infrastructure.logs import JsonFormatter, NumberFilter, TextFormatter
+from leaderboard.models import ApiToken
 from leaderboard.scoring import work
 from tests.builders import make_run
 
@@ -73,3 +74,31 @@ def test_people_read_a_line_of_text():
     record = logging.LogRecord("leaderboard", logging.WARNING, "", 0, "it %s", ("rains",), None)
     NumberFilter().filter(record)
     assert TextFormatter().format(record).endswith("WARNING leaderboard it rains")
+
+
+def test_no_traceback_has_a_token():
+    error = ValueError("Bearer rf_0123456789 was refused")
+    record = logging.LogRecord("", logging.ERROR, "", 0, "", (), (ValueError, error, None))
+    NumberFilter().filter(record)
+    assert "rf_" not in JsonFormatter().format(record)
+    record.exc_text = None
+    assert "Bearer … was refused" in TextFormatter().format(record)
+
+
+def test_the_line_of_a_request_names_user_path_and_method(told, ben, as_ben):
+    as_ben.get("/account/")
+    [line] = [each for each in told() if each["logger"] == "leaderboard.requests"]
+    assert (line["user"], line["method"], line["path"]) == (ben.pk, "GET", "/account/")
+
+
+def test_the_line_of_a_call_names_the_user_of_its_token(told, ben, client):
+    token = ApiToken.objects.issue(ben, ["read"])[1]
+    client.get("/api/v1/tracks", headers={"Authorization": f"Bearer {token}"})
+    [line] = [each for each in told() if each["logger"] == "leaderboard.requests"]
+    assert line["user"] == ben.pk and token not in str(told())
+
+
+def test_no_line_has_the_key_of_a_link(told, db, client):
+    client.get("/account/password/reset/key/3-d6xgqz-0123456789/")
+    client.get("/account/password/reset/key/3-d6xgqz-0123456789")
+    assert len(told()) >= 2 and "d6xgqz" not in str(told())

@@ -6,12 +6,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from leaderboard.archives.backups import BackupError, create_backup
+from leaderboard.jobs.backups import BackupError, create_backup
+from leaderboard.management.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Back up the database, files and secret key to a new folder. Safe on a running site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

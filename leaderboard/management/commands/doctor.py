@@ -6,14 +6,13 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from leaderboard.management.health_checks import find_changed_files, run_checks
+from leaderboard.management.site_command import SiteCommand
 
 SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Check settings, database, clock, disk, broker, workers and files. "
         "The exit status is 1 if something needs repair."

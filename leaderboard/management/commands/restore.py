@@ -6,13 +6,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from leaderboard.archives.backups import BackupError, restore_backup
+from leaderboard.archives.backups import restore_backup
+from leaderboard.jobs.backups import BackupError
 from leaderboard.management.processes import ServeError, lock_home
+from leaderboard.management.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Check every file of a backup and restore it to an empty site. Stop web and workers first."
     )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.checks import Tags
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.jobs.broker import app
 from leaderboard.management.migrating import wait_for_database
 from leaderboard.management.processes import worker_arguments
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import Worker
 
+log = logging.getLogger(__name__)
 
-class Command(BaseCommand):
+
+class Command(SiteCommand):
     help = "Wait for a migrated database, then run a worker in this process."
-    requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--slots", type=int, default=2, help="jobs at a time")
@@ -29,7 +31,7 @@ class Command(BaseCommand):
         if options["is_alive"]:
             report_alive(socket.gethostname())
             return
-        wait_for_database(self.stderr.write, migrated=True)
+        wait_for_database(log.warning, migrated=True)
         app.start(worker_arguments(options["slots"]))
 
 

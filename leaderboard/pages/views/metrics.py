@@ -70,8 +70,20 @@ def read_gauges() -> Iterable[Gauge]:
     yield Gauge("runs", "Runs by state.", count_by(Run.objects.all(), "state"))
     yield single_gauge("tracks", "Tracks.", Track.objects.count())
     yield single_gauge("users", "Accounts.", User.objects.count())
+    if settings.BACKUP_FOLDER:
+        yield from read_backup_gauges()
     yield single_gauge("disk_free_bytes", "Free where the site keeps its files.", room.free)
     yield single_gauge("disk_bytes", "Size of that disk.", room.total)
+
+
+def read_backup_gauges() -> Iterable[Gauge]:
+    jobs = Job.objects.filter(kind="back_up").order_by("finished_at")
+    last = jobs.filter(state=Job.State.DONE).last()
+    failed = jobs.filter(state=Job.State.FAILED).last()
+    age = (timezone.now() - last.finished_at).total_seconds() if last else -1.0
+    is_failing = failed is not None and (last is None or failed.finished_at > last.finished_at)
+    yield single_gauge("backup_age_seconds", "Since the last scheduled backup; -1: never.", age)
+    yield single_gauge("backup_failing", "1 if the last scheduled backup failed.", is_failing)
 
 
 def single_gauge(name: str, says: str, value: float) -> Gauge:

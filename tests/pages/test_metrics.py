@@ -1,0 +1,52 @@
+"""Metrics: what Prometheus reads, and that every one is described to operators."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings as site
+from prometheus_client.parser import text_string_to_metric_families
+
+from leaderboard.models import Job
+from tests.builders import make_run
+
+GUIDE = (Path(site.BASE_DIR) / "docs" / "operating.md").read_text()
+
+
+@pytest.fixture
+def metrics(client, settings, track, ben, tmp_path):
+    """What Prometheus' own parser makes of the page of a site with a run, read on request."""
+    settings.METRICS_TOKEN, settings.BACKUP_FOLDER = "word", str(tmp_path)
+    make_run(track, ben)
+
+    def read():
+        page = client.get("/metrics", headers={"Authorization": "Bearer word"})
+        return {each.name: each for each in text_string_to_metric_families(page.text)}
+
+    return read
+
+
+def test_prometheus_reads_every_value(metrics):
+    read = metrics()
+    [scored] = read["rankfield_runs"].samples
+    assert (scored.labels, scored.value) == ({"state": "scored"}, 1)
+    assert read["rankfield_backup_age_seconds"].samples[0].value == -1
+    assert all(each.type == "gauge" and each.documentation for each in read.values())
+
+
+def test_the_guide_describes_the_metrics_that_there_are_with_their_labels(metrics):
+    rows = re.findall(r"^\| `(rankfield_\w+)` \|(.*?)\|", GUIDE, re.M)
+    described = {name: set(re.findall(r"`(\w+)`", labels)) for name, labels in rows}
+    assert described == {
+        name: {label for sample in each.samples for label in sample.labels}
+        for name, each in metrics().items()
+    }
+
+
+def test_a_backup_that_fails_is_a_metric(metrics):
+    job = Job.objects.create(kind="back_up", target_id="site")
+    job.claim("a worker")
+    job.finish(Job.State.FAILED, "disk full")
+    assert metrics()["rankfield_backup_failing"].samples[0].value == 1
