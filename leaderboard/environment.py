@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import stat
@@ -98,6 +99,16 @@ def private_folder(path: Path) -> Path:
     if found.st_uid == os.geteuid() and not is_shared and found.st_mode & 0o077:
         path.chmod(0o700)
     return path
+
+
+def name_provider(issuer: str) -> str:
+    """Return the name under which people of an issuer of ID tokens are stored.
+
+    >>> name_provider(""), name_provider("https://id.example.org/")
+    ('oidc', 'oidc-777514328c38')
+    """
+    digest = hashlib.sha256(issuer.rstrip("/").encode()).hexdigest()[:12]
+    return f"oidc-{digest}" if issuer else "oidc"
 
 
 def database(url: str, home: Path) -> dict[str, object]:

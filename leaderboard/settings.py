@@ -12,6 +12,7 @@ from leaderboard.environment import (
     choice,
     database,
     default_home,
+    name_provider,
     number,
     private_folder,
     secret,
@@ -48,6 +49,9 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    # Always there, so that an account is deleted whole where single sign-on was switched off.
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
 ]
 
 MIDDLEWARE = [
@@ -154,7 +158,7 @@ STORAGES = {
 }
 FILE_UPLOAD_HANDLERS = [
     "leaderboard.infrastructure.free_space.FreeSpaceGuard",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+    "leaderboard.infrastructure.hashed_uploads.HashingHandler",
 ]
 # By default Django lets every account on this machine read the files it stores.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
@@ -182,6 +186,7 @@ ACCOUNT_FORMS = {
     "signup": "leaderboard.pages.forms.accounts.SignUpForm",
     "add_email": "leaderboard.pages.forms.accounts.EmailAddressForm",
     "change_password": "leaderboard.pages.forms.accounts.ChangePasswordForm",
+    "set_password": "leaderboard.pages.forms.accounts.SetPasswordForm",
     "reauthenticate": "leaderboard.pages.forms.accounts.PasswordAgainForm",
     "reset_password": "leaderboard.pages.forms.accounts.ResetPasswordForm",
     "reset_password_from_key": "leaderboard.pages.forms.accounts.NewPasswordForm",
@@ -197,6 +202,30 @@ MFA_FORMS = {
     "reauthenticate": "leaderboard.pages.forms.accounts.CodeAgainForm",
     "activate_totp": "leaderboard.pages.forms.accounts.FirstCodeForm",
 }
+# Single sign-on by OpenID Connect, if a provider is configured.
+OIDC_ISSUER = text("OIDC_ISSUER")
+OIDC_NAME = text("OIDC_NAME", "single sign-on")
+OIDC_SIGNUP = switch("OIDC_SIGNUP", default=True)
+# Whether the provider's confirmed address leads to the account with the same confirmed address.
+OIDC_JOINS_BY_EMAIL = switch("OIDC_JOINS_BY_EMAIL")
+# A subject means another person at another issuer, so accounts are stored under both.
+OIDC_PROVIDER = name_provider(OIDC_ISSUER)
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": OIDC_PROVIDER,
+                "name": OIDC_NAME,
+                "client_id": text("OIDC_CLIENT_ID"),
+                "secret": text("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER.rstrip("/")},
+            }
+        ],
+    }
+}
+SOCIALACCOUNT_ADAPTER = "leaderboard.pages.single_sign_on.ProviderAccountAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 
@@ -261,6 +290,9 @@ ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 
+# Whether organisers may name a dataset of ir_datasets, which a worker then downloads.
+IR_DATASETS = switch("IR_DATASETS")
+
 # Webhooks may call only https URLs on the public internet; with this setting, any URL.
 WEBHOOKS_ANYWHERE = switch("WEBHOOKS_ANYWHERE")
 
@@ -269,6 +301,11 @@ LEASE_SECONDS = number("LEASE_SECONDS", 8)
 RENEW_SECONDS = 2
 JOB_TIME_LIMIT = number("JOB_TIME_LIMIT", 900)
 JOB_MEMORY_LIMIT = number("JOB_MEMORY_LIMIT", 1024) * MIB
+
+# Backups on a schedule, if there is a folder for them.
+BACKUP_FOLDER = text("BACKUP_FOLDER")
+BACKUP_HOURS = number("BACKUP_HOURS", 24)
+BACKUP_KEEP = number("BACKUP_KEEP", 7)
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 # For forms without their files, and for JSON bodies.
@@ -312,5 +349,7 @@ LOGGING = {
         **{f"django.security.{name}": {"filters": ["suspicious"]} for name in SUSPICIOUS},
         # A wrong URL is not an error of the site.
         "django.request": {"level": "ERROR"},
+        # That of Celery's pool, which hands nothing on to the root: a process was killed.
+        "multiprocessing": {"handlers": ["stderr"], "level": "WARNING"},
     },
 }

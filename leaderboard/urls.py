@@ -39,6 +39,7 @@ from leaderboard.pages.views import (
     reusability,
     runs,
     setup,
+    single_sign_on,
     site,
     snapshots,
     submissions,
@@ -56,6 +57,13 @@ from leaderboard.pages.views import (
     tracks,
     versions,
 )
+
+single_sign_on_urls = [
+    path("", single_sign_on.begin_single_sign_on, name="single_sign_on"),
+    path("answer/", single_sign_on.single_sign_on_answer, name="single_sign_on_answer"),
+    path("join/", single_sign_on.join_provider, name="join_provider"),
+    path("leave/", single_sign_on.leave_provider, name="leave_provider"),
+]
 
 assessment_urls = [
     path("", assessments.assessment, name="assessment"),
@@ -168,6 +176,7 @@ track_urls = [
     ),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
     path("manage/archive.zip", downloads.archive, name="archive"),
+    path("manage/copy.zip", downloads.board_copy, name="board_copy"),
     path("manage/refused/", runs.refused_runs, name="refused_runs"),
     path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
     path("manage/release/", tracks.release, name="release"),
@@ -315,6 +324,7 @@ urlpatterns = [
     path("account/notices/", notices.notices, name="notices"),
     path("account/tokens/revoke/", site.revoke_tokens, name="revoke_tokens"),
     path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),
+    path("account/single-sign-on/", include(single_sign_on_urls)),
     path("account/", include("allauth.account.urls")),
     path("account/second-factor/", include("allauth.mfa.urls")),
     path("api/v1/", api.urls),

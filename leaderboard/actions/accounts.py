@@ -7,6 +7,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -46,6 +47,10 @@ def export_account(user: User) -> dict[str, Any]:
         "email_addresses": list(
             EmailAddress.objects.filter(user=user).values("email", "verified", "primary")
         ),
+        "single_sign_on": [
+            {"subject": row.uid, "said": row.extra_data, "since": row.date_joined.isoformat()}
+            for row in SocialAccount.objects.filter(user=user)
+        ],
         "teams": [
             {
                 "track": membership.track.slug,
@@ -53,7 +58,7 @@ def export_account(user: User) -> dict[str, Any]:
                 "role": membership.role,
                 "joined": membership.joined_at.isoformat(),
             }
-            for membership in user.memberships.select_related("track", "team")
+            for membership in user.memberships.select_related("track", "team").order_by("pk")
         ],
         "runs": [
             {
@@ -67,7 +72,7 @@ def export_account(user: User) -> dict[str, Any]:
                 "description": run.description,
                 "facts": run.facts,
             }
-            for run in runs.order_by("received_at")
+            for run in runs.order_by("received_at", "pk")
         ],
         "systems": [
             {
@@ -169,6 +174,7 @@ def delete_account(user: User) -> None:
     Membership.objects.filter(user=user).delete()
     EmailAddress.objects.filter(user=user).delete()
     Authenticator.objects.filter(user=user).delete()
+    SocialAccount.objects.filter(user=user).delete()
     _leave_assessments(user)
     for track in Track.objects.filter(co_organisers=user):
         track.co_organisers.remove(user)

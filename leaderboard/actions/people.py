@@ -413,14 +413,20 @@ class OrganiserError(Exception):
     """Why an organiser cannot be added or removed; the organiser sees the text."""
 
 
+def find_new_organiser(organised: Track | Task, name: str) -> User:
+    """Return the user of that name, who does not organise it yet.  Raises OrganiserError."""
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise OrganiserError(f"No such user: {name}.")
+    if organised.organisers().filter(pk=user.pk).exists():
+        raise OrganiserError(f"{name} already organises this {organised._meta.verbose_name}.")
+    return user
+
+
 @transaction.atomic
 def add_organiser(track: Track, user: User, name: str) -> User:
     """Make the user of that name an organiser of the track.  Raises OrganiserError."""
-    organiser = User.objects.filter(username=name, is_active=True).first()
-    if organiser is None:
-        raise OrganiserError(f"No such user: {name}.")
-    if track.organisers().filter(pk=organiser.pk).exists():
-        raise OrganiserError(f"{name} already organises this track.")
+    organiser = find_new_organiser(track, name)
     track.co_organisers.add(organiser)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
     notices.notify_appointed(track, organiser)

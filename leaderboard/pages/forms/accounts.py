@@ -54,6 +54,10 @@ class ChangePasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.Cha
     pass
 
 
+class SetPasswordForm(WithoutPlaceholders, allauth.SetPasswordForm):
+    pass
+
+
 class ResetPasswordForm(WithoutPlaceholders, allauth.ResetPasswordForm):
     pass
 
