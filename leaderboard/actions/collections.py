@@ -17,6 +17,7 @@ from leaderboard.actions.uploads import (
     clean_filename,
     file_size,
     hash_file,
+    queue_check,
     refuse_files,
     store_intents,
 )
@@ -173,7 +174,7 @@ def _check_again(
         format=collection.formats.get("judgments", ""),
         **_grade_fields(answers, read_preview(collection).judgments),
     )
-    queue.enqueue("check_collection", collection)
+    queue_check(collection)
 
 
 def _grade_fields(answers: Answers, preview: JudgmentsPreview | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from leaderboard.models.assessments import (
     PracticeDocument,
     Settlement,
 )
+from leaderboard.models.changes import TrackChange
 from leaderboard.models.collections import (
     Collection,
     Intent,
@@ -49,6 +50,7 @@ from leaderboard.models.tasks import (
     TaskTrack,
 )
 from leaderboard.models.tracks import Edition, Track
+from leaderboard.models.uploads import PartialUpload, UploadPiece
 
 __all__ = [
     "Announcement",
@@ -77,6 +79,7 @@ __all__ = [
     "Milestone",
     "Notice",
     "OrderTrial",
+    "PartialUpload",
     "Pool",
     "PracticeDocument",
     "Run",
@@ -98,6 +101,8 @@ __all__ = [
     "Team",
     "Topic",
     "Track",
+    "TrackChange",
+    "UploadPiece",
     "User",
     "Webhook",
     "Worker",

@@ -76,6 +76,10 @@ class Collection(models.Model):
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
     state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
     asks_first = models.BooleanField(default=True)
+    # The name in ir_datasets of a collection whose files a job fetches; "" for uploads.
+    dataset = models.CharField(
+        max_length=200, blank=True, default="", db_default="", editable=False
+    )
     topics_file = models.FileField(max_length=200)
     topics_filename = models.CharField(max_length=120, blank=True)
     documents_file = models.FileField(max_length=200, blank=True)

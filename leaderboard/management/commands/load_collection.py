@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files import File
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.problems import Problem
 from leaderboard.actions import collections, uploads
@@ -26,10 +26,11 @@ from leaderboard.collections.preview import (
     read_judgments_preview,
     read_preview,
 )
+from leaderboard.collections.published import UnavailableCollectionError, write_files
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
-from leaderboard.management.published import UnavailableCollectionError, write_files
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
@@ -43,7 +44,7 @@ ANSWERS = {
 }
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Check the files of a collection, show a summary and import them."
 
     def create_parser(self, *args: Any, **options: Any) -> CommandParser:

@@ -9,12 +9,26 @@ from django import forms
 
 from leaderboard.actions.names import unused_slug
 from leaderboard.collections.pools import find_priority, sort_by_turn
+from leaderboard.collections.published import (
+    UnavailableCollectionError,
+    load_dataset,
+    offers_datasets,
+)
 from leaderboard.models import Collection, Pool, Run, Track
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 
+FILES = ("topics", "documents", "judgments", "intents")
+
 
 class CollectionForm(forms.ModelForm):
+    dataset = forms.CharField(
+        label="Dataset of ir_datasets",
+        max_length=200,
+        required=False,
+        help_text="Instead of files, such as beir/scifact/test. It needs topics, documents and "
+        "judgments.",
+    )
     topics = NewFileField(label="Topics")
     documents = NewFileField(label="Documents", required=False)
     judgments = NewFileField(label="Judgments", required=False)
@@ -38,15 +52,35 @@ class CollectionForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["slug"].required = False
         self.fields["version"].required = False
+        if offers_datasets():
+            self.fields["topics"].required = False
+        else:
+            del self.fields["dataset"]
 
     def clean_version(self) -> str:
         return self.cleaned_data["version"] or "v1"
+
+    def clean_dataset(self) -> str:
+        name: str = self.cleaned_data["dataset"]
+        if not name:
+            return ""
+        if any(self.files.get(part) for part in FILES):
+            raise forms.ValidationError("Name a dataset or upload files, not both.")
+        try:
+            load_dataset(name)
+        except UnavailableCollectionError as reason:
+            raise forms.ValidationError(f"{reason}.") from None
+        self.instance.dataset = name
+        return name
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        has_either = self.data.get("dataset") or "topics" in self.files
+        if not self.fields["topics"].required and not has_either:
+            self.add_error("topics", "Upload topics, or name a dataset.")
         if not cleaned.get("slug") and cleaned.get("name"):
             self.instance.slug = cleaned["slug"] = unused_slug(cleaned["name"], Collection)
         return cleaned

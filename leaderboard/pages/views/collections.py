@@ -30,7 +30,12 @@ from leaderboard.actions import collections as collection_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
+from leaderboard.actions.uploads import (
+    CollectionFiles,
+    accept_collection,
+    accept_dataset,
+    accept_judgments,
+)
 from leaderboard.analysis.document_search import find_progress, search_documents, show_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
 from leaderboard.boards.disclosure import visible_judgment_sets
@@ -41,7 +46,7 @@ from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import MOST_INDEXED, ImportState
-from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
+from leaderboard.pages.forms.collections import FILES, CollectionForm, JudgmentsForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
 from leaderboard.pages.views.lookups import (
@@ -85,11 +90,12 @@ def new_collection(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         collection = form.save(commit=False)
         collection.owner = request.user
-        files = CollectionFiles(
-            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments", "intents"))
-        )
         try:
-            accept_collection(collection, files, form.cleaned_data["version"])
+            if collection.dataset:
+                accept_dataset(collection, form.cleaned_data["version"])
+            else:
+                files = CollectionFiles(*(form.cleaned_data[part] for part in FILES))
+                accept_collection(collection, files, form.cleaned_data["version"])
             return redirect("collection", slug=collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)

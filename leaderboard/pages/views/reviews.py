@@ -380,4 +380,5 @@ def imports_in_progress(
 
 def _latest_job(noun: str, pk: int) -> Job | None:
     kinds = [f"check_{noun}", f"import_{noun}"]
+    kinds += ["fetch_dataset"] if noun == "collection" else []
     return Job.objects.filter(kind__in=kinds, target_id=str(pk)).order_by("-pk").first()
