@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.views.decorators.http import require_GET
 
 from leaderboard.archives import task_export, track_export
+from leaderboard.archives.board_copies import copy_board, is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
 from leaderboard.archives.zip_files import Member, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
@@ -63,6 +64,17 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
     return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
+
+
+@login_required
+@require_GET
+def board_copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the pages of a released track as files that need no server."""
+    track = organised_sight_or_403(request, slug).track
+    if not is_released(track):
+        raise Http404("not everybody sees the scores yet")
+    site = f"{request.scheme}://{request.get_host()}"
+    return zip_file(f"{slug}-pages.zip", copy_board(track, site))
 
 
 @login_required

@@ -1,0 +1,239 @@
+"""A copy of a released board has what a stranger receives, and needs no server."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from django.core.management import CommandError, call_command
+
+from leaderboard.archives.board_copies import LinkFinder, copy_board, name_file
+from leaderboard.models import Collection, TaskPage, Track
+from tests.builders import OTHER_RUN, make_run, work
+
+pytestmark = pytest.mark.long
+BY_ADDRESS = {
+    "index.html": "/tracks/bread/",
+    "topics.html": "/tracks/bread/topics/",
+    "topic-1.html": "/tracks/bread/topic/?number=1",
+    "significance.html": "/tracks/bread/significance/",
+    "task.html": "/tracks/bread/task/",
+}
+
+
+class Words(HTMLParser):
+    """The words between the tags of a page's main part, without those of forms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inside: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        filters = tag == "details" and ("class", "filters") in attrs
+        if tag in ("main", "form", "script") or filters or (tag == "details" and self.is_left_out):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    @property
+    def is_left_out(self) -> bool:
+        return self.inside[-1:] != ["main"] and "main" in self.inside
+
+    def handle_data(self, data):
+        if self.inside == ["main"]:
+            self.found += data.split()
+
+
+def words_of(page: str) -> list[str]:
+    reader = Words()
+    reader.feed(page)
+    return reader.found
+
+
+@pytest.fixture
+def released(track: Track, ben, ada) -> Track:
+    make_run(track, ben)
+    make_run(track, ada, OTHER_RUN)
+    work()
+    return track
+
+
+def copy_of(track: Track, site: str = "") -> dict[str, str]:
+    return {
+        member.name: b"".join(member.pieces).decode("utf-8", "replace")
+        for member in copy_board(track, site)
+    }
+
+
+def read_whole(client, address: str) -> str:
+    return b"".join(client.get(address)).decode()
+
+
+def test_pages_say_what_a_stranger_receives(released, client):
+    files = copy_of(released, "http://testserver")
+    for name, address in BY_ADDRESS.items():
+        said = words_of(client.get(address).content.decode())
+        assert len(said) > 10 and words_of(files[name]) == said
+
+
+def test_what_the_organiser_sees_beyond_that_is_not_in_the_copy(released, as_ada):
+    files = copy_of(released)
+    assert "/manage/" in as_ada.get("/tracks/bread/").content.decode()
+    assert not [name for name, text in files.items() if "/manage/" in text or "csrf" in text]
+
+
+def test_every_link_leads_to_a_file_of_the_copy(released):
+    files, broken = copy_of(released), []
+    for name in files:
+        finder = LinkFinder()
+        finder.feed(files[name] if name.endswith(".html") else "")
+        for link in finder.links:
+            path = unquote(urlsplit(link).path)
+            if path and normpath(join(dirname(name), path)) not in files:
+                broken.append((name, link))
+    assert broken == [] and {"index.html", "board.csv", "board.json"} <= set(files)
+
+
+def test_links_to_other_pages_lead_to_the_site(released):
+    page = copy_of(released, "https://board.example")["index.html"]
+    assert 'href="https://board.example/measures/"' in page
+
+
+def test_every_run_is_in_the_copy_with_its_pages(released):
+    files = copy_of(released)
+    for run in released.runs.all():
+        assert {f"runs/{run.pk}/index.html", f"runs/{run.pk}/topics.html"} <= set(files)
+
+
+def test_no_page_has_a_script_or_a_form(released):
+    pages = [text for name, text in copy_of(released).items() if name.endswith(".html")]
+    assert pages and not re.search("<script|<form|hx-get", "".join(pages))
+
+
+def test_a_topic_with_an_odd_number_has_a_safe_name(track):
+    names = {name_file(track, f"/tracks/bread/topic/?number={n}") for n in ("..%2FA", "../a", "a")}
+    assert len(names) == 3 and all(re.fullmatch(r"[a-z0-9-]+\.html", name) for name in names)
+
+
+def test_different_addresses_have_different_names(track):
+    queries = ["", "?all=1", "?page=1", "?measure=P@5", "?measure=P@5&page=1", "?number=7-2"]
+    queries += ["?number=7&page=2", "?number=7--page-2", "?number=7"]
+    names = {name_file(track, f"/tracks/bread/topic/{query}") for query in queries}
+    assert len(names) == len(queries)
+
+
+def test_a_link_to_a_style_sheet_that_is_not_there_leads_to_the_site(released, ada):
+    Track.objects.update(description="[style](/static/old.css) [folder](/static/)")
+    page = copy_of(released, "https://board.example")["task.html"]
+    assert 'href="https://board.example/static/old.css"' in page
+
+
+def test_a_track_whose_scores_are_hidden_has_no_copy(released, as_ada, tmp_path):
+    Track.objects.update(disclosure=Track.Disclosure.BLIND)
+    with pytest.raises(CommandError, match="Release a public track first"):
+        call_command("publish_board", "bread", tmp_path / "copy")
+    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+    assert "copy.zip" not in as_ada.get("/tracks/bread/manage/").content.decode()
+
+
+def test_an_internal_track_has_no_copy(released, as_ada):
+    Track.objects.update(visibility=Track.Visibility.MEMBERS)
+    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+
+
+def test_the_command_writes_what_organisers_download(released, as_ada, tmp_path):
+    call_command("publish_board", "bread", tmp_path / "copy", site="http://testserver")
+    response = as_ada.get("/tracks/bread/manage/copy.zip")
+    with zipfile.ZipFile(io.BytesIO(response.getvalue())) as file:
+        names = set(file.namelist()) - {"SHA256SUMS"}
+        assert file.read("index.html") == (tmp_path / "copy/index.html").read_bytes()
+    found = {str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*.*")}
+    assert names == found
+
+
+def test_a_folder_with_files_is_left_alone(released, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CommandError, match="is not empty"):
+        call_command("publish_board", "bread", tmp_path)
+
+
+def test_topics_and_shared_judgments_are_in_the_copy(released, client):
+    released.shares_judgments = True
+    released.save()
+    files = copy_of(released)
+    assert files["data/topics.jsonl"] == read_whole(client, "/collections/bread/topics.jsonl")
+    shared = read_whole(client, "/tracks/bread/judgments/v1/qrels.txt")
+    assert files["data/qrels-v1.txt"] == shared
+    assert 'href="data/topics.trec"' in files["task.html"]
+
+
+def test_judgments_that_are_not_shared_are_not_in_the_copy(released):
+    released.shares_judgments = False
+    released.save()
+    files = copy_of(released)
+    assert not [name for name in files if "qrels" in name]
+    assert "recordSet" not in json.loads(files["croissant.json"])
+
+
+def test_a_copy_says_how_to_cite_it(released, ada):
+    TaskPage.objects.update_or_create(
+        track=released, defaults={"authors": "Inês Moura, Porto", "citation": "Moura, Bread 2027."}
+    )
+    Collection.objects.update(licence="CC BY 4.0")
+    files = copy_of(released, "https://board.example")
+    cited, deposit = yaml.safe_load(files["CITATION.cff"]), json.loads(files[".zenodo.json"])
+    assert cited["authors"] == [{"name": "Inês Moura"}] and cited["license"] == "CC-BY-4.0"
+    assert cited["message"] == "Please cite: Moura, Bread 2027."
+    assert deposit["creators"] == [{"name": "Inês Moura", "affiliation": "Porto"}]
+    assert deposit["license"] == "cc-by-4.0" and cited["url"].startswith("https://board.example/")
+
+
+def test_odd_characters_are_cited_as_they_are(released):
+    odd = "It’s “bread”: 50 % \x92\x85 \u2028 #1\nüñ 🍞"
+    released.description = odd
+    assert yaml.safe_load(copy_of(released)["CITATION.cff"])["abstract"] == odd
+
+
+def test_an_unknown_licence_is_told_in_words(released):
+    Collection.objects.update(licence="for research, on request")
+    files = copy_of(released)
+    assert "license" not in yaml.safe_load(files["CITATION.cff"])
+    assert "for research, on request" in json.loads(files[".zenodo.json"])["notes"]
+
+
+def test_every_file_of_the_collection_is_described_with_its_digest(released):
+    released.shares_judgments = True
+    released.save()
+    files = copy_of(released)
+    described = json.loads(files["croissant.json"])["distribution"]
+    assert {file["name"] for file in described} >= {"data/topics.jsonl", "data/qrels-v1.txt"}
+    for file in described:
+        content = files[file["contentUrl"]].encode()
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.night
+def test_the_tools_of_each_format_read_what_a_copy_says(released, tmp_path):
+    import mlcroissant
+    from cffconvert import Citation
+
+    Collection.objects.update(licence="CC BY 4.0")
+    Track.objects.update(shares_judgments=True)
+    call_command("publish_board", "bread", tmp_path / "copy", site="https://board.example")
+    Citation((tmp_path / "copy/CITATION.cff").read_text()).validate()
+    dataset = mlcroissant.Dataset(tmp_path / "copy/croissant.json")
+    assert not dataset.metadata.ctx.issues.errors and not dataset.metadata.ctx.issues.warnings
+    judged = [tuple(record.values()) for record in dataset.records("judgments")]
+    lines = [line.split() for line in (tmp_path / "copy/data/qrels-v1.txt").open()]
+    assert judged == [(topic.encode(), d.encode(), int(g)) for topic, _, d, g in lines]
