@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
-from pydantic import ValidationError as NotAManifest
 
 from leaderboard.actions import people
 from leaderboard.archives.task_manifests import TASK_ARCHIVE_VERSION, TaskManifest
-from leaderboard.archives.track_import import clean_values
+from leaderboard.archives.track_import import clean_values, parse_manifest
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.models import (
     AuditEvent,
@@ -29,14 +28,7 @@ from leaderboard.runs.facts import clean_facts
 
 def read_task_manifest(archive: Archive) -> TaskManifest:
     """Read the manifest of a task's archive; raises ArchiveError."""
-    try:
-        manifest = TaskManifest.model_validate_json(archive.manifest())
-    except NotAManifest as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ArchiveError(
-            f"its manifest is not a task manifest: {where}: {first['msg']}"
-        ) from None
+    manifest = parse_manifest(archive, TaskManifest, "task")
     if manifest.task_archive != TASK_ARCHIVE_VERSION:
         raise ArchiveError(
             f"it is of version {manifest.task_archive}; version {TASK_ARCHIVE_VERSION} is read here"

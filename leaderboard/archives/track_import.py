@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from django.core.exceptions import ValidationError
@@ -20,6 +20,7 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import connection, models, transaction
 from django.utils import timezone
+from pydantic import BaseModel
 from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
@@ -66,24 +67,30 @@ from leaderboard.scoring.work import complete_run, find_missing_measures
 # An import without a heartbeat for this long counts as abandoned.
 ABSENCE_LIMIT = timedelta(seconds=60)
 HEARTBEAT_SECONDS = 15
+AnyManifest = TypeVar("AnyManifest", bound=BaseModel)
 DOCUMENT_FORMATS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
 
 
 def read_manifest(archive: Archive) -> Manifest:
     """Read the manifest of an archive; raises ArchiveError."""
-    try:
-        manifest = Manifest.model_validate_json(archive.manifest())
-    except NotAManifest as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ArchiveError(
-            f"its manifest is not a track manifest: {where}: {first['msg']}"
-        ) from None
+    manifest = parse_manifest(archive, Manifest, "track")
     if manifest.archive != ARCHIVE_VERSION:
         raise ArchiveError(
             f"it is of version {manifest.archive}; version {ARCHIVE_VERSION} is read here"
         )
     return manifest
+
+
+def parse_manifest(archive: Archive, model: type[AnyManifest], what: str) -> AnyManifest:
+    """Return the manifest of the archive of a track or of a task; raises ArchiveError."""
+    try:
+        return model.model_validate_json(archive.manifest())
+    except NotAManifest as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ArchiveError(
+            f"its manifest is not a {what} manifest: {where}: {first['msg']}"
+        ) from None
 
 
 def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: str) -> Collection:
