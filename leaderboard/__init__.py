@@ -5,7 +5,3 @@ import os
 # Read when numpy is first imported: matrices here are small, and threads of BLAS would only
 # take the cores from each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-from leaderboard.jobs.broker import app as celery_app
-
-__all__ = ["celery_app"]

@@ -17,7 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +35,10 @@ START_SECONDS = 120  # until the first page answers
 FIRST_PAUSE = 1.0  # before a process that ended is started again; doubled up to:
 LONGEST_PAUSE = 30.0
 STEADY_SECONDS = 10.0  # a process that ran so long may start again at once
+LOOK_AGAIN = 0.05  # whether the first page answers
 LOCK = "serve.lock"
+# The environment variable with the number of the open file that web waits for.
+START_SIGNAL = "RANKFIELD_START_SIGNAL"
 
 
 class ServeError(Exception):
@@ -52,13 +55,15 @@ def web_command(bind: str) -> list[str]:
         *("--worker-connections", "4000"),
         *("--graceful-timeout", str(STOP_SECONDS - 2), "--no-control-socket"),
         *("--log-level", "warning"),
+        *("--logger-class", "leaderboard.infrastructure.web_log.WebLog"),
     ]
 
 
 def worker_arguments(slots: int = 2) -> list[str]:
     """Return the arguments for Celery with a pool of processes."""
     command = [
-        *("--quiet", "--app", "leaderboard", "worker", "--hostname", f"rankfield-{os.getpid()}@%h"),
+        *("--quiet", "--app", "leaderboard.jobs.broker", "worker"),
+        *("--hostname", f"rankfield-{os.getpid()}@%h"),
         *("--pool", "prefork", "--concurrency", str(slots)),
     ]
     # With a broker in its own memory, a worker has no other worker to contact.  On Redis all but
@@ -84,6 +89,7 @@ class SupervisedProcess:
     command: list[str]
     when_orphaned: signal.Signals
     keep_open: tuple[int, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
@@ -94,6 +100,7 @@ class SupervisedProcess:
         self.process = subprocess.Popen(
             self.command,
             cwd=settings.BASE_DIR,
+            env={**os.environ, **self.environment},
             start_new_session=True,
             pass_fds=self.keep_open,
             preexec_fn=_end_with_parent(self.when_orphaned),
@@ -173,26 +180,54 @@ def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
         listener = stack.enter_context(open_listener(host, port))
         url = url_of(listener)
         write_address(lock, url)
-        migrate_and_collect()
         stack.enter_context(exit_on_term())
-        site = Site(url, settings.RANKFIELD_HOME, build_processes(listener))
+        start = stack.enter_context(open_start_signal())
+        web, worker = build_processes(listener, start)
+        site = Site(url, settings.RANKFIELD_HOME, [web, worker])
         stack.callback(stop_all, site.children)
-        for child in site.children:
-            child.start()
+        web.start()
+        migrate_and_collect()
+        start.give()
+        worker.start()
         wait_until_ready(site)
         yield site
 
 
-def build_processes(listener: socket.socket) -> list[SupervisedProcess]:
+@dataclass(frozen=True)
+class StartSignal:
+    """A pipe that ends when web may answer: it loads its pages while the database is migrated.
+
+    A web that is started again finds the end at once.
+    """
+
+    read_end: int
+    write_end: IO[bytes]
+
+    def give(self) -> None:
+        self.write_end.close()
+
+
+@contextmanager
+def open_start_signal() -> Iterator[StartSignal]:
+    read_end, write_end = os.pipe()
+    with open(read_end), open(write_end, "wb") as writer:
+        yield StartSignal(read_end, writer)
+
+
+def build_processes(
+    listener: socket.socket, start: StartSignal
+) -> tuple[SupervisedProcess, SupervisedProcess]:
+    """Return web and worker."""
     handle = listener.fileno()
-    return [
-        SupervisedProcess(
-            "web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)
-        ),
-        SupervisedProcess(
-            "worker", [sys.executable, "-m", "celery", *worker_arguments()], signal.SIGKILL
-        ),
-    ]
+    web = SupervisedProcess(
+        "web",
+        web_command(f"fd://{handle}"),
+        signal.SIGTERM,
+        keep_open=(handle, start.read_end),
+        environment={START_SIGNAL: str(start.read_end)},
+    )
+    worker = [sys.executable, "-m", "celery", *worker_arguments()]
+    return web, SupervisedProcess("worker", worker, signal.SIGKILL)
 
 
 @contextmanager
@@ -257,7 +292,7 @@ def wait_until_ready(site: Site) -> None:
                 raise ServeError(f"{child.name} ended at once; its output is above")
         if is_answering(site.url + "/healthz"):
             return
-        time.sleep(0.1)
+        time.sleep(LOOK_AGAIN)
     raise ServeError(f"{site.url} did not answer within {START_SECONDS} seconds")
 
 

@@ -201,6 +201,8 @@ def ir_datasets(tmp_path, monkeypatch) -> Iterator[None]:
     """A library with the documented face of ir_datasets, and one small collection."""
     (tmp_path / "ir_datasets.py").write_text(IR_DATASETS)
     monkeypatch.syspath_prepend(tmp_path)
+    # Another test may have imported the library itself, which comes back afterwards.
+    monkeypatch.delitem(sys.modules, "ir_datasets", raising=False)
     yield
     sys.modules.pop("ir_datasets", None)
 

@@ -45,6 +45,13 @@ def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     raise AssertionError(f"not within {seconds:.0f} seconds: {what}")
 
 
+def free_port() -> int:
+    """A port of this machine on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
 def binary(name: str) -> str | None:
     """A server's program: on the path, or where Debian keeps those of PostgreSQL."""
     found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
@@ -77,6 +84,11 @@ class Postgres:
     @property
     def url(self) -> str:
         return f"postgresql://rankfield@/rankfield?host={self.folder}"
+
+    def with_database(self, name: str) -> str:
+        """Make an empty database; its URL."""
+        self.run("createdb", "-h", str(self.folder), "-U", "rankfield", name)
+        return self.url.replace("/rankfield?", f"/{name}?")
 
     def run(self, program: str, *words: str, **environment: str) -> None:
         subprocess.run(

@@ -6,15 +6,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.actions.people import JoinError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import Track
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Create teams in a track and print a line for each: its name, a tab and its API token."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,14 +6,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import ApiToken, User
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Create an API token for a user and print it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,12 +7,14 @@ import urllib.request
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.conf import settings
+from django.core.management.base import CommandError
 
 from leaderboard.management.demo_data import Account, load_sample
 from leaderboard.management.demo_samples import GARDENS, HARBOURS
 from leaderboard.management.demo_task import SYSTEMS, TASK
 from leaderboard.management.processes import ServeError, Site, run_site
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Run
 
@@ -20,7 +22,7 @@ SCORING_SECONDS = 120
 TRACK, NAME = HARBOURS.slug, HARBOURS.name
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Import the sample collections, score their runs and serve until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -51,6 +53,8 @@ class Command(BaseCommand):
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
         self.stdout.write(f"\nJudge documents as dan at {site.url}/judging/")
+        self.stdout.write(f"\nFor programs, create a token at {site.url}/account/")
+        self.stdout.write(f"Everything is stored in {settings.RANKFIELD_HOME}")
         self.stdout.write("\nPress Ctrl-C to stop.")
         self.stdout.flush()
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Model
 
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_collection, erase_run, erase_task, erase_track
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import AuditEvent, Collection, Run, Task, Track
 
 KINDS = {
@@ -21,7 +22,7 @@ KINDS = {
 }
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Delete a run, a track, a collection or a task for good, with everything that depends on "
         "it; the tracks of a task stay. "

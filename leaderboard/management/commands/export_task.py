@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.archives.task_export import build_task_members
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.archive_files import add_archive_arguments, write_archive
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import Task
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Write the archives of a task's tracks, with its teams, systems and settings, to one zip "
         "file for import_task. The file contains the judgments: do not give it to participants."

@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from leaderboard.archives.track_export import accepted_runs, build_track_members
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.archive_files import add_archive_arguments, write_archive
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import Track
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Write collection, judgments, runs, scores and board of a track to one zip file for "
         "import_track. The file contains the judgments: do not give it to participants."

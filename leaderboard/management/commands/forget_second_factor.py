@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import AuditEvent, User
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Remove a user's second factor, so they sign in with the password only."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from signal import SIGTERM, signal
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.conventions import SCORING_VERSION
 from evaluation.problems import Problem
@@ -47,6 +47,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
 from leaderboard.models import (
     Collection,
@@ -72,7 +73,7 @@ class Restored:
     editions: dict[str, Edition] = field(default_factory=dict)
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Import a track from an archive: its collection, judgments and runs. "
         "Report every score that differs from the archive."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.commands.files import add_fix_option
 from evaluation.problems import Problem
@@ -17,13 +17,14 @@ from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.display.numbers import counted, score
 from leaderboard.management.migrating import migrate_first
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_runs
 from leaderboard.models import Run, Score, Team, Track
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Upload all files in a folder to a track and print their scores."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

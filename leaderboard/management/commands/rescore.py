@@ -5,11 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Q
 
 from leaderboard.actions import tracks as track_actions
 from leaderboard.display.numbers import counted
+from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import work_until
 from leaderboard.models import Edition, Job, Track
 from leaderboard.scoring.editions import find_trial_edition
@@ -17,7 +18,7 @@ from leaderboard.scoring.editions import find_trial_edition
 KINDS = ("build_edition", "compare")
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Score the runs of one track, or of all tracks, with their settings and this version. "
         "The old board remains until the new one is complete. Judgments on trial are included."

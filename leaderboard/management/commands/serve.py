@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.checks import Tags
-from django.core.management.base import BaseCommand, CommandError
+from django.conf import settings
+from django.core.management.base import CommandError
 
 from leaderboard.management.processes import ServeError, run_site
+from leaderboard.management.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Migrate the database, then run web and a worker until Ctrl-C or TERM."
-    requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="0 picks a free port")
@@ -23,6 +23,7 @@ class Command(BaseCommand):
         try:
             with run_site(options["port"], options["host"]) as site:
                 self.stdout.write(f"Rankfield is at {site.url}/  (Ctrl-C stops it)")
+                self.stdout.write(f"Everything is stored in {settings.RANKFIELD_HOME}")
                 self.stdout.flush()
                 site.watch()
         except ServeError as reason:
