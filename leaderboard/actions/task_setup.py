@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from leaderboard.actions.people import OrganiserError
+from leaderboard.actions.people import OrganiserError, find_new_organiser
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.task_teams import spread
 from leaderboard.actions.tracks import open_track, plain_value
@@ -152,11 +152,7 @@ def add_task_organiser(task: Task, user: User, name: str) -> User:
     """
     _refuse_stranger(task, user)
     _refuse_foreign_tracks(user, task.tracks())
-    organiser = User.objects.filter(username=name, is_active=True).first()
-    if organiser is None:
-        raise OrganiserError(f"No such user: {name}.")
-    if task.organisers().filter(pk=organiser.pk).exists():
-        raise OrganiserError(f"{name} already organises this task.")
+    organiser = find_new_organiser(task, name)
     task.co_organisers.add(organiser)
     for track in task.tracks().exclude(owner=organiser):
         track.co_organisers.add(organiser)

@@ -46,7 +46,7 @@ class Checklist:
 
 def build_checklist(sight: Sight) -> Checklist:
     track = sight.track
-    made = Job.objects.of("make_baseline", track).open().exists()
+    made = _is_being_made(track)
     steps = [
         _describe(track),
         _data(track),
@@ -57,6 +57,13 @@ def build_checklist(sight: Sight) -> Checklist:
         _open(track),
     ]
     return Checklist(steps, track.collection.is_searchable, made)
+
+
+def _is_being_made(track: Track) -> bool:
+    """Return whether a job ranks or checks the baseline; only then has it a name."""
+    checking = (Run.State.QUEUED, Run.State.CHECKING)
+    is_checked = track.baseline is not None and track.baseline.state in checking
+    return is_checked or Job.objects.of("make_baseline", track).open().exists()
 
 
 def _describe(track: Track) -> ChecklistStep:
@@ -108,15 +115,14 @@ def _dates(track: Track) -> ChecklistStep:
 
 def _baseline(track: Track, made: bool) -> ChecklistStep:
     words = "Teams compare with it, and it shows that topics and docnos match."
-    if made:
-        words = "BM25 is ranking the documents. You can close this page."
     address = reverse("submit", args=[track.slug])
     if track.baseline is not None:
         words = f"{track.baseline} is the baseline."
         address = f"{reverse('manage', args=[track.slug])}#field-baseline"
-    return ChecklistStep(
-        "baseline", "Submit a baseline run", words, track.baseline_id is not None, address
-    )
+    if made:
+        words = "BM25 is ranking the documents. You can close this page."
+    is_done = track.baseline is not None and not made
+    return ChecklistStep("baseline", "Submit a baseline run", words, is_done, address)
 
 
 def _invite(track: Track) -> ChecklistStep:

@@ -12,6 +12,7 @@ from leaderboard.models import Job, Run
 from leaderboard.models.runs import RunQuerySet
 
 SHOWN = 12
+IN_THE_QUEUE = " in the queue"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class WaitingRuns:
 
     runs: list[WaitingRun]
     more: int
+
+    @property
+    def have_places(self) -> bool:
+        """Whether one of them has a place in the queue."""
+        return any(run.detail.endswith(IN_THE_QUEUE) for run in self.runs)
 
 
 def find_waiting_runs(sight: Sight) -> WaitingRuns:
@@ -56,7 +62,7 @@ def find_waiting_runs(sight: Sight) -> WaitingRuns:
 
 def _newest(runs: RunQuerySet) -> list[Run]:
     """Return the newest runs; the first check is cheap, and mostly there are none."""
-    return list(runs.order_by("-received_at")[:SHOWN]) if runs.exists() else []
+    return list(runs.order_by("-received_at", "pk")[:SHOWN]) if runs.exists() else []
 
 
 def _jobs_of(runs: list[Run]) -> dict[str, Job]:
@@ -74,7 +80,7 @@ def _queue() -> list[int]:
 def _detail(sight: Sight, run: Run, job: Job | None, queue: list[int]) -> str:
     """Return the run's place in the queue, or what a valid run waits for; empty otherwise."""
     if job is not None and job.pk in queue:
-        return f"{nth(queue.index(job.pk) + 1)} in the queue"
+        return nth(queue.index(job.pk) + 1) + IN_THE_QUEUE
     if sight.state_of(run) != Run.State.VALID:
         return ""
     if not sight.can_see_means:

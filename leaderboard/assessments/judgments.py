@@ -10,18 +10,17 @@ from evaluation.settlement import Settled, settle
 from leaderboard.assessments.distribution import documents_by_topic
 from leaderboard.collections.numbered_names import next_name
 from leaderboard.collections.stored_judgments import render_qrels
+from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Assessment, Collection, Mark
 
 
 def load_marks(assessment: Assessment) -> Iterator[mark_log.Mark]:
     """Yield every mark of an assessment, in the order of writing, under pseudonyms."""
-    rows = (
-        Mark.objects.of(assessment)
-        .select_related("assessor", "guideline", "replaces", "document__assignment__topic")
-        .order_by("pk")
+    rows = Mark.objects.of(assessment).select_related(
+        "assessor", "guideline", "replaces", "document__assignment__topic"
     )
-    for mark in rows.iterator(chunk_size=5000):
-        yield as_logged(mark)
+    for marks in iterate_batches(rows, "pk"):
+        yield from map(as_logged, marks)
 
 
 def as_logged(mark: Mark) -> mark_log.Mark:

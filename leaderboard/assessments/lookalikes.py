@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 # From this share of common word triples on, two texts are nearly the same.
 ALIKE = 0.8
@@ -32,8 +31,8 @@ def group_lookalikes(texts: Mapping[str, str]) -> dict[str, int]:
     union = sizes[common.row] + sizes[common.col] - common.data
     alike = (common.data >= ALIKE * union) & (common.row != common.col)
     shape = (len(docnos), len(docnos))
-    pairs = csr_matrix((alike[alike], (common.row[alike], common.col[alike])), shape)
-    _, groups = connected_components(pairs, directed=False)
+    pairs = scipy.sparse.csr_matrix((alike[alike], (common.row[alike], common.col[alike])), shape)
+    _, groups = scipy.sparse.csgraph.connected_components(pairs, directed=False)
     members = np.bincount(groups, minlength=1)
     shared = {int(group): number for number, group in enumerate(np.flatnonzero(members > 1))}
     return {
@@ -43,7 +42,7 @@ def group_lookalikes(texts: Mapping[str, str]) -> dict[str, int]:
     }
 
 
-def _count_triples(texts: Sequence[str]) -> csr_matrix:
+def _count_triples(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     """Return a matrix of texts and triples of words with 1 where the text has the triple."""
     numbers: dict[str, int] = {}
     rows = [_hash_triples(text, numbers) for text in texts]
@@ -51,7 +50,7 @@ def _count_triples(texts: Sequence[str]) -> csr_matrix:
     known, places = np.unique(found, return_inverse=True)
     starts = np.cumsum([0, *map(len, rows)])
     ones = np.ones(len(places), np.int32)
-    return csr_matrix((ones, places, starts), shape=(len(texts), len(known)))
+    return scipy.sparse.csr_matrix((ones, places, starts), shape=(len(texts), len(known)))
 
 
 def _hash_triples(text: str, numbers: dict[str, int]) -> NDArray[np.uint64]:

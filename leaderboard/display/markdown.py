@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import nh3
 from django import template
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 register = template.Library()
 
@@ -24,6 +27,8 @@ SCROLLS = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><ta
 
 @cache
 def parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     # An image would be fetched from elsewhere and tell that site who reads the page.
     rules = MarkdownIt("commonmark", {"html": False, "breaks": True})
     return rules.enable(["table", "strikethrough"]).disable(["image", "html_inline", "html_block"])

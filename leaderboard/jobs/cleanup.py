@@ -12,27 +12,37 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from django.apps import apps
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.files.storage import default_storage
-from django.db.models import FileField, Min
+from django.db.models import Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.collections.checksums import record_missing_checksums
 from leaderboard.collections.importing import delete_failed_imports
 from leaderboard.collections.word_index import enqueue_missing_indexes
-from leaderboard.infrastructure.storage import list_files_before
+from leaderboard.infrastructure.storage import list_files_before, stored_file_names
+from leaderboard.jobs.backups import enqueue_due_backup
 from leaderboard.jobs.erasure import erase_abandoned_imports
-from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
+from leaderboard.models import (
+    Delivery,
+    Job,
+    Mail,
+    Notice,
+    PartialUpload,
+    Run,
+    SentForm,
+    TrackChange,
+    Worker,
+)
 from leaderboard.models.notices import OutgoingMessage
 
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 600
 KEPT_SECONDS = 3600
-FOLDERS = ("runs", "collections", "pools")
+FOLDERS = ("runs", "collections", "pools", "uploads")
 SILENCE = timedelta(days=1)
 # How long finished jobs, sent calls and emails, and read notices are kept. The desk shows none that
 # are older.
@@ -54,6 +64,7 @@ def sweep() -> None:
     delete_failed_imports()
     erase_abandoned_imports()
     delete_rejected_files()
+    PartialUpload.objects.expired(timezone.now()).delete()
     before = find_cutoff()
     for path in stray_uploads(before):
         path.unlink(missing_ok=True)
@@ -63,9 +74,11 @@ def sweep() -> None:
         log.info("removed %s: it belongs to nothing", name)
     record_missing_checksums()
     enqueue_missing_indexes()
+    enqueue_due_backup()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
     delete_old_rows()
+    TrackChange.objects.merge_old()
 
 
 def delete_rejected_files() -> None:
@@ -117,12 +130,3 @@ def orphaned_files(before: float) -> Iterator[str]:
     found = [name for folder in FOLDERS for name in default_storage.stored_before(folder, before)]
     named = set(stored_file_names()) if found else set()
     return (name for name in found if name not in named)
-
-
-def stored_file_names() -> Iterator[str]:
-    """Return every stored file that a row of any model names."""
-    for model in apps.get_app_config("leaderboard").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, FileField):
-                names = model._base_manager.exclude(**{field.name: ""})
-                yield from names.values_list(field.name, flat=True).iterator()

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 def erase_collection(collection: Collection) -> None:
     """Delete a collection, its tracks and their runs, and cancel their open jobs."""
     _erase_tracks(Track.objects.filter(collection=collection))
-    for kind in ("check_collection", "import_collection", "index_words"):
+    for kind in ("fetch_dataset", "check_collection", "import_collection", "index_words"):
         _cancel_jobs(kind, [collection.pk])
     for kind in ("check_judgments", "import_judgments", "try_judgments"):
         _cancel_jobs(kind, collection.judgment_sets.values_list("pk", flat=True))
