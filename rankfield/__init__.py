@@ -9,10 +9,17 @@
 The package never imports Django. `rankfield.__main__` is the command `rankfield`.
 """
 
-from rankfield.answers import Board, Comparison, Receipt, Run, Standing, Task, Track, Version
-from rankfield.errors import RejectedError, SiteError, UnreachableError
-from rankfield.site import Site
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from rankfield.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from rankfield.answers import Board, Comparison, Receipt, Run, Standing, Task, Track, Version
+    from rankfield.errors import RejectedError, SiteError, UnreachableError
+    from rankfield.site import Site
 
 __all__ = [
     "Board",
@@ -29,3 +36,19 @@ __all__ = [
     "Version",
     "__version__",
 ]
+
+# Loaded when a name is first used: the server reads the version alone, at every start.
+_MODULES = {"RejectedError": "errors", "SiteError": "errors", "UnreachableError": "errors"}
+_MODULES |= {"Site": "site"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES.get(name, 'answers')}")
+    globals()[name] = getattr(module, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

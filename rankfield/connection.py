@@ -71,6 +71,22 @@ class Connection:
         request.add_header("Idempotency-Key", uuid.uuid4().hex)
         return self._decode(self._open_repeatedly(request))
 
+    def post_json(self, path: str, values: Mapping[str, Any]) -> Any:
+        """Send values and return the JSON of the answer; an attempt without one is repeated."""
+        request = self._request("POST", path)
+        request.data = json.dumps(values).encode()
+        request.add_header("Content-Type", "application/json")
+        return self._decode(self._open_repeatedly(request))
+
+    def patch(self, path: str, content: bytes, headers: Mapping[str, str]) -> Any:
+        """Send bytes once and return the JSON of the answer."""
+        request = self._request("PATCH", path)
+        request.data = content
+        request.add_header("Content-Type", "application/octet-stream")
+        for name, value in headers.items():
+            request.add_header(name, value)
+        return self._decode(self._open(request))
+
     def delete(self, path: str, query: Query | None = None) -> None:
         self._open(self._request("DELETE", path, query))
 

@@ -22,6 +22,14 @@ class FormFile:
     def size(self) -> int:
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
+    def read(self, offset: int, size: int) -> bytes:
+        """Return up to `size` bytes from `offset` on."""
+        if isinstance(self.content, bytes):
+            return self.content[offset : offset + size]
+        with self.content.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
     def __iter__(self) -> Iterator[bytes]:
         if isinstance(self.content, bytes):
             yield self.content

@@ -21,12 +21,14 @@ class ProgressBar:
     total: int
     is_shown: bool
     output: TextIO = field(default_factory=lambda: sys.stderr)
+    unit: str = ""
     shown: str = ""
 
     def show(self, done: int, words: str = "") -> None:
         filled = WIDTH * done // max(self.total, 1)
         bar = "#" * filled + "." * (WIDTH - filled)
-        line = f"[{bar}] {done} of {self.total}" + (f", {words}" if words else "")
+        line = f"[{bar}] {done} of {self.total} {self.unit}".rstrip()
+        line += f", {words}" if words else ""
         if self.is_shown and line != self.shown:
             # Blanks cover what is left of a longer line.
             print(f"\r{line.ljust(len(self.shown))}", end="", file=self.output, flush=True)

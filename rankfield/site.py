@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from evaluation.frames import Frame
 from evaluation.problems import Problem
 from evaluation.reading.run_names import find_named, is_other_file, is_system_file
 from evaluation.reading.run_rules import RunRules
@@ -33,8 +34,9 @@ from rankfield.configuration import configuration_file, read_configuration
 from rankfield.connection import Connection
 from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import Form, FormFile
-from rankfield.frames import Frame, build_frame, run_lines
+from rankfield.frames import build_frame, run_lines
 from rankfield.progress import ProgressBar, is_watched
+from rankfield.uploads import LARGE, send_in_pieces
 
 Family = Literal["", "baseline", "all"]
 RunFile = str | Path | Frame
@@ -117,11 +119,13 @@ class Site:
         commit: str = "",
         branch: str = "",
         configuration: str = "",
+        progress: bool | None = None,
     ) -> Run:
         """Submit a run: a file, packed or not, or a DataFrame with topic, docno and score.
 
-        It returns at once; `wait` returns the scores. Submitting the same file again returns the
-        same run, and `message` then names who submitted it and when.
+        It returns once the site has the bytes; `wait` returns the scores. Submitting the same file
+        again returns the same run, and `message` then names who submitted it and when. A large file
+        goes in pieces: if the connection breaks, also of another process, it continues there.
         """
         file = read_run_file(run, tag)
         fields = {
@@ -136,8 +140,24 @@ class Site:
             "branch": branch,
             "configuration": configuration,
         }
-        form = Form({name: value for name, value in fields.items() if value}, [file])
-        return read_run(self.connection.post(f"{API}/tracks/{quote(track)}/runs", form))
+        path = f"{API}/tracks/{quote(track)}"
+        sent = self._send_large(path, [file], progress)
+        fields["upload"] = ",".join(sent.uploads)
+        form = Form({name: value for name, value in fields.items() if value}, sent.others)
+        return read_run(self.connection.post(f"{path}/runs", form))
+
+    def _send_large(self, path: str, files: Iterable[FormFile], progress: bool | None) -> SentFiles:
+        """Send the large files of a form before it, in pieces."""
+        is_shown = is_watched() if progress is None else progress
+        uploads, others = [], []
+        for file in files:
+            if file.size > LARGE and (
+                upload := send_in_pieces(self.connection, f"{path}/uploads", file, is_shown)
+            ):
+                uploads.append(upload)
+            else:
+                others.append(file)
+        return SentFiles(uploads, others)
 
     def task(self, slug: str) -> Task:
         """Return a task with its tracks."""
@@ -154,6 +174,7 @@ class Site:
         commit: str = "",
         branch: str = "",
         configuration: str = "",
+        progress: bool | None = None,
     ) -> Receipt:
         """Submit the runs of a version of a system: a folder or a zip.
 
@@ -171,8 +192,11 @@ class Site:
             "branch": branch,
             "configuration": configuration,
         }
-        form = Form({name: value for name, value in fields.items() if value}, list(files))
-        return read_receipt(self.connection.post(f"{API}/tasks/{quote(task)}/systems", form))
+        path = f"{API}/tasks/{quote(task)}"
+        sent = self._send_large(path, files, progress)
+        fields["uploads"] = ",".join(sent.uploads)
+        form = Form({name: value for name, value in fields.items() if value}, sent.others)
+        return read_receipt(self.connection.post(f"{path}/systems", form))
 
     def version(self, receipt: Receipt) -> Version:
         """Return a submitted version with its runs, and how it compares once they are done."""
@@ -301,6 +325,14 @@ class Site:
         """Compare run `b` with run `a`: differences are b minus a."""
         query = {"a": run_id(a), "b": run_id(b), "measure": measure, "family": family}
         return read_comparison(self.connection.get(f"{API}/tracks/{quote(track)}/compare", query))
+
+
+@dataclass(frozen=True)
+class SentFiles:
+    """The IDs of the files that were sent in pieces, and those that go with their form."""
+
+    uploads: list[str]
+    others: list[FormFile]
 
 
 def run_id(run: Run | str) -> str:

@@ -6,8 +6,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-from evaluation.commands import tables
-from evaluation.commands.tables import Table
+from evaluation import tables
+from evaluation.tables import Table
 from rankfield.answers import Board, Standing
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.numbers import number_text, p_text

@@ -7,18 +7,18 @@ import json
 import sys
 from dataclasses import asdict
 
-from evaluation.commands import tables
 from evaluation.commands.arguments import parse_positive
 from evaluation.commands.files import add_fix_option
-from evaluation.commands.tables import Table
+from evaluation.tables import Table
 from rankfield.answers import PreviousBest, Run, Track
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.numbers import number_text
 from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
+from rankfield.commands.reports import Report
 from rankfield.commands.systems import find_task, submit_system
-from rankfield.errors import RejectedError
+from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.site import Site, read_run_file, rejection_of
 
 EPILOG = f"""
@@ -33,6 +33,9 @@ Of a task, DIR or a zip has the runs of one system, each named by its track (bre
 bread/my.run) or recognised by its topics. They become a version, which is compared with the newest
 one of the main branch before it, on the task and on each track. --fail-if-worse then means worse
 on the task or on one of its tracks.
+
+In CI, --summary and --outputs add to files such as GITHUB_STEP_SUMMARY and GITHUB_OUTPUT. The
+verdict is better, worse, not significant, rejected or none, for several runs the worst of them.
 {EXIT_STATUS}"""
 
 
@@ -59,32 +62,56 @@ def parser() -> argparse.ArgumentParser:
         "--timeout", metavar="S", type=parse_positive, help="wait for up to S seconds"
     )
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
+    parser.add_argument("--check-only", action="store_true", help="check, and submit nothing")
+    parser.add_argument("--summary", metavar="FILE", help="add scores and verdict as Markdown")
+    parser.add_argument("--outputs", metavar="FILE", help="add verdict, runs and pages as x=y")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
 
 
 def run(options: argparse.Namespace) -> int:
-    site = site_of(options)
+    """Submit, and write the files for CI however it ends."""
+    report = Report(options.track)
+    try:
+        return submit(site_of(options), report, options)
+    except (SiteError, OSError) as error:
+        report.problems.append(str(error))
+        report.is_rejected = not isinstance(error, UnreachableError)
+        raise
+    finally:
+        report.write(options)
+
+
+def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
     task = find_task(site, options)
     if task is not None:
-        return submit_system(site, task, options)
+        return submit_system(site, task, report, options)
     track = site.track(options.track)
-    if not options.no_check and not are_acceptable(site, options):
+    if not options.no_check and not are_acceptable(site, report, options):
         return REJECTED
-    runs = submit_runs(site, track, options)
+    if options.check_only:
+        report.sentences.append("Every file passed the check. Nothing was submitted.")
+        report.print_text()
+        return OK
+    runs = submit_runs(site, track, report, options)
+    # Also for a job that ends before they are scored.
+    report.runs = [found.id for found in runs]
+    report.pages = [site.page_of(found) for found in runs]
     if not options.no_wait:
         runs = site.wait_for_all(runs, timeout=options.timeout)
+    if runs:
+        report_runs(site, track, runs, report)
     if options.format == "json":
         print(json.dumps([asdict(found) for found in runs], indent=2))
-    elif runs:
-        print_runs(site, track, runs)
+    else:
+        report.print_text()
     if len(runs) < len(options.runs) or any(found.is_rejected for found in runs):
         return REJECTED
     worse = any(found.verdict and found.verdict.verdict == "worse" for found in runs)
     return WORSE if options.fail_if_worse and worse else OK
 
 
-def are_acceptable(site: Site, options: argparse.Namespace) -> bool:
+def are_acceptable(site: Site, report: Report, options: argparse.Namespace) -> bool:
     """Check every file and print what is wrong; return whether nothing is."""
     rules = site.rules(options.track)
     repairs = Repairs(tuple(options.fix), options.tag)
@@ -94,12 +121,12 @@ def are_acceptable(site: Site, options: argparse.Namespace) -> bool:
             file = read_run_file(path)
             check_file(path, file.content, rules, repairs)
         except RejectedError as error:
-            print(error, file=sys.stderr)
+            report.add_problem(str(error))
             rejected = True
     return not rejected
 
 
-def submit_runs(site: Site, track: Track, options: argparse.Namespace) -> list[Run]:
+def submit_runs(site: Site, track: Track, report: Report, options: argparse.Namespace) -> list[Run]:
     """Submit one after the other; a run that is rejected does not stop the others."""
     made_by = find_checkout() if track.main_branch else Checkout("", "")
     runs = []
@@ -118,7 +145,7 @@ def submit_runs(site: Site, track: Track, options: argparse.Namespace) -> list[R
                 configuration=options.configuration,
             )
         except RejectedError as error:
-            print(f"{path}: {error}", file=sys.stderr)
+            report.add_problem(f"{path}: {error}")
             continue
         if submitted.message:
             print(f"{path}: {submitted.message}", file=sys.stderr)
@@ -126,8 +153,8 @@ def submit_runs(site: Site, track: Track, options: argparse.Namespace) -> list[R
     return runs
 
 
-def print_runs(site: Site, track: Track, runs: list[Run]) -> None:
-    """Print a line of scores per run, how it compares, and the problems of those rejected."""
+def report_runs(site: Site, track: Track, runs: list[Run], report: Report) -> None:
+    """Report a line of scores per run, how it compares, and the problems of those rejected."""
     measures = [name for name in track.measures if any(name in found.scores for found in runs)]
     header = ["run", "state", *measures, "page"]
     rows = [
@@ -139,12 +166,14 @@ def print_runs(site: Site, track: Track, runs: list[Run]) -> None:
         ]
         for found in runs
     ]
-    tables.print_table(Table(header, rows, texts=2), "text")
+    report.table = Table(header, rows, texts=2)
     for found in runs:
         if found.is_rejected:
-            print(rejection_of(found), file=sys.stderr)
+            report.add_problem(str(rejection_of(found)))
         elif sentence := describe_comparison(found):
-            print(sentence)
+            report.sentences.append(sentence)
+        if found.verdict is not None and found.verdict.verdict is not None:
+            report.verdicts.append(found.verdict.verdict)
 
 
 def describe_comparison(found: Run) -> str:

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluation.commands import tables
-from evaluation.commands.tables import Table
 from evaluation.reading.run_names import find_named
+from evaluation.tables import Table
 from rankfield.answers import Task, TaskVerdict, Version
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.numbers import number_text, p_text, signed_text
 from rankfield.commands.outcomes import OK, REJECTED, WORSE
+from rankfield.commands.reports import Report
 from rankfield.errors import RejectedError, SiteError, describe_problem
 from rankfield.forms import FormFile
 from rankfield.site import Site, read_run_files, rejection_of
@@ -41,12 +41,16 @@ def find_task(site: Site, options: argparse.Namespace) -> Task | None:
     return site.task(options.track)
 
 
-def submit_system(site: Site, task: Task, options: argparse.Namespace) -> int:
-    """Submit a version, wait, print how it compares, and return the exit status."""
+def submit_system(site: Site, task: Task, report: Report, options: argparse.Namespace) -> int:
+    """Submit a version, wait, report how it compares, and return the exit status."""
     refuse_options_of_tracks(options)
     files = [file for path in options.runs for file in read_run_files(path, task.tracks)]
-    if not options.no_check and not are_acceptable(site, task, files):
+    if not options.no_check and not are_acceptable(site, task, files, report):
         return REJECTED
+    if options.check_only:
+        report.sentences.append("Every file passed the check. Nothing was submitted.")
+        report.print_text()
+        return OK
     made_by = find_checkout() if task.main_branch else Checkout("", "")
     receipt = site.submit_system(
         task.slug,
@@ -64,10 +68,11 @@ def submit_system(site: Site, task: Task, options: argparse.Namespace) -> int:
         found = site.version(receipt)
     else:
         found = site.wait_for_version(receipt, timeout=options.timeout)
+    report_version(site, found, report)
     if options.format == "json":
         print(json.dumps(asdict(found), indent=2))
     else:
-        print_version(site, found)
+        report.print_text()
     if found.is_rejected:
         return REJECTED
     worse = found.verdict is not None and found.verdict.is_worse
@@ -89,7 +94,7 @@ def name_of(paths: Iterable[str]) -> str:
     return path.name if path.is_dir() else path.name.partition(".")[0]
 
 
-def are_acceptable(site: Site, task: Task, files: Iterable[FormFile]) -> bool:
+def are_acceptable(site: Site, task: Task, files: Iterable[FormFile], report: Report) -> bool:
     """Check the runs that are named by a track; the site finds the track of the others."""
     rejected = False
     for file in files:
@@ -99,13 +104,13 @@ def are_acceptable(site: Site, task: Task, files: Iterable[FormFile]) -> bool:
         try:
             check_file(file.name, file.content, site.rules(track), Repairs())
         except RejectedError as error:
-            print(error, file=sys.stderr)
+            report.add_problem(str(error))
             rejected = True
     return not rejected
 
 
-def print_version(site: Site, found: Version) -> None:
-    """Print a line for each track and one for the task, the verdict in words, and what is wrong."""
+def report_version(site: Site, found: Version, report: Report) -> None:
+    """Report a line per track and one for the task, the verdict in words, and what is wrong."""
     verdict = found.verdict
     of_tracks = {one.track: one for one in verdict.tracks} if verdict else {}
     rows = [
@@ -122,12 +127,15 @@ def print_version(site: Site, found: Version) -> None:
     if verdict is not None:
         rows.append(["task", "", *describe_verdict(verdict.task), "", *numbers_of(verdict.task)])
     header = ["track", "state", "verdict", "mean", "difference", "p"]
-    tables.print_table(Table(header, rows, texts=3), "text")
+    report.table = Table(header, rows, texts=3)
+    report.runs = [run.run for run in found.runs]
+    report.pages = [site.page_of(run.run) for run in found.runs]
     if verdict is not None:
-        print(verdict.sentence)
+        report.sentences.append(verdict.sentence)
+        report.verdicts += [one.verdict for one in (verdict.task, *verdict.tracks) if one.verdict]
     for run in found.runs:
         if run.is_rejected:
-            print(f"{run.track}: {rejection_of(site.run(run.run))}", file=sys.stderr)
+            report.add_problem(f"{run.track}: {rejection_of(site.run(run.run))}")
 
 
 def describe_verdict(verdict: TaskVerdict | None) -> list[str]:
