@@ -21,8 +21,7 @@ from tests.test_house import (
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    ROOT / "docs" / "decisions.md",
-    ROOT / "docs" / "operating.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 FOLDERS = "evaluation|leaderboard|rankfield|tests|templates|static|benchmarks|docs|edge"
 PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
