@@ -174,14 +174,14 @@ def resident(pid: int) -> int:
 
 
 def processor_of(pids: Sequence[int]) -> float:
-    """The seconds of processor that these have used."""
+    """The seconds of processor that these have used, and their children that ended."""
     return sum(map(_processor_of, pids))
 
 
 def _processor_of(pid: int) -> float:
     with suppress(OSError):
         words = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(words[11]) + int(words[12])) / TICKS
+        return sum(map(int, words[11:15])) / TICKS
     return 0.0
 
 

@@ -1,20 +1,25 @@
-"""A whole submission over HTTP: the run of L, from its upload until its scores stand on the board.
+"""Whole submissions over HTTP, from the first byte sent until scores stand on the board.
 
-    python -m benchmarks.submission
+    python -m benchmarks.submission [--only large many] [--site sqlite|servers]
 
-The run is checked against 8.8 million docnos, ranked, judged and measured 40 times; what that
-takes is told as a multiple of what `python -m evaluation score` takes alone. Once with nothing
-configured, and once on PostgreSQL and Redis where this machine has them.
+`large` is the run of L: checked against 8.8 million docnos, ranked, judged and measured 40 times.
+What that takes is told as a multiple of what `python -m evaluation score` takes alone. `many` are
+143 runs of 25,000 lines, sent one after another, until the board has its tests by ten measures.
+Each with nothing configured, and on PostgreSQL and Redis where this machine has them.
 """
 
 from __future__ import annotations
 
+import argparse
+import gzip
 import os
+import random
 import signal
+import statistics
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +27,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchmarks import peers, tables
 from benchmarks.inputs import INPUTS, Input
+from benchmarks.loading import post, processor_of
 from benchmarks.processes import in_turn
 from benchmarks.tables import mebibytes, seconds, times
 from tests.services.machines import (
@@ -44,38 +50,116 @@ MEASURES = [
     *("Success@1", "Success@5", "Success@10", "Judged@10", "ERR@10"),
 ]
 PATIENCE = 900.0
+TIMES = 3
+# Of the many runs.
+RUNS, TOPICS, DEPTH, DOCUMENTS, FEW = 143, 50, 500, 20_000, 10
+OPEN_JOBS = "select count(*) from leaderboard_job where state in ('queued', 'running')"
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=("large", "many"), default=["large", "many"])
+    parser.add_argument("--site", choices=("sqlite", "servers"))
+    chosen = parser.parse_args()
     assert len(MEASURES) == 40
+    os.environ["API_WRITES_PER_MINUTE"] = "1000000"
     print(tables.machine())
+    sites = [chosen.site] if chosen.site else list(SITES)
+    if "large" in chosen.only:
+        print_large(sites)
+    if "many" in chosen.only:
+        print_many(sites)
+
+
+def print_large(sites: list[str]) -> None:
     asked = INPUTS["L"]
     (alone,) = in_turn(peers.ours().command(asked), times=3)
     tables.heading(f"Submitting L ({mebibytes(asked.packed.stat().st_size)} packed)")
-    head = ("site", "upload answered", "scored", "multiple of `score`", "web", "worker")
-    tables.table(head, _rows(asked, alone.wall))
+    row = ("`score` alone", "", seconds(alone.wall), "", seconds(alone.processor), "", "")
+    head = ("site", "answered", "scored", "multiple of `score`", "processor", "web", "worker")
+    tables.table(head, [row, *(_large(name, asked, alone.wall) for name in sites)])
 
 
-def _rows(asked: Input, alone: float) -> Iterator[tuple[str, ...]]:
-    yield "`score` alone", "", seconds(alone), "", "", ""
-    with sqlite_site() as site:
-        yield "SQLite, nothing configured", *submission(site, asked, alone)
-    if binary("initdb") is None or binary("redis-server") is None:
-        yield "PostgreSQL and Redis", tables.NOT_MEASURED, "", "", "", ""
-        return
-    with server_site() as site:
-        yield "PostgreSQL and Redis", *submission(site, asked, alone)
+def print_many(sites: list[str]) -> None:
+    tables.heading(f"{RUNS} runs of {TOPICS * DEPTH:,} lines, {FEW} measures")
+    head = ("site", "all sent", "all scored", "tested", "processor of web", "of the worker")
+    tables.table(head, [_many(name) for name in sites])
+
+
+def _large(name: str, asked: Input, alone: float) -> tuple[str, ...]:
+    if not is_here(name):
+        return SITES[name][0], tables.NOT_MEASURED, "", "", "", "", ""
+    with SITES[name][1]() as site:
+        return SITES[name][0], *submission(site, asked, alone)
+
+
+def _many(name: str) -> tuple[str, ...]:
+    if not is_here(name):
+        return SITES[name][0], tables.NOT_MEASURED, "", "", "", ""
+    with SITES[name][1]() as site:
+        return SITES[name][0], *map(seconds, submissions(site))
+
+
+def is_here(name: str) -> bool:
+    """Whether this machine has what the site is made of."""
+    return name == "sqlite" or bool(binary("initdb") and binary("redis-server"))
 
 
 def submission(site: Site, asked: Input, alone: float) -> tuple[str, ...]:
-    """The first run of a worker also opens the docnos; the second, a byte longer, is measured."""
-    token = make_track(site, asked)
+    """The first run of a worker also opens the docnos; of the next the median is told."""
+    token = make_large_track(site, asked)
     packed = asked.packed.read_bytes()
     submit(site, token, packed)
-    answered, scored = submit(site, token, packed + NOTHING)
-    web, worker = (peak_memory(pids) for pids in processes_of(site))
-    multiple = times(scored / alone)
-    return seconds(answered), seconds(scored), multiple, mebibytes(web), mebibytes(worker)
+    before = sum(map(processor_of, processes_of(site)))
+    told, peaks = [], []
+    for number in range(1, TIMES + 1):
+        told.append(submit(site, token, packed + number * NOTHING))
+        peaks.append([peak_memory(pids) for pids in processes_of(site)])
+    took = (sum(map(processor_of, processes_of(site))) - before) / TIMES
+    answered, scored = (statistics.median(column) for column in zip(*told, strict=True))
+    memory = (mebibytes(max(column)) for column in zip(*peaks, strict=True))
+    return seconds(answered), seconds(scored), times(scored / alone), seconds(took), *memory
+
+
+def submissions(site: Site) -> Iterator[float]:
+    """Seconds until all of the many runs are sent, scored and tested, and what they cost."""
+    token = make_track(
+        site,
+        "many",
+        "".join(f"{topic}\ttopic {topic}\n" for topic in range(TOPICS)).encode(),
+        "".join(f"d{number}\n" for number in range(DOCUMENTS)).encode(),
+        "".join(
+            f"{topic} 0 d{(topic * 37 + n * 11) % DOCUMENTS} {n % 4}\n"
+            for topic in range(TOPICS)
+            for n in range(400)
+        ).encode(),
+        MEASURES[:FEW],
+    )
+    runs = [packed_run(number) for number in range(RUNS)]
+    before = list(map(processor_of, processes_of(site)))
+    start = time.perf_counter()
+    for run in runs:
+        assert post(f"{site.url}/api/v1/tracks/many/runs", token, run).good
+    yield time.perf_counter() - start
+    until(lambda: not site.rows(f"{OPEN_JOBS} and kind = 'check_run'")[0][0], "scored", PATIENCE)
+    yield time.perf_counter() - start
+    until(lambda: not site.rows(OPEN_JOBS)[0][0], "the board is tested", PATIENCE)
+    yield time.perf_counter() - start
+    [(scored,)] = site.rows("select count(*) from leaderboard_run where state = 'scored'")
+    assert scored == RUNS
+    after = list(map(processor_of, processes_of(site)))
+    yield from (late - early for late, early in zip(after, before, strict=True))
+
+
+def packed_run(number: int) -> bytes:
+    """The same run for the same number."""
+    chance = random.Random(number)
+    lines = (
+        f"{topic} Q0 d{docno} {rank + 1} {30 - rank / 20 - chance.random() / 50:.6f} run-{number}\n"
+        for topic in range(TOPICS)
+        for rank, docno in enumerate(chance.sample(range(DOCUMENTS), DEPTH))
+    )
+    return gzip.compress("".join(lines).encode(), 6)
 
 
 # An empty member behind the run: other bytes, the same run.
@@ -99,27 +183,41 @@ def submit(site: Site, token: str, packed: bytes) -> tuple[float, float]:
     return answered, scored
 
 
-def make_track(site: Site, asked: Input) -> str:
-    token = cast(str, site.manage("create_token", "ada", "--organiser"))
+def make_large_track(site: Site, asked: Input) -> str:
     topics = "".join(f"{asked.first_topic + n}\ttopic {n}\n" for n in range(asked.topics))
+    docnos, judgments = asked.docnos.read_bytes(), asked.qrels.read_bytes()
+    return make_track(site, "large", topics.encode(), docnos, judgments)
+
+
+def make_track(
+    site: Site,
+    slug: str,
+    topics: bytes,
+    docnos: bytes,
+    judgments: bytes,
+    measures: Sequence[str] = MEASURES,
+) -> str:
+    """A collection and its track of the same name; the token of who organises them."""
+    token = cast(str, site.manage("create_token", "ada", "--organiser"))
     site.ask(
         "/collections",
         token,
-        slug="large",
-        name="Large",
-        topics=SimpleUploadedFile("topics.tsv", topics.encode()),
-        docnos=SimpleUploadedFile("docnos.txt", asked.docnos.read_bytes()),
-        judgments=SimpleUploadedFile("qrels.txt", asked.qrels.read_bytes()),
+        slug=slug,
+        name=slug,
+        topics=SimpleUploadedFile("topics.tsv", topics),
+        docnos=SimpleUploadedFile("docnos.txt", docnos),
+        judgments=SimpleUploadedFile("qrels.txt", judgments),
     )
 
     def ready() -> bool:
-        state = site.ask("/collections/large", token)["state"]
+        state = site.ask(f"/collections/{slug}", token)["state"]
         assert state not in ("refused", "failed", "preview"), state
         return bool(state == "ready")
 
     until(ready, "the collection is ready", PATIENCE)
-    track = {"slug": "large", "name": "Large", "collection": "large", "judgments": "v1"}
-    choice = {"measures": MEASURES, "primary_measure": "RR@10", "disclosure": "open"}
+    track = {"slug": slug, "name": slug, "collection": slug, "judgments": "v1"}
+    primary = "RR@10" if "RR@10" in measures else measures[0]
+    choice = {"measures": measures, "primary_measure": primary, "disclosure": "open"}
     site.ask("/tracks", token, body={**track, **choice})
     return token
 
@@ -135,13 +233,15 @@ def processes_of(site: Site) -> tuple[list[int], list[int]]:
 
 
 def peak_memory(pids: list[int]) -> int:
-    """Of the largest of these processes, in bytes."""
+    """Of the largest of these processes, in bytes; one that has ended just now counts for none."""
     return max(_peak(Path(f"/proc/{pid}/status")) for pid in pids)
 
 
 def _peak(status: Path) -> int:
-    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    return int(lines["VmHWM"].split()[0]) * 1024
+    with suppress(OSError):
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    return 0
 
 
 @contextmanager
@@ -162,6 +262,11 @@ def server_site() -> Iterator[Site]:
         site.open(workers=1)
         yield site
 
+
+SITES = {
+    "sqlite": ("SQLite, nothing configured", sqlite_site),
+    "servers": ("PostgreSQL and Redis", server_site),
+}
 
 if __name__ == "__main__":
     # Told to stop, the servers stop too.
