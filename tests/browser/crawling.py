@@ -18,6 +18,7 @@ NO_PAGES = {
     "badge",
     "badge_by_code",
     "baseline_file",
+    "board_copy",
     "changed_judgments",
     "collection_state",
     "docnos_file",
@@ -53,18 +54,24 @@ NO_PAGES = {
 
 
 def pages_of(tab, start: str = "/", within: tuple[str, ...] = ("/",)) -> dict[str, str]:
-    """The first address met of every kind of page beneath some places, by the name of the kind."""
-    found: dict[str, str] = {}
+    """The first address met of every kind of page beneath some places, by the name of the kind.
+
+    A second one is opened for its links: the first assessment met may be closed.
+    """
+    found: dict[str, list[str]] = {}
     waiting = [start]
     while waiting:
         address = waiting.pop(0)
         name = name_of(address)
-        if not name or name in found or name in NO_PAGES or not address.startswith(within):
+        if not name or name in NO_PAGES or not address.startswith(within):
             continue
-        found[name] = address
+        met = found.setdefault(name, [])
+        if address in met or len(met) == 2:
+            continue
+        met.append(address)
         tab.goto(address)
         waiting += links_of(tab)
-    return found
+    return {name: met[0] for name, met in found.items()}
 
 
 def name_of(address: str) -> str:

@@ -7,18 +7,22 @@ By day, one page of each kind that Ada opens stands for all of them.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.display.numbers import size
 from leaderboard.pages.middleware import POLICY
+from rankfield import Site as Client
 from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
-from tests.builders import QRELS, RUN
+from tests.builders import OTHER_RUN, QRELS, RUN
 from tests.services.machines import Site, until
+from tests.services.test_systems import SLUGS, make_task
 
 # Forms lead there, and no link; where one may not be; what is not there.
 BEYOND_LINKS = [
@@ -70,6 +74,7 @@ def ada(browser, scene: Site) -> dict:
     more = SimpleUploadedFile("more.qrels", (QRELS + "1 0 d9 2\n").encode())
     scene.ask("/collections/bread/judgments", token, version="v2", file=more)
     until(lambda: states(scene, token) == {"scored", "refused"}, "the runs are done")
+    submit_systems(scene)
     context = browser.new_context(base_url=scene.url)
     tab = context.new_page()
     tab.goto("/account/login/")
@@ -82,7 +87,8 @@ def ada(browser, scene: Site) -> dict:
     gather_a_pool(tab)
     keep_the_pool(tab)
     plan_to_judge_the_pool(tab)
-    freeze_the_board(tab)
+    freeze_the_board(tab, "/tracks/open/snapshots/")
+    freeze_the_board(tab, "/tasks/fruit/snapshots/")
     cookies = context.storage_state()
     context.close()
     return cookies
@@ -112,8 +118,18 @@ def plan_to_judge_the_pool(tab) -> None:
         tab.get_by_role("button", name="Make the draft").click()
 
 
-def freeze_the_board(tab) -> None:
-    tab.goto("/tracks/open/snapshots/")
+def submit_systems(scene: Site) -> None:
+    """Two versions of a system of Ada's, and one of another, to a task of two tracks."""
+    client = Client(scene.url, make_task(scene))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("press", RUN), ("press", OTHER_RUN), ("mill", RUN)):
+            for slug in SLUGS:
+                Path(folder, f"{slug}.run").write_text(text.replace("ben-bm25", name))
+            client.wait_for_version(client.submit_system("fruit", folder, name), timeout=60)
+
+
+def freeze_the_board(tab, address: str) -> None:
+    tab.goto(address)
     tab.get_by_label("Name").fill("As published")
     with tab.expect_navigation():
         tab.get_by_role("button", name="Freeze board").click()

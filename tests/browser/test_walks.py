@@ -86,7 +86,7 @@ def test_from_the_front_page_to_an_open_task_in_fifteen_clicks(page, tmp_path):
     walk.click("can download the documents", "checkbox")
     walk.press("Save task page")
     walk.press("Make a BM25 baseline")
-    page.get_by_text("bm25 is the baseline").wait_for()
+    page.get_by_text("bm25 is the baseline").wait_for(timeout=60_000)
     walk.press("Open the track")
     page.get_by_text("Track opened.").wait_for()
     assert walk.clicks <= 15
