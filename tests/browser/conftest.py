@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -48,6 +49,8 @@ def browser() -> Iterator[object]:
         pytest.skip("no chromium on this machine: apt-get install chromium")
     with playwright.sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        # Or axe measures colours in the middle of a change.
+        chromium.new_context = partial(chromium.new_context, reduced_motion="reduce")
         yield chromium
         chromium.close()
 
