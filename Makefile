@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test night lint bench faults chaos load audit pins release
+.PHONY: demo serve quick test night lint docs bench faults chaos load audit pins release docs-pictures
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -22,11 +22,17 @@ quick: .venv/dev         ## without services, browser and data: make quick ARGS=
 test: .venv/dev          ## what a change has to pass; what this machine lacks is counted as skipped
 	.venv/bin/python -m pytest -m "not night" $(ALL_CORES) $(ARGS)
 
-night: .venv/dev         ## every test there is, some of them on both databases
+night: .venv/night       ## every test there is, some of them on both databases
 	.venv/bin/python -m pytest $(ALL_CORES) $(ARGS)
 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
+
+docs: .venv/dev          ## the site of documentation in build/docs/; a broken link fails
+	.venv/bin/python -m mkdocs build --strict -f docs/site/mkdocs.yml $(ARGS)
+
+docs-pictures: .venv/dev ## the pictures of the documentation, taken on a fresh demo
+	.venv/bin/python -m tests.browser.pictures
 
 faults: .venv/dev        ## every fault on both profiles: make faults ARGS="--times 5"
 	.venv/bin/python -m tests.faults $(ARGS)
@@ -37,12 +43,14 @@ chaos: .venv/dev         ## half an hour of kills while runs arrive: make chaos 
 load: .venv/dev          ## a site under load, half an hour: make load ARGS=--quick
 	.venv/bin/python -m benchmarks.load $(ARGS)
 
-bench: .venv/dev         ## every table of benchmarks/, which take some twenty minutes
+bench: .venv/dev         ## every table of benchmarks/, which take an hour
 	.venv/bin/python -m benchmarks.scoring
 	.venv/bin/python -m benchmarks.significance
 	.venv/bin/python -m benchmarks.boards
 	.venv/bin/python -m benchmarks.task_boards
+	.venv/bin/python -m benchmarks.crowd
 	.venv/bin/python -m benchmarks.submission
+	.venv/bin/python -m benchmarks.starting
 	.venv/bin/python -m benchmarks.judging
 	.venv/bin/python -m benchmarks.agreement
 
@@ -57,8 +65,10 @@ pins: .venv/ready
 	$(PIN) --extra server --extra s3 --group test -c requirements.txt -o requirements-s3.txt
 	$(PIN) --extra server --extra s3 -c requirements-s3.txt -o requirements-server.txt
 	$(PIN) --extra server --group dev -c requirements.txt -o requirements-dev.txt
+	$(PIN) --group night -c requirements-dev.txt -o requirements-night.txt
 
 release: .venv/dev       ## dist/: the wheel and the source, checked as an index checks them
+	.venv/bin/python -m pytest -q tests/test_release.py
 	rm -rf dist
 	.venv/bin/python -m hatchling build
 	.venv/bin/twine check --strict dist/*
@@ -73,6 +83,11 @@ INSTALL = .venv/bin/uv pip install -q --compile-bytecode -p .venv/bin/python --r
 	touch $@
 
 .venv/dev: requirements-dev.txt .venv/ready
+	$(INSTALL) -r $< \
+	  || .venv/bin/pip install -q --require-hashes -r $<
+	touch $@
+
+.venv/night: requirements-night.txt .venv/dev
 	$(INSTALL) -r $< \
 	  || .venv/bin/pip install -q --require-hashes -r $<
 	touch $@

@@ -26,6 +26,8 @@ from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.assessments.samples import check_closed_samples
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.collections.word_index import open_word_index
+from leaderboard.infrastructure import kept_answers
+from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
@@ -143,6 +145,8 @@ def forget() -> None:
         remembered.cache_clear()
     families.means_cache.clear()
     comparisons.comparison_cache.clear()
+    kept_answers.forget_all()
+    running.last_heartbeats.clear()
     cache.clear()
 
 

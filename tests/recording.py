@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import ForeignKey, Model
 
-from leaderboard.models import User
+from leaderboard.models import TrackChange, User
 
 M = TypeVar("M", bound=Model)
 Row = dict[str, object]
@@ -83,6 +83,8 @@ def _load_rows() -> Rows:
     return {
         model: {row[model._meta.pk.attname]: row for row in model._base_manager.values()}
         for model in apps.get_models(include_auto_created=True)
+        # The database writes these beside the others.
+        if model is not TrackChange
     }
 
 

@@ -17,7 +17,10 @@ def judge_in_order(assignment: Assignment, grade: Grades, most: int = 1000) -> N
     """Let the assessor judge the documents of a topic as they come, at most so many."""
     draw_documents(assignment)
     for _ in range(most):
-        for document in lease_documents(assignment, "tab", most=1).documents:
+        handed = lease_documents(assignment, "tab", most=1).documents
+        if not handed:
+            return
+        for document in handed:
             record_mark(assignment, Answer(document.pk, grade=grade(document), seconds=40))
 
 

@@ -114,6 +114,7 @@ PAGES = {
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
+    "board_copy": ("/tracks/open/manage/copy.zip", ORGANISERS),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "judged_topics_file": ("/tracks/blind/topics/judged.txt", NOBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
@@ -520,12 +521,15 @@ def make_task_of_runs(*tracks: Track) -> dict[str, Any]:
         run = track.runs.earliest("received_at")
         Team.objects.filter(pk=run.team_id).update(task_team=team)
         Run.objects.filter(pk=run.pk).update(version=version)
-    frozen = task.snapshots.create(
-        **{"slug": "final", "name": "final", "created_by": task.owner, "caption": "All tracks."},
-        **{"heads": [{"title": "System", "detail": "", "is_words": True}], "files": {}},
-        rows=[[version.pk, "oven 1"]],
-    )
-    frozen.editions.set(Edition.objects.filter(pk__in=task.tracks().values("edition")))
+    editions = Edition.objects.filter(pk__in=task.tracks().values("edition"))
+    # Without judgments there is no board to freeze.
+    if editions:
+        frozen = task.snapshots.create(
+            **{"slug": "final", "name": "final", "created_by": task.owner},
+            **{"heads": [{"title": "System", "detail": "", "is_words": True}], "files": {}},
+            **{"rows": [[version.pk, "oven 1"]], "caption": "All tracks."},
+        )
+        frozen.editions.set(editions)
     return {"system": system.pk, "version": version.pk}
 
 
@@ -693,6 +697,9 @@ JOINED_BY_LINK = [401, 404, 422, 422, 404, 422, 422, 422]
 def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
     """What a row becomes where only members see the track: to all others there is none."""
     seen = NOBODY if name in TOLD_TO_ALL else statuses
+    # What strangers see is nothing.
+    if name == "board_copy":
+        seen = [404 if status == 200 else status for status in statuses]
     outside = {role: 404 for role in OUTSIDE[joining]}
     if statuses[0] == 401:
         outside["anonymous"] = 401
@@ -805,6 +812,8 @@ BEFORE_SIGNING_IN = {
     *("account_email_verification_sent", "account_confirm_email", "account_reset_password"),
     *("account_reset_password_done", "account_reset_password_from_key"),
     "account_reset_password_from_key_done",
+    # These are not found without a provider.
+    *("single_sign_on", "single_sign_on_answer"),
 }
 
 

@@ -5,6 +5,7 @@ from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import tracks
+from leaderboard.jobs.running import run_due_jobs
 from leaderboard.models import AuditEvent, Collection, Run, Track
 from tests.builders import make_run, upload, work
 
@@ -83,6 +84,14 @@ def test_a_draft_opens_after_its_first_steps(draft, as_ada, client):
     assert as_ada.post(f"{SETUP}open/")["Location"] == "/tracks/bread/task/"
     assert client.get("/tracks/bread/task/").status_code == 200
     assert AuditEvent.objects.filter(act="open").count() == 2
+
+
+def test_a_baseline_is_on_its_way_until_it_is_checked_and_has_its_name(draft, as_ada):
+    as_ada.post(f"{SETUP}baseline/")
+    run_due_jobs("tests", limit=1)
+    assert Track.objects.get().baseline.state == "queued"
+    assertContains(as_ada.get(SETUP), "BM25 is ranking the documents.")
+    assertContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
 
 
 def test_bm25_becomes_the_baseline_of_a_draft(draft, as_ada):

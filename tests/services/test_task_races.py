@@ -41,7 +41,8 @@ def make_task(ada: Person, slug: str, **settings: Any) -> str:
     slugs = [f"{slug}-{name}" for name in TRACKS]
     for track in slugs:
         open_track(ada.site, ada.token, track, collection=COLLECTION)
-    rows = ada.site.rows(f"select id from leaderboard_track where slug like '{slug}-%'")
+    named = ", ".join(f"'{track}'" for track in slugs)
+    rows = ada.site.rows(f"select id from leaderboard_track where slug in ({named})")
     ada.open("/tasks/new/")
     page = ada.send("/tasks/new/", name=slug, slug=slug, tracks=[key for (key,) in rows])
     assert page.address == f"/tasks/{slug}/about/", page.text
