@@ -60,10 +60,16 @@ def build_checklist(sight: Sight) -> Checklist:
 
 
 def _is_being_made(track: Track) -> bool:
-    """Return whether a job ranks or checks the baseline; only then has it a name."""
+    """Return whether a job ranks or checks the baseline, which has no name before.
+
+    The job is read before the baseline, which it may set in between: a page that then found
+    neither would not look again.
+    """
+    if Job.objects.of("make_baseline", track).open().exists():
+        return True
+    track.refresh_from_db(fields=["baseline"])
     checking = (Run.State.QUEUED, Run.State.CHECKING)
-    is_checked = track.baseline is not None and track.baseline.state in checking
-    return is_checked or Job.objects.of("make_baseline", track).open().exists()
+    return track.baseline is not None and track.baseline.state in checking
 
 
 def _describe(track: Track) -> ChecklistStep:

@@ -58,20 +58,20 @@ def pages_of(tab, start: str = "/", within: tuple[str, ...] = ("/",)) -> dict[st
 
     A second one is opened for its links: the first assessment met may be closed.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     waiting = [start]
     while waiting:
         address = waiting.pop(0)
         name = name_of(address)
         if not name or name in NO_PAGES or not address.startswith(within):
             continue
-        met = found.setdefault(name, [])
-        if address in met or len(met) == 2:
+        met, path = found.setdefault(name, {}), urlsplit(address).path
+        if path in met or len(met) == 2:
             continue
-        met.append(address)
+        met[path] = address
         tab.goto(address)
         waiting += links_of(tab)
-    return {name: met[0] for name, met in found.items()}
+    return {name: next(iter(met.values())) for name, met in found.items()}
 
 
 def name_of(address: str) -> str:

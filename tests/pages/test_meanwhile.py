@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.http import HttpResponse
 from django.test import Client
 
 from leaderboard.actions import runs, tracks
@@ -81,14 +82,16 @@ def before_statement(number: int, happen: Callable[[], None]) -> Iterator[list[s
         yield sent
 
 
-def statuses_of(client: Client, address: str, happen: Callable[[], None]) -> Iterator[int]:
-    """Of the page, with that before its first statement, before its second, and so on."""
+def pages_made_while(
+    client: Client, address: str, happen: Callable[[], None]
+) -> Iterator[HttpResponse]:
+    """The page, with that before its first statement, before its second, and so on."""
     number, sent = 0, list[str]()
     while len(sent) == number:
         number += 1
         with transaction.atomic(), before_statement(number, happen) as sent:
             forget()
-            yield client.get(address).status_code
+            yield client.get(address)
             transaction.set_rollback(True)
 
 
@@ -102,5 +105,6 @@ def pairs() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("page", "event"), pairs())
 def test_a_page_bears_what_happens_meanwhile(names, as_ada, page, event):
-    statuses = list(statuses_of(as_ada, page.format(**names), lambda: event(names)))
+    made = pages_made_while(as_ada, page.format(**names), lambda: event(names))
+    statuses = [page.status_code for page in made]
     assert len(statuses) > 5 and set(statuses) <= {200, 404, 410}

@@ -8,6 +8,7 @@ from leaderboard.actions import tracks
 from leaderboard.jobs.running import run_due_jobs
 from leaderboard.models import AuditEvent, Collection, Run, Track
 from tests.builders import make_run, upload, work
+from tests.pages.test_meanwhile import pages_made_while
 
 SETUP = "/tracks/bread/setup/"
 
@@ -105,6 +106,12 @@ def test_bm25_becomes_the_baseline_of_a_draft(draft, as_ada):
     assertContains(as_ada.get(SETUP), "bm25 is the baseline")
     assertContains(as_ada.get(SETUP), 'href="/tracks/bread/manage/#field-baseline"')
     assertNotContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
+
+
+def test_a_baseline_that_comes_while_the_page_is_made_is_not_missed(draft, as_ada):
+    as_ada.post(f"{SETUP}baseline/")
+    for page in pages_made_while(as_ada, SETUP, lambda: run_due_jobs("tests", limit=1)):
+        assertContains(page, 'hx-trigger="every 2s"')
 
 
 def test_a_baseline_asked_for_twice_is_one_run(draft, as_ada):
