@@ -6,6 +6,10 @@ import tempfile
 # Goes away when the interpreter ends.
 HOME = tempfile.TemporaryDirectory(prefix="rankfield-test-")
 os.environ.setdefault("RANKFIELD_HOME", HOME.name)
+# A process of xdist inherits the folder of the one that started it, and needs one of its own.
+os.environ["RANKFIELD_HOME"] = os.path.join(
+    os.environ["RANKFIELD_HOME"], os.environ.get("PYTEST_XDIST_WORKER", "")
+)
 # Where whitenoise looks at its start.
 os.makedirs(os.path.join(os.environ["RANKFIELD_HOME"], "static"), exist_ok=True)
 
