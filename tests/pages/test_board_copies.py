@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,7 @@ import yaml
 from django.core.management import CommandError, call_command
 
 from leaderboard.archives.board_copies import LinkFinder, copy_board, name_file
+from leaderboard.archives.zip_files import Member
 from leaderboard.models import Collection, TaskPage, Track
 from tests.builders import OTHER_RUN, make_run, work
 
@@ -166,6 +168,21 @@ def test_a_folder_with_files_is_left_alone(released, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(CommandError, match="is not empty"):
         call_command("publish_board", "bread", tmp_path)
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+def test_a_copy_that_breaks_leaves_nothing(released, tmp_path, monkeypatch, was_there):
+    def broken(*about: object) -> Iterator[Member]:
+        yield Member("data/topics.trec", [b"<top>"])
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("leaderboard.management.commands.publish_board.copy_board", broken)
+    folder = tmp_path / "copy"
+    if was_there:
+        folder.mkdir()
+    with pytest.raises(CommandError, match="No space left"):
+        call_command("publish_board", "bread", folder)
+    assert list(tmp_path.glob("copy/**/*")) == []
 
 
 def test_topics_and_shared_judgments_are_in_the_copy(released, client):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +44,9 @@ class Command(SiteCommand):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not empty. Name a new folder.")
         try:
-            written = [self._write(folder, member) for member in copy_board(track, options["site"])]
+            with removed_if_broken(folder):
+                copied = copy_board(track, options["site"])
+                written = [self._write(folder, member) for member in copied]
         except (NotReleasedError, OSError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{folder / 'index.html'}: {counted(len(written), 'file')}")
@@ -51,3 +56,16 @@ class Command(SiteCommand):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             file.writelines(member.pieces)
+
+
+@contextmanager
+def removed_if_broken(folder: Path) -> Iterator[None]:
+    """Leave nothing of a copy that ends early in a folder that was new or empty."""
+    was_there = folder.exists()
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        if was_there:
+            folder.mkdir(exist_ok=True)
+        raise
