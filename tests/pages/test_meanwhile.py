@@ -103,7 +103,7 @@ def pairs() -> Iterator[Any]:
             yield pytest.param(page, event, marks=marks, id=f"{page}-{event.__name__}")
 
 
-@pytest.mark.parametrize(("page", "event"), pairs())
+@pytest.mark.parametrize(("page", "event"), list(pairs()))
 def test_a_page_bears_what_happens_meanwhile(names, as_ada, page, event):
     made = pages_made_while(as_ada, page.format(**names), lambda: event(names))
     statuses = [page.status_code for page in made]
