@@ -34,8 +34,8 @@ def parser() -> argparse.ArgumentParser:
         "check", "Check a run as strictly as an upload and report all problems.", EPILOG
     )
     parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked; - is stdin")
-    parser.add_argument("--topics", metavar="FILE", help="allowed topics")
-    parser.add_argument("--judged", metavar="FILE", help="topics that count, if not all")
+    parser.add_argument("--topics", metavar="FILE", help="allowed topics, or a list of numbers")
+    parser.add_argument("--judged", metavar="FILE", help="those that count, if not all")
     parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of docnos")
     parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
     parser.add_argument(
@@ -138,9 +138,26 @@ def summary_of(qrels: Qrels) -> str:
 
 
 def topic_numbers(path: str) -> Collection[bytes]:
-    """The numbers in the order of the file, so that hints look at them as the server's do."""
+    """The numbers of topics, or of a plain list of numbers.
+
+    They stay in the order of the file, so that hints look at them as the server's do.
+    """
+    try:
+        with paths.open_input(path) as file:
+            return dict.fromkeys(topic.number.encode() for topic in read_topics(file).topics)
+    except Refused as refusal:
+        numbers = plain_numbers(path)
+        if not numbers or {problem.code for problem in refusal.problems} != {"E_FORMAT"}:
+            raise
+        return numbers
+
+
+def plain_numbers(path: str) -> dict[bytes, None]:
+    """The lines of a file; none if one of them is more than a word."""
     with paths.open_input(path) as file:
-        return dict.fromkeys(topic.number.encode() for topic in read_topics(file).topics)
+        lines = [line.split() for line in file]
+    one_word = all(len(words) <= 1 for words in lines)
+    return dict.fromkeys(word for words in lines for word in words) if one_word else {}
 
 
 def read_docnos(path: str) -> Docnos:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+from pathlib import Path
+
 import pytest
 
+from evaluation.__main__ import main
 from leaderboard.models import Collection, Run, Track, User
 from tests.builders import make_collection, make_run, make_track, signed_in
 
@@ -65,6 +70,16 @@ def test_the_judged_topics_are_a_file_for_the_command(track, client, as_ben):
     assert b"".join(client.get("/tracks/bread/topics/judged.txt")) == b"1\n2\n"
     page = as_ben.get("/tracks/bread/submit/").text
     assert "--judged judged.txt" in page and 'href="/tracks/bread/topics/judged.txt"' in page
+
+
+def test_the_check_that_the_page_prints_works_with_its_files(track, as_ben, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = as_ben.get("/tracks/bread/submit/").text.replace("\\\n", "")
+    [words] = re.findall(r"python -m evaluation (check .*?)</pre>", page)
+    for address in re.findall(r'href="(\S+/(?:topics|judged|docnos)\.txt)"', page):
+        Path(address.rsplit("/", 1)[1]).write_bytes(b"".join(as_ben.get(address)))
+    Path("my.run.gz").write_bytes(gzip.compress(BOTH_JUDGED.encode()))
+    assert main(words.split()) == 0
 
 
 def test_a_blind_track_has_no_such_file(collection, ada, ben):
