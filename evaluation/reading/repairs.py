@@ -88,7 +88,8 @@ def guess_columns(
     with_q0 = _are_numbers(columns[3:5])
     without = _are_numbers(columns[2:4]) and columns[1].upper() not in (b"Q0", b"0")
     if without and docnos is not None:
-        without = columns[1] in docnos
+        # Five columns have one reading, also with an unknown docno.
+        without = columns[1] in docnos or (len(columns) == 5 and not with_q0)
         with_q0 = with_q0 and not (without and columns[2] not in docnos)
     elif len(columns) > 5:
         # A docno and a tag with blanks can only be separated by a known document.

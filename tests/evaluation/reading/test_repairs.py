@@ -5,6 +5,7 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Problem, Refused
+from evaluation.reading.docnos import Docnos
 from evaluation.reading.runs import Run, RunRules, read_run
 
 TOPICS = frozenset({b"1", b"2", b"26"})
@@ -60,6 +61,13 @@ def test_a_repaired_run_is_the_run_that_was_meant(fix):
     assert all(run.rankings[t].docnos == good.rankings[t].docnos for t in good.rankings)
     assert run.rankings[b"26"].scores.tolist() == good.rankings[b"26"].scores.tolist()
     assert [p.code for p in run.problems] == ["W_REPAIRED"]
+
+
+def test_a_missing_q0_is_seen_beside_an_unknown_docno():
+    known, text = Docnos.of([b"d1"]), b"1 d1 1 9 bm25\n1 d2 2 8 bm25\n"
+    assert [p.code for p in errors(text, docnos=known)] == ["E_COLUMNS", "E_UNKNOWN_DOC"]
+    [problem] = errors(text, docnos=known, fix=("q0",))
+    assert (problem.code, problem.line, problem.found) == ("E_UNKNOWN_DOC", 2, "d2")
 
 
 @pytest.mark.parametrize("fix", FAULTY)
