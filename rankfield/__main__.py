@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from evaluation import __main__ as evaluation_command
 from rankfield.commands.outcomes import NOT_REACHED, OK, REJECTED
-from rankfield.errors import SiteError, UnreachableError
+from rankfield.errors import SiteError, UnreachableError, describe_error
 from rankfield.version import VERSION
 
 PROGRAM = "rankfield"
@@ -74,7 +74,7 @@ def run_site_command(command: str, arguments: Sequence[str]) -> int:
         status: int = module.run(options)
         return status
     except (SiteError, OSError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {describe_error(error)}", file=sys.stderr)
         return NOT_REACHED if isinstance(error, UnreachableError) else REJECTED
 
 

@@ -55,6 +55,17 @@ class RejectedError(SiteError):
         return "\n".join(lines)
 
 
+def describe_error(error: SiteError | OSError) -> str:
+    """Return what went wrong as a line of text, with the name of the file that could not be read.
+
+    >>> describe_error(FileNotFoundError(2, "No such file or directory", "my.run"))
+    'my.run: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def describe_problem(problem: Problem) -> str:
     """Return a problem as a sentence with its line and its hint.
 

@@ -310,8 +310,9 @@ class Site:
 
     def board_frame(self, track: str, **choice: Any) -> Any:
         """Return the board as a DataFrame: a row per run, its scores by measure. Needs pandas."""
-        standings = map(asdict, self.board(track, **choice).standings)
-        return build_frame(({**row, **row.pop("scores")} for row in standings), "rank")
+        rows = [asdict(standing) for standing in self.board(track, **choice).standings]
+        scores = [row.pop("scores") for row in rows]
+        return build_frame((row | more for row, more in zip(rows, scores, strict=True)), "rank")
 
     def compare(
         self,
@@ -369,12 +370,13 @@ def read_run_files(path: str | Path, tracks: Iterable[str]) -> list[FormFile]:
     return found
 
 
-def rejection_of(run: Run) -> RejectedError:
-    """Return the error of a run that was rejected or failed."""
+def rejection_of(run: Run, name: str = "") -> RejectedError:
+    """Return the error of a run that was rejected or failed; `name` is that of its file."""
+    name = name or run.tag or run.id
     if run.state == "failed":
-        return RejectedError(f"{run.tag or run.id} failed: {run.reason}")
+        return RejectedError(f"{name} failed: {run.reason}")
     errors = [problem for problem in run.problems if problem.severity == "error"]
-    return RejectedError(f"{run.tag or run.id} was rejected.", errors)
+    return RejectedError(f"{name} was rejected.", errors)
 
 
 def describe_wait(run: Run) -> str:

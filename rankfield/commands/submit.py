@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from evaluation.commands.arguments import parse_positive
@@ -18,16 +19,18 @@ from rankfield.commands.numbers import number_text
 from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
 from rankfield.commands.reports import Report
 from rankfield.commands.systems import find_task, submit_system
-from rankfield.errors import RejectedError, SiteError, UnreachableError
+from rankfield.errors import RejectedError, SiteError, UnreachableError, describe_error
 from rankfield.site import Site, read_run_file, rejection_of
 
 EPILOG = f"""
-Every file is checked first as the server checks it. If one would be rejected, none is submitted.
+Every file is checked first by the rules and the topics of the track. If one would be rejected, none
+is submitted. Only the site knows whether the docnos exist.
 A connection that fails is tried again, and a run that arrives twice counts once.
 
 On a track with a main branch, runs state the commit and the branch that the CI or git names.
 
---fail-if-worse compares each run with the best one that your team had on the board before.
+--fail-if-worse compares each run with the best one that your team had on the board before, also
+on a track with a main branch.
 
 Of a task, DIR or a zip has the runs of one system, each named by its track (bread.run.gz or
 bread/my.run) or recognised by its topics. They become a version, which is compared with the newest
@@ -75,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return submit(site_of(options), report, options)
     except (SiteError, OSError) as error:
-        report.problems.append(str(error))
+        report.problems.append(describe_error(error))
         report.is_rejected = not isinstance(error, UnreachableError)
         raise
     finally:
@@ -90,17 +93,20 @@ def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
     if not options.no_check and not are_acceptable(site, report, options):
         return REJECTED
     if options.check_only:
-        report.sentences.append("Every file passed the check. Nothing was submitted.")
+        report.sentences.append(
+            "Every file passed the check, which knows no docnos. Nothing was submitted."
+        )
         report.print_text()
         return OK
-    runs = submit_runs(site, track, report, options)
+    submitted = submit_runs(site, track, report, options)
+    files, runs = {found.id: path for path, found in submitted}, [found for _, found in submitted]
     # Also for a job that ends before they are scored.
-    report.runs = [found.id for found in runs]
+    report.runs = list(files)
     report.pages = [site.page_of(found) for found in runs]
     if not options.no_wait:
         runs = site.wait_for_all(runs, timeout=options.timeout)
     if runs:
-        report_runs(site, track, runs, report)
+        report_runs(site, track, runs, files, report)
     if options.format == "json":
         print(json.dumps([asdict(found) for found in runs], indent=2))
     else:
@@ -126,8 +132,13 @@ def are_acceptable(site: Site, report: Report, options: argparse.Namespace) -> b
     return not rejected
 
 
-def submit_runs(site: Site, track: Track, report: Report, options: argparse.Namespace) -> list[Run]:
-    """Submit one after the other; a run that is rejected does not stop the others."""
+def submit_runs(
+    site: Site, track: Track, report: Report, options: argparse.Namespace
+) -> list[tuple[str, Run]]:
+    """Submit one after the other and return each file with its run.
+
+    A run that is rejected does not stop the others.
+    """
     made_by = find_checkout() if track.main_branch else Checkout("", "")
     runs = []
     for path in options.runs:
@@ -149,17 +160,19 @@ def submit_runs(site: Site, track: Track, report: Report, options: argparse.Name
             continue
         if submitted.message:
             print(f"{path}: {submitted.message}", file=sys.stderr)
-        runs.append(submitted)
+        runs.append((path, submitted))
     return runs
 
 
-def report_runs(site: Site, track: Track, runs: list[Run], report: Report) -> None:
+def report_runs(
+    site: Site, track: Track, runs: list[Run], files: dict[str, str], report: Report
+) -> None:
     """Report a line of scores per run, how it compares, and the problems of those rejected."""
     measures = [name for name in track.measures if any(name in found.scores for found in runs)]
     header = ["run", "state", *measures, "page"]
     rows = [
         [
-            found.tag or found.id,
+            found.tag or files[found.id],
             "rejected" if found.state == "refused" else found.state,
             *(number_text(found.scores.get(name)) for name in measures),
             site.page_of(found),
@@ -169,18 +182,18 @@ def report_runs(site: Site, track: Track, runs: list[Run], report: Report) -> No
     report.table = Table(header, rows, texts=2)
     for found in runs:
         if found.is_rejected:
-            report.add_problem(str(rejection_of(found)))
-        elif sentence := describe_comparison(found):
-            report.sentences.append(sentence)
+            report.add_problem(str(rejection_of(found, files[found.id])))
+        report.sentences += describe_comparisons(found)
         if found.verdict is not None and found.verdict.verdict is not None:
             report.verdicts.append(found.verdict.verdict)
 
 
-def describe_comparison(found: Run) -> str:
-    """Return how a run compares with main, else with its team's previous best."""
+def describe_comparisons(found: Run) -> Iterator[str]:
+    """Yield how a run compares with main, and with its team's previous best."""
     if found.main is not None:
-        return f"{found.tag}: {found.main.sentence}"
-    return describe_verdict(found.tag, found.verdict) if found.verdict is not None else ""
+        yield found.main.sentence
+    if found.verdict is not None:
+        yield describe_verdict(found.tag, found.verdict)
 
 
 def describe_verdict(tag: str, pair: PreviousBest) -> str:

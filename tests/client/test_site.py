@@ -86,7 +86,9 @@ def test_a_board_has_its_runs_in_order(track, ada, ben, bens_site):
 def test_a_board_is_a_table_and_a_file_too(track, ben, bens_site):
     pytest.importorskip("pandas")
     make_run(track, ben)
-    assert bens_site.board_frame("bread").loc[1, "tag"] == "ben-bm25"
+    frame = bens_site.board_frame("bread")
+    assert frame.loc[1, "tag"] == "ben-bm25"
+    assert "AP" in frame and "scores" not in frame
     assert bens_site.board_file("bread", "csv").startswith(b"rank,")
 
 
