@@ -158,9 +158,9 @@ def warn_of_few_judged(scored: ScoreSet, board: Board) -> str:
     if scored.judged_at_10 >= FEW_JUDGED * median:
         return ""
     return (
-        f"{100 * scored.judged_at_10:.0f} % of its top ten documents are judged; the median is "
-        f"{100 * median:.0f} %. Unjudged documents count as not relevant, so its scores may be "
-        "too low."
+        f"{100 * scored.judged_at_10:.0f} % of its top ten ranks have no unjudged document; the "
+        f"median is {100 * median:.0f} %. Unjudged documents count as not relevant, so its scores "
+        "may be too low."
     )
 
 
