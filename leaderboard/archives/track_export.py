@@ -184,13 +184,13 @@ def archive_names(track: Track) -> dict[tuple[str, str], str]:
 
 
 def accepted_runs(track: Track) -> list[Run]:
-    return list(track.runs.accepted().select_related("team").order_by("received_at"))
+    return list(track.runs.accepted().select_related("team").order_by("received_at", "pk"))
 
 
 def rejected_runs(track: Track) -> list[Run]:
     """Return the runs that were rejected or that failed by our fault."""
     ended = track.runs.filter(state__in=[Run.State.REFUSED, Run.State.FAILED])
-    return list(ended.select_related("team").order_by("received_at"))
+    return list(ended.select_related("team").order_by("received_at", "pk"))
 
 
 def rejected_run_members(run: Run) -> Iterator[Member]:

@@ -325,7 +325,7 @@ def digest(text: str) -> str:
 
 def date_everything() -> None:
     """A minute between two runs: charts draw when they came."""
-    for place, run in enumerate(Run.objects.order_by("received_at")):
+    for place, run in enumerate(Run.objects.order_by("received_at", "pk")):
         Run.objects.filter(pk=run.pk).update(received_at=NOON + timedelta(minutes=place))
     Edition.objects.update(ready_at=NOON)
 
