@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from django.db import models
-from django.db.models import Case, Q, QuerySet, When
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.models.people import Team, User
+from leaderboard.models.people import Team, User, find_organisers
 from leaderboard.models.tracks import Edition, Track, new_invitation
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ class Task(models.Model):
 
     def organisers(self) -> QuerySet[User]:
         """Return the owner, then the co-organisers by name."""
-        owner = User.objects.filter(pk=self.owner_id).values("pk")
-        found = User.objects.filter(pk__in=owner.union(self.co_organisers.values("pk")))
-        return found.order_by(Case(When(pk=self.owner_id, then=0), default=1), "username")
+        return find_organisers(self.owner_id, self.co_organisers)
 
     def tracks(self) -> QuerySet[Track]:
         """Return its tracks in order."""

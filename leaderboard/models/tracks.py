@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from django.db import models
-from django.db.models import Case, Q, QuerySet, Value, When
+from django.db.models import Q, QuerySet, Value
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
-from leaderboard.models.people import Team, User, team_key
+from leaderboard.models.people import Team, User, find_organisers, team_key
 from leaderboard.models.track_settings import setting
 
 if TYPE_CHECKING:
@@ -490,9 +490,7 @@ class Track(models.Model):
 
     def organisers(self) -> QuerySet[User]:
         """Return the owner, then the co-organisers by name."""
-        owner = User.objects.filter(pk=self.owner_id).values("pk")
-        found = User.objects.filter(pk__in=owner.union(self.co_organisers.values("pk")))
-        return found.order_by(Case(When(pk=self.owner_id, then=0), default=1), "username")
+        return find_organisers(self.owner_id, self.co_organisers)
 
     def team_of(self, user: User | AnonymousUser) -> Team | None:
         if not user.is_authenticated:
