@@ -147,6 +147,28 @@ def hash_file(path: Path) -> str:
         return sha256_of(file)
 
 
+@dataclass(frozen=True)
+class LastBackups:
+    """The jobs of the last scheduled backup that succeeded, and of the last that failed."""
+
+    done: Job | None
+    failed: Job | None
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last one of all failed."""
+        return self.failed is not None and (
+            self.done is None or self.failed.finished_at > self.done.finished_at
+        )
+
+
+def find_last_backups() -> LastBackups:
+    jobs = Job.objects.filter(kind=KIND).order_by("finished_at")
+    return LastBackups(
+        jobs.filter(state=Job.State.DONE).last(), jobs.filter(state=Job.State.FAILED).last()
+    )
+
+
 def enqueue_due_backup() -> None:
     """Queue a backup if the last one that succeeded is older than BACKUP_HOURS."""
     if not settings.BACKUP_FOLDER:

@@ -288,26 +288,26 @@ def check_backups() -> Iterator[Finding]:
     if not settings.BACKUP_FOLDER:
         yield report_good("no schedule: BACKUP_FOLDER is not set")
         return
-    jobs = Job.objects.filter(kind=backups.KIND)
-    last = jobs.filter(state=Job.State.DONE).order_by("finished_at").last()
-    failed = jobs.filter(state=Job.State.FAILED).order_by("finished_at").last()
+    last = backups.find_last_backups()
     hours = 2 * settings.BACKUP_HOURS
-    if failed and (last is None or failed.finished_at > last.finished_at):
+    if last.failed is not None and last.is_failing:
         yield report_error(
-            f"The last backup failed: {failed.reason}", "Fix that; it is tried again every hour."
+            f"The last backup failed: {last.failed.reason}",
+            "Fix that; it is tried again every hour.",
         )
-    elif last is None:
+    elif last.done is None:
         yield report_warning(
             "There is no scheduled backup yet.", "A worker writes one within ten minutes."
         )
-    elif last.finished_at < timezone.now() - timedelta(hours=hours):
+    elif last.done.finished_at < timezone.now() - timedelta(hours=hours):
         yield report_error(
-            f"The last backup is of {last.finished_at:%Y-%m-%d %H:%M} UTC.",
+            f"The last backup is of {last.done.finished_at:%Y-%m-%d %H:%M} UTC.",
             "Check that a worker with BACKUP_FOLDER is alive.",
         )
     else:
         kept = len(backups.list_backups(Path(settings.BACKUP_FOLDER)))
-        yield report_good(f"{counted(kept, 'backup')}, the last of {last.finished_at:%H:%M} UTC")
+        at = f"{last.done.finished_at:%H:%M}"
+        yield report_good(f"{counted(kept, 'backup')}, the last of {at} UTC")
 
 
 def check_files() -> Iterator[Finding]:

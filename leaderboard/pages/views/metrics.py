@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from leaderboard.jobs.backups import find_last_backups
 from leaderboard.models import Job, Run, Track, User, Worker
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -77,13 +78,10 @@ def read_gauges() -> Iterable[Gauge]:
 
 
 def read_backup_gauges() -> Iterable[Gauge]:
-    jobs = Job.objects.filter(kind="back_up").order_by("finished_at")
-    last = jobs.filter(state=Job.State.DONE).last()
-    failed = jobs.filter(state=Job.State.FAILED).last()
-    age = (timezone.now() - last.finished_at).total_seconds() if last else -1.0
-    is_failing = failed is not None and (last is None or failed.finished_at > last.finished_at)
+    last = find_last_backups()
+    age = (timezone.now() - last.done.finished_at).total_seconds() if last.done else -1.0
     yield single_gauge("backup_age_seconds", "Since the last scheduled backup; -1: never.", age)
-    yield single_gauge("backup_failing", "1 if the last scheduled backup failed.", is_failing)
+    yield single_gauge("backup_failing", "1 if the last scheduled backup failed.", last.is_failing)
 
 
 def single_gauge(name: str, says: str, value: float) -> Gauge:
