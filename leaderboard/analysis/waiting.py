@@ -12,7 +12,6 @@ from leaderboard.models import Job, Run
 from leaderboard.models.runs import RunQuerySet
 
 SHOWN = 12
-IN_THE_QUEUE = " in the queue"
 
 
 @dataclass(frozen=True)
@@ -21,6 +20,7 @@ class WaitingRun:
     state: str
     detail: str
     is_own: bool
+    has_place: bool
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class WaitingRuns:
     @property
     def have_places(self) -> bool:
         """Whether one of them has a place in the queue."""
-        return any(run.detail.endswith(IN_THE_QUEUE) for run in self.runs)
+        return any(run.has_place for run in self.runs)
 
 
 def find_waiting_runs(sight: Sight) -> WaitingRuns:
@@ -46,13 +46,15 @@ def find_waiting_runs(sight: Sight) -> WaitingRuns:
     first = [sight.with_shown_name(run) for run in _newest(runs)]
     jobs = _jobs_of(first)
     queue = _queue() if any(job.state == Job.State.QUEUED for job in jobs.values()) else []
+    places = {run.pk: _place(jobs.get(run.pk), queue) for run in first}
     return WaitingRuns(
         runs=[
             WaitingRun(
                 run=run,
                 state=sight.state_of(run),
-                detail=_detail(sight, run, jobs.get(run.pk), queue),
+                detail=places[run.pk] or _detail(sight, run),
                 is_own=sight.owns(run),
+                has_place=places[run.pk] != "",
             )
             for run in first
         ],
@@ -77,10 +79,14 @@ def _queue() -> list[int]:
     return list(queued.values_list("pk", flat=True))
 
 
-def _detail(sight: Sight, run: Run, job: Job | None, queue: list[int]) -> str:
-    """Return the run's place in the queue, or what a valid run waits for; empty otherwise."""
-    if job is not None and job.pk in queue:
-        return nth(queue.index(job.pk) + 1) + IN_THE_QUEUE
+def _place(job: Job | None, queue: list[int]) -> str:
+    """Return the place of a run in the queue, by its job; empty if it is not there."""
+    waits = job is not None and job.pk in queue
+    return f"{nth(queue.index(job.pk) + 1)} in the queue" if waits else ""
+
+
+def _detail(sight: Sight, run: Run) -> str:
+    """Return what a valid run waits for; empty otherwise."""
     if sight.state_of(run) != Run.State.VALID:
         return ""
     if not sight.can_see_means:
