@@ -27,6 +27,8 @@ class Report:
     verdicts: list[str] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
+    # The files of the runs, by ID.
+    files: dict[str, str] = field(default_factory=dict)
     is_rejected: bool = False
 
     @property

@@ -24,7 +24,7 @@ from rankfield.site import Site, read_run_file, rejection_of
 
 EPILOG = f"""
 Every file is checked first by the rules and the topics of the track. If one would be rejected, none
-is submitted. Only the site knows whether the docnos exist.
+is submitted. Only the site can check whether the docnos exist.
 A connection that fails is tried again, and a run that arrives twice counts once.
 
 On a track with a main branch, runs state the commit and the branch that the CI or git names.
@@ -93,20 +93,18 @@ def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
     if not options.no_check and not are_acceptable(site, report, options):
         return REJECTED
     if options.check_only:
-        report.sentences.append(
-            "Every file passed the check, which knows no docnos. Nothing was submitted."
-        )
+        report.sentences.append("Every file passed the check. Nothing was submitted.")
+        report.sentences.append("Only the site can check whether the docnos exist.")
         report.print_text()
         return OK
-    submitted = submit_runs(site, track, report, options)
-    files, runs = {found.id: path for path, found in submitted}, [found for _, found in submitted]
+    runs = submit_runs(site, track, report, options)
     # Also for a job that ends before they are scored.
-    report.runs = list(files)
+    report.runs = [found.id for found in runs]
     report.pages = [site.page_of(found) for found in runs]
     if not options.no_wait:
         runs = site.wait_for_all(runs, timeout=options.timeout)
     if runs:
-        report_runs(site, track, runs, files, report)
+        report_runs(site, track, runs, report)
     if options.format == "json":
         print(json.dumps([asdict(found) for found in runs], indent=2))
     else:
@@ -132,13 +130,8 @@ def are_acceptable(site: Site, report: Report, options: argparse.Namespace) -> b
     return not rejected
 
 
-def submit_runs(
-    site: Site, track: Track, report: Report, options: argparse.Namespace
-) -> list[tuple[str, Run]]:
-    """Submit one after the other and return each file with its run.
-
-    A run that is rejected does not stop the others.
-    """
+def submit_runs(site: Site, track: Track, report: Report, options: argparse.Namespace) -> list[Run]:
+    """Submit one after the other; a run that is rejected does not stop the others."""
     made_by = find_checkout() if track.main_branch else Checkout("", "")
     runs = []
     for path in options.runs:
@@ -160,19 +153,18 @@ def submit_runs(
             continue
         if submitted.message:
             print(f"{path}: {submitted.message}", file=sys.stderr)
-        runs.append((path, submitted))
+        report.files[submitted.id] = path
+        runs.append(submitted)
     return runs
 
 
-def report_runs(
-    site: Site, track: Track, runs: list[Run], files: dict[str, str], report: Report
-) -> None:
+def report_runs(site: Site, track: Track, runs: list[Run], report: Report) -> None:
     """Report a line of scores per run, how it compares, and the problems of those rejected."""
     measures = [name for name in track.measures if any(name in found.scores for found in runs)]
     header = ["run", "state", *measures, "page"]
     rows = [
         [
-            found.tag or files[found.id],
+            found.tag or report.files[found.id],
             "rejected" if found.state == "refused" else found.state,
             *(number_text(found.scores.get(name)) for name in measures),
             site.page_of(found),
@@ -182,7 +174,7 @@ def report_runs(
     report.table = Table(header, rows, texts=2)
     for found in runs:
         if found.is_rejected:
-            report.add_problem(str(rejection_of(found, files[found.id])))
+            report.add_problem(str(rejection_of(found, report.files[found.id])))
         report.sentences += describe_comparisons(found)
         if found.verdict is not None and found.verdict.verdict is not None:
             report.verdicts.append(found.verdict.verdict)

@@ -53,7 +53,9 @@ def test_a_run_that_the_check_rejects_is_not_submitted(capsys):
 def test_a_run_that_the_site_rejects_ends_with_two(capsys):
     Path("bad.run").write_text("1 Q0 d99 1 2.0 ben\n")
     assert main(["submit", "bread", "bad.run"]) == REJECTED
-    assert capsys.readouterr().err.startswith("bad.run was rejected.\nLine 1: ")
+    assert capsys.readouterr().err.startswith(
+        'bad.run was rejected.\nLine 1: the document is not in the collection: "d99".'
+    )
 
 
 def test_a_closed_track_holds_up_no_script(capsys):
