@@ -23,13 +23,14 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from benchmarks import tables
 from benchmarks.load import SITES, Bench, Size, fill, paused
 from benchmarks.loading import Watch, share_of, small_run
 from benchmarks.tables import mebibytes, seconds
-from tests.services.machines import binary, until
+from tests.services.machines import binary, going_on, until
 
 os.environ["API_WRITES_PER_MINUTE"] = "1000000"
 HEAD = ("what", "answers", "a second", "p50", "p95", "errors", "bytes sent", "web, largest")
@@ -136,15 +137,8 @@ def crowd_of(readers: Sequence[Reader], seen: list[Page], told: Sequence[str]) -
             seen.append(replace(page, body=b""))
         reader.close()
 
-    threads = [threading.Thread(target=read_on, args=(each,), daemon=True) for each in readers]
-    for thread in threads:
-        thread.start()
-    try:
+    with going_on(over, [partial(read_on, each) for each in readers]):
         yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 def row_of(what: str, seen: Sequence[Page], took: float, good: int, memory: int) -> tuple[str, ...]:

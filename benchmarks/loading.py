@@ -10,9 +10,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
+
+from tests.services.machines import going_on
 
 TOPICS, DEPTH = 50, 100
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -121,15 +124,8 @@ def readers(address: str, number: int, pause: float) -> Iterator[list[Told]]:
 
     # They do not all begin at once.
     starts = [pause * n / number for n in range(number)]
-    threads = [threading.Thread(target=read, args=(first,), daemon=True) for first in starts]
-    for thread in threads:
-        thread.start()
-    try:
+    with going_on(over, [partial(read, first) for first in starts]):
         yield told
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 class Watch(threading.Thread):

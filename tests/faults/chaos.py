@@ -26,6 +26,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 from tests.faults.invariants import broken
 from tests.faults.profiles import LEASE, PROFILES, Embedded, Hurtable, Servers
 from tests.faults.stage import Answer, Scene, Stage
+from tests.services.machines import going_on
 
 # For all that arrives in half an hour.
 ROOM = "8g"
@@ -188,15 +189,8 @@ def arriving(scene: Scene, outcome: Outcome) -> Iterator[None]:
             outcome.answers.extend(answers)
             over.wait(0.5)
 
-    threads = [threading.Thread(target=send) for _ in range(UPLOADERS)]
-    for thread in threads:
-        thread.start()
-    try:
+    with going_on(over, [send] * UPLOADERS):
         yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 def main() -> int:

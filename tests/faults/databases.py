@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from tests.faults.catalogue import fault
 from tests.faults.reading import watching
 from tests.faults.stage import Scene
+from tests.services.machines import going_on
 
 AWAY = 10
 # Nobody waits longer to write.
@@ -90,10 +91,5 @@ def waiting_to_write(scene: Scene) -> Iterator[list[float]]:
                 waits.append(time.monotonic() - began)
                 line.execute("rollback")
 
-    writer = threading.Thread(target=go_on)
-    writer.start()
-    try:
+    with going_on(over, [go_on]):
         yield waits
-    finally:
-        over.set()
-        writer.join()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.faults.stage import Scene
+from tests.services.machines import going_on
 
 
 @dataclass
@@ -52,12 +53,5 @@ def watching(scene: Scene, path: str, every: float, readers: int) -> Iterator[Se
         while not over.wait(every):
             seen.look(scene.site.url + path)
 
-    threads = [threading.Thread(target=go_on, daemon=True) for _ in range(readers)]
-    for thread in threads:
-        thread.start()
-    try:
+    with going_on(over, [go_on] * readers):
         yield seen
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()

@@ -17,10 +17,11 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,20 @@ def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
             return answer
         time.sleep(0.02)
     raise AssertionError(f"not within {seconds:.0f} seconds: {what}")
+
+
+@contextmanager
+def going_on(over: threading.Event, works: Iterable[Callable[[], None]]) -> Iterator[None]:
+    """Each of these in a thread of its own meanwhile; at the end `over` tells them to stop."""
+    threads = [threading.Thread(target=work, daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 def free_port() -> int:
