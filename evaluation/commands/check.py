@@ -34,8 +34,10 @@ def parser() -> argparse.ArgumentParser:
         "check", "Check a run as strictly as an upload and report all problems.", EPILOG
     )
     parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked; - is stdin")
-    parser.add_argument("--topics", metavar="FILE", help="allowed topics, or a list of numbers")
-    parser.add_argument("--judged", metavar="FILE", help="those that count, if not all")
+    parser.add_argument("--topics", metavar="FILE", help="allowed topics, or their numbers")
+    parser.add_argument(
+        "--judged", metavar="FILE", help="topics that count, or their numbers (all)"
+    )
     parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of docnos")
     parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
     parser.add_argument(

@@ -60,9 +60,9 @@ def build_checklist(sight: Sight) -> Checklist:
 
 
 def _is_being_made(track: Track) -> bool:
-    """Return whether a job ranks or checks the baseline, which has no name before.
+    """Return whether a job ranks or checks the baseline; it has no name until it is checked.
 
-    The job is read before the baseline, which it may set in between: a page that then found
+    The job may set the baseline between two queries. So the job is read first: a page that found
     neither would not look again.
     """
     if Job.objects.of("make_baseline", track).open().exists():
