@@ -93,9 +93,7 @@ def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
     if not options.no_check and not are_acceptable(site, report, options):
         return REJECTED
     if options.check_only:
-        report.sentences.append("Every file passed the check. Nothing was submitted.")
-        report.sentences.append("Only the site can check whether the docnos exist.")
-        report.print_text()
+        report.print_passed_check()
         return OK
     runs = submit_runs(site, track, report, options)
     # Also for a job that ends before they are scored.
