@@ -3,7 +3,7 @@
     python -m benchmarks.journeys FOLDER
 
 FOLDER has the files of Cranfield as people find them (`cran.qry.xml`, `cran.all.1400.xml`,
-`cranqrel.trec.txt`) and, in `runs`, a run.  One newcomer sets up a task from them, another sends
+`cranqrel.trec.txt`) and, in `runs`, a run.  One newcomer sets up a track from them, another sends
 the run; both start on the first page without an account, and read no documentation.  Waiting is
 measured.  What a person needs is reckoned: to read every word of every page on the way once, and
 by the keystroke-level model of Card, Moran and Newell (1980) to click, to type and to pick a file.
@@ -114,7 +114,7 @@ def main() -> None:
 def _rows(newcomer: Callable[[], Newcomer], folder: Path) -> Iterator[tuple[str, ...]]:
     ada, ben = newcomer(), newcomer()
     set_up(ada, folder)
-    yield "set up a task from Cranfield, sign-up included", *ada.since_then()
+    yield "set up a benchmark from Cranfield, sign-up included", *ada.since_then()
     ben.signs_up("ben")
     signed_in = ben.clicks
     send(ben, folder)

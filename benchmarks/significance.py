@@ -46,8 +46,8 @@ def main() -> None:
     family(200, 250)
     for runs, topics in ((500, 50), (100, 7000)):
         every_pair(runs, topics)
-    tables.heading("Tasks")
-    tables.table(("what", "systems", "collections", "topics of each", "processor"), tasks())
+    tables.heading("Benchmarks")
+    tables.table(("what", "systems", "collections", "topics of each", "processor"), benchmarks())
 
 
 def all_pairs(runs: int, topics: int) -> tuple[str, ...]:
@@ -103,9 +103,9 @@ def every_pair(runs: int, topics: int) -> None:
     )
 
 
-def tasks() -> Iterator[tuple[str, ...]]:
-    """What a task of many collections takes."""
-    small, large = task_of(100, 20, 50), task_of(501, 100, 50)
+def benchmarks() -> Iterator[tuple[str, ...]]:
+    """What a benchmark of many collections takes."""
+    small, large = benchmark_of(100, 20, 50), benchmark_of(501, 100, 50)
     pairs = [(system, 0) for system in range(1, 501)]
     unknown = [None] * len(pairs)
     rows: tuple[tuple[str, list[Collected], Callable[[], object]], ...] = (
@@ -114,25 +114,25 @@ def tasks() -> Iterator[tuple[str, ...]]:
         ("leads over the baseline", large, lambda: compute_leads(large, pairs, unknown)),
         ("one lead", large, lambda: compute_lead(large, 1, 0)),
     )
-    for what, task, work in rows:
+    for what, benchmark, work in rows:
         start = time.process_time()
         work()
         taken = seconds(time.process_time() - start)
-        systems, topics = task[0].scores.shape
-        yield f"{what}, {PAIR_DRAWS:,} draws", str(systems), str(len(task)), str(topics), taken
+        systems, topics = benchmark[0].scores.shape
+        yield f"{what}, {PAIR_DRAWS:,} draws", str(systems), str(len(benchmark)), str(topics), taken
 
 
-def task_of(systems: int, collections: int, topics: int) -> list[Collected]:
+def benchmark_of(systems: int, collections: int, topics: int) -> list[Collected]:
     """Systems of unequal skill on topics of unequal difficulty; half are variants of the first."""
     draw = np.random.default_rng([systems, collections, topics])
     skill = draw.normal(0, 0.3, systems)
-    task = []
+    benchmark = []
     for place in range(collections):
         difficulty, noise = draw.normal(0, 1.2, topics), draw.normal(0, 0.7, (systems, topics))
         noise[1 : systems // 2] = noise[0] + noise[1 : systems // 2] / 10
         scores = 1 / (1 + np.exp(difficulty - skill[:, np.newaxis] - noise))
-        task.append(Collected(scores.round(4), [(place, topic) for topic in range(topics)]))
-    return task
+        benchmark.append(Collected(scores.round(4), [(place, topic) for topic in range(topics)]))
+    return benchmark
 
 
 def scores_of(runs: int, topics: int) -> FloatArray:

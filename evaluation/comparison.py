@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Asked, Measure
+from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
 from evaluation.reading.runs import Run
 from evaluation.scoring import ScoringRules, build_record, values_by_topic
@@ -95,10 +96,9 @@ class Design:
                 f"studentised maximum over all pairs of {runs} runs (sign flips); "
                 f"alpha {self.alpha:g}"
             )
-        count = runs - 1
         return (
-            f"{TESTS[self.test]}; p adjusted: {CORRECTIONS[self.adjustment]}, over {count} "
-            f"{'comparison' if count == 1 else 'comparisons'}; alpha {self.alpha:g}"
+            f"{TESTS[self.test]}; p adjusted: {CORRECTIONS[self.adjustment]}, over "
+            f"{counted(runs - 1, 'comparison')}; alpha {self.alpha:g}"
         )
 
 

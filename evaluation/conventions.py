@@ -17,8 +17,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-SCORING_VERSION = 1
+SCORING_VERSION = 2
 """Increased only when a change can alter the value of a score."""
+
+POOLED = -1
+"""The grade of a document in the pool that is not judged; lower ones, such as -2, mean junk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,17 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
-# The names that libraries give the columns of runs and judgments.
-TOPICS = ("topic", "qid", "query_id", "q_id", "query")
-DOCNOS = ("docno", "doc_id", "docid", "document")
+# The names that libraries and files give the columns of runs and judgments.
+TOPICS = (
+    *("topic", "qid", "query_id", "query-id", "q_id", "topic_id", "topic-id", "topicid", "queryid"),
+    *("topic_number", "number", "num", "query"),
+)
+DOCNOS = (
+    *("docno", "doc_id", "doc-id", "docid", "document", "document_id", "corpus-id", "corpus_id"),
+    *("pid", "passage_id", "passage-id", "did"),
+)
 SCORES = ("score", "similarity")
-GRADES = ("grade", "label", "relevance", "rel")
+GRADES = ("grade", "label", "relevance", "rel", "judgment", "judgement", "rating", "score")
 SUBTOPICS = ("subtopic", "subtopic_id", "iteration")
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.conventions import CONVENTIONS, HOUSE, Convention
+from evaluation.conventions import CONVENTIONS, HOUSE, POOLED, Convention
 from evaluation.problems import Problems, refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
-from evaluation.reading.columns import LONGEST_IDENTIFIER
+from evaluation.reading.columns import LONGEST_IN_BLOCKS
 from evaluation.reading.docnos import SPREAD, Table, hash_all_words, words_of
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
@@ -57,6 +57,7 @@ class Judgments:
     strata: for each topic of a stratified sample the stratum of each document; else empty.
     subtopics: for each topic the grades of each document by subtopic; else empty.
     probabilities: for each topic the probability of each subtopic; else empty.
+    left_out: judged topics that are not evaluated.
     """
 
     topics: tuple[bytes, ...]
@@ -67,6 +68,7 @@ class Judgments:
     strata: Sequence[Mapping[bytes, bytes]] = field(default=(), repr=False)
     subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = field(default=(), repr=False)
     probabilities: Sequence[Mapping[bytes, float]] = field(default=(), repr=False)
+    left_out: Set[bytes] = field(default=frozenset(), repr=False)
     _known: dict[Hashable, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -179,6 +181,7 @@ class Intents:
 
     document: int64[E], ascending; intent: int64[E], counted over all topics; grade: int32[E].
     topic: int64, the topic of each document, whose numbers are those of `document`.
+    place: int64, the place of each document by its docno, the highest of a topic first.
     topic_of: int64, the topic of each intent; names: the subtopic of each intent.
     weight: float64, the probability of each intent, 1 where all of its topic are equal.
     """
@@ -187,6 +190,7 @@ class Intents:
     intent: IntArray
     grade: Int32Array
     topic: IntArray
+    place: IntArray
     topic_of: IntArray
     names: tuple[bytes, ...]
     weight: FloatArray
@@ -197,13 +201,24 @@ class Intents:
         if not judgments.subtopics:
             topic, topics = judgments.topic.astype(np.int64), np.arange(len(judgments.topics))
             document, equal = np.arange(len(topic)), np.ones(len(topics))
-            return cls(document, topic, judgments.grade, topic, topics, judgments.topics, equal)
-        numbers: dict[tuple[int, bytes], int] = {}
+            # Of one intent all relevant documents gain the same, so their order is no matter.
+            by_topic = (topic, document, topics)
+            return cls(document, topic, judgments.grade, *by_topic, judgments.topics, equal)
+        subtopics = [
+            sorted(
+                {subtopic for grades in judged.values() for subtopic in grades},
+                key=lambda name: (len(name), name),
+            )
+            for judged in judgments.subtopics
+        ]
+        named = [(topic, name) for topic, names in enumerate(subtopics) for name in names]
+        numbers = {pair: number for number, pair in enumerate(named)}
+        # Sorted, because the order of lines in the file must not change the last digit of a sum.
         rows = [
-            (document, numbers.setdefault((topic, subtopic), len(numbers)), grade)
+            (document, numbers[topic, subtopic], grade)
             for topic, judged in enumerate(judgments.subtopics)
             for docno, document in judgments.labels[topic].items()
-            for subtopic, grade in judged[docno].items()
+            for subtopic, grade in sorted(judged[docno].items())
         ]
         document, intent, grade = np.array(rows, np.int64).reshape(-1, 3).T
         likely = judgments.probabilities or [{}] * len(judgments.topics)
@@ -212,10 +227,20 @@ class Intents:
             intent,
             grade.astype(np.int32),
             judgments.documents.topic.astype(np.int64),
-            np.array([topic for topic, _ in numbers], np.int64),
-            tuple(name for _, name in numbers),
-            np.array([likely[topic].get(name, 1.0) for topic, name in numbers], np.float64),
+            _places_by_docno(judgments.labels),
+            np.array([topic for topic, _ in named], np.int64),
+            tuple(name for _, name in named),
+            np.array([likely[topic].get(name, 1.0) for topic, name in named], np.float64),
         )
+
+
+def _places_by_docno(labels: Sequence[Mapping[bytes, int]]) -> IntArray:
+    """Return the place of each numbered document in its topic, the highest docno first."""
+    places = np.zeros(sum(map(len, labels)), np.int64)
+    for numbered in labels:
+        for place, docno in enumerate(sorted(numbered, reverse=True)):
+            places[numbered[docno]] = place
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +273,12 @@ class JudgedRun:
     def relevant(self, rel: int) -> BoolArray:
         """Return which rows are relevant documents."""
         return self.grade >= rel
+
+    @property
+    def judged(self) -> BoolArray:
+        """Which rows are judged documents, junk included."""
+        judged: BoolArray = self.grade != POOLED
+        return judged
 
     def within(self, cutoff: int | None) -> BoolArray:
         """Return which rows are in the first `cutoff` ranks; all rows without a cutoff."""
@@ -282,12 +313,12 @@ class JudgedRun:
         )
 
     def filled(self, grade: int) -> JudgedRun:
-        """Return the run as if every unjudged or negative document it retrieved had this grade."""
+        """Return the run as if every unjudged document it retrieved had this grade."""
         retrieved = Ragged(
             np.repeat(np.arange(len(self.retrieved)), self.retrieved), self.rows.topics
         )
         grades = np.full(len(retrieved.topic), grade, np.int32)
-        keep = self.grade >= 0
+        keep = self.judged
         grades[retrieved.starts[self.topic[keep]] + self.rank[keep] - 1] = self.grade[keep]
         holes = self.retrieved - self.rows.count(keep)
         return replace(
@@ -355,7 +386,9 @@ def prepare(
     subtopics = [qrels.subtopics.get(topic, {}) for topic in chosen] if qrels.subtopics else ()
     likely = [qrels.probabilities.get(topic, {}) for topic in chosen] if qrels.probabilities else ()
     grades = [qrels.grades[topic] for topic in chosen]
-    return _prepared(chosen, grades, top_grade, strata, subtopics, likely)
+    left_out = qrels.grades.keys() - chosen
+    prepared = _prepared(chosen, grades, top_grade, strata, subtopics, likely)
+    return replace(prepared, left_out=left_out) if left_out else prepared
 
 
 def _prepared(
@@ -580,7 +613,7 @@ class Index:
     def of(cls, topics: Sequence[bytes], grades: Sequence[dict[bytes, int]]) -> Index:
         names = list(chain.from_iterable(grades))
         # The block reader accepts no longer docno.
-        short = np.fromiter(map(len, names), np.intp, len(names)) <= LONGEST_IDENTIFIER
+        short = np.fromiter(map(len, names), np.intp, len(names)) <= LONGEST_IN_BLOCKS
         docnos = words_of(np.array(list(compress(names, short.tolist())), dtype="S"))
         sizes = list(map(len, grades))
         number = np.repeat(np.arange(1, len(grades) + 1, dtype=np.uint64), sizes)[short]

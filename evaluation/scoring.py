@@ -12,8 +12,10 @@ from evaluation.expectations import expected_scores, find_ties
 from evaluation.frames import build_frame
 from evaluation.judging import JudgedRun, Judging, Judgments, judge
 from evaluation.measures import Asked, Measure, MeasureError
+from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
 from evaluation.reading.paths import ANY_RUN, open_input
+from evaluation.reading.repairs import refuse_other_topics
 from evaluation.reading.runs import Run, read_run, read_run_leniently
 from evaluation.tables import Table, table_text, text_of
 
@@ -137,9 +139,8 @@ class RunScores:
         return build_frame((dict(zip(names, row, strict=True)) for row in rows), "topic")
 
     def __str__(self) -> str:
-        rows = [[name, f"{value:.{DIGITS}f}"] for name, value in self.means.items()]
-        count = len(self.topics)
-        note = f"{self.tag}, {count:,} {'topic' if count == 1 else 'topics'}"
+        rows = [[name, f"{value:z.{DIGITS}f}"] for name, value in self.means.items()]
+        note = f"{self.tag}, {counted(len(self.topics), 'topic')}"
         return table_text(Table(["measure", "value"], rows, texts=2, note=note))
 
     __repr__ = __str__
@@ -165,6 +166,18 @@ def values_by_topic(
         return lambda measure: measure.scores(judged)
     tied = find_ties(run, judged)
     return lambda measure: expected_scores(measure, tied)
+
+
+def check_topics(run: Run, judgments: Judgments) -> Run:
+    """Return the run; raises `Refused` where none of its topics is judged.
+
+    Not for runs that are read as trec_eval reads them: it scores such a run.
+    """
+    answered = run.rankings.keys()
+    judged = judgments.left_out | {*judgments.topics}
+    if answered and answered.isdisjoint(judged):
+        raise refuse_other_topics(answered, sorted(judged))
+    return run
 
 
 def build_record(run: Run, judgments: Judgments, rules: ScoringRules) -> JudgedRun:

@@ -42,13 +42,16 @@ def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
     """Kendall's tau_a: (C - D) / (n (n - 1) / 2) over n items.
 
     C counts pairs in the same order, D pairs in opposite orders; tied pairs count in neither.
-    In [-1, 1]; None below two items (Kendall, Biometrika 1938).
+    In [-1, 1]; None where all items of one side are tied, or below two items (Kendall,
+    Biometrika 1938).
 
     >>> kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]))
     0.6666666666666666
     """
-    pairs = len(one) * (len(one) - 1)
-    return float((_order(one) * _order(other)).sum() / pairs) if pairs else None
+    first, second = _order(one), _order(other)
+    if not first.any() or not second.any():
+        return None
+    return float((first * second).sum() / (len(one) * (len(one) - 1)))
 
 
 def kendall_tau_b(one: FloatArray, other: FloatArray) -> float | None:
@@ -95,12 +98,14 @@ def tau_ap(scores: FloatArray, reference: FloatArray) -> float | None:
     """tau_AP of an order against a reference, which weights disagreement near the top more.
 
     2 / (n - 1) sum over positions i >= 2 of C(i) / (i - 1), minus 1, where C(i) counts the items
-    above position i that the reference also ranks above the item at i. In [-1, 1]; None below
-    two items (Yilmaz, Aslam and Robertson, SIGIR 2008). With ties it is the mean over all ways
-    to break them, in `scores` and in `reference`.
+    above position i that the reference also ranks above the item at i. In [-1, 1]; None where
+    all items of one side are tied, or below two items (Yilmaz, Aslam and Robertson, SIGIR 2008).
+    With ties it is the mean over all ways to break them, in `scores` and in `reference`; but two
+    items that are tied in both are in the same order, so every order agrees with itself.
 
-    >>> tau_ap(np.array([2.0, 2.0, 1.0]), np.array([3.0, 2.0, 1.0]))
-    0.5
+    >>> tied = np.array([2.0, 2.0, 1.0])
+    >>> tau_ap(tied, np.array([3.0, 2.0, 1.0])), tau_ap(tied, tied)
+    (0.5, 1.0)
     """
     found = tau_ap_matrix(np.array([scores, reference]))[0, 1]
     return None if np.isnan(found) else float(found)
@@ -112,7 +117,7 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
     Element [i, j] is `tau_ap(boards[i], boards[j])`, NaN for None.
 
     >>> tau_ap_matrix(np.array([[2.0, 2.0, 1.0], [3.0, 2.0, 1.0]])).tolist()
-    [[0.5, 0.5], [0.5, 1.0]]
+    [[1.0, 0.5], [0.5, 1.0]]
     """
     rows, items = boards.shape
     if items < 2:
@@ -121,14 +126,17 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
     above, tied = orders < 0, orders == 0
     # For each item: the probability that a reference ranks each other item above it.
     right = (1 - orders.swapaxes(1, 2)) * 0.5
+    alike = right + tied.swapaxes(1, 2) * 0.5
     shares = _expected_shares(
         above.sum(axis=2, keepdims=True),
         tied.sum(axis=2, keepdims=True),
         above.astype(np.float64) @ right,
-        # An item ties with itself in the reference, which would add 0.5: subtract it.
-        tied.astype(np.float64) @ right - 0.5,
+        # An item ties with itself in both, which would add 1: subtract it.
+        tied.astype(np.float64) @ alike - 1,
     )
     taus: FloatArray = 2 * shares.sum(axis=0) / (items - 1) - 1
+    without_order = tied.all(axis=(0, 2))
+    taus[without_order[:, np.newaxis] | without_order] = np.nan
     return taus
 
 

@@ -13,6 +13,7 @@ from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
+from evaluation.phrases import counted
 from evaluation.tables import Table
 
 EPILOG = """
@@ -43,11 +44,11 @@ def run(options: argparse.Namespace) -> int:
     rows = [
         [
             *(every[one].name, every[other].name),
-            *(f"{taus[one, other]:.{options.digits}f}" for taus in (tau, tau_ap)),
+            *(f"{taus[one, other]:z.{options.digits}f}" for taus in (tau, tau_ap)),
         ]
         for one, other in permutations(range(len(every)), 2)
     ]
     header = ["measure", "reference", "tau", "tau_AP"]
-    table = Table(header, rows, texts=2, note=f"{len(options.runs)} runs")
+    table = Table(header, rows, texts=2, note=counted(len(options.runs), "run"))
     tables.print_table(table, options.format)
     return 0

@@ -54,7 +54,7 @@ def build_rows(asked: Asked, records: Records, digits: int) -> list[list[str]]:
     def build_row(tag: str, judged: JudgedRun) -> list[str]:
         low, high = asked.measure.bounds(judged)
         reached = (low, asked.measure.scores(judged), high)
-        means = [f"{asked.measure.aggregate(each):.{digits}f}" for each in reached]
+        means = [f"{asked.measure.aggregate(each):z.{digits}f}" for each in reached]
         return [asked.name + mark, tag, *means]
 
     return [build_row(*each) for each in zip(records.tags, records.judged, strict=True)]

@@ -12,13 +12,12 @@ from typing import Any
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
 from evaluation.measures import SAMPLED
+from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
 from evaluation.reading import paths
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.docnos import Docnos
-from evaluation.reading.documents import read_documents
 from evaluation.reading.qrels import Qrels, read_qrels
-from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import read_run
 from evaluation.reading.topics import read_topics
@@ -38,8 +37,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--judged", metavar="FILE", help="topics that count, or their numbers (all)"
     )
-    parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of docnos")
     parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
+    files.add_judgments_option(parser)
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one problem per line"
     )
@@ -49,22 +48,12 @@ def parser() -> argparse.ArgumentParser:
 
 def add_rules(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--tag", help="expected run tag; with --fix tag the tag to use")
-    files.add_fix_option(group)
-    group.add_argument(
-        "--takes",
-        metavar="FORMAT",
-        nargs="+",
-        choices=RUN_FORMATS,
-        default=["trec"],
-        help=f"accepted formats, from {', '.join(RUN_FORMATS)} (trec)",
-    )
+    files.add_run_rules(group)
     group.add_argument(
         "--depth", metavar="N", type=int, default=1000, help="maximum documents per topic (1000)"
     )
     group.add_argument("--cutoff", metavar="K", type=int, help="note ties at this cutoff rank")
     group.add_argument("--missing-topics", choices=("warn", "refuse"), default="warn")
-    group.add_argument("--unknown-documents", choices=("refuse", "drop"), default="refuse")
-    group.add_argument("--duplicates", choices=("refuse", "keep_best"), default="refuse")
 
 
 @dataclass(frozen=True)
@@ -96,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     given: list[Any] = []
     for path, read in (
         (options.topics, topic_numbers),
-        (options.docnos, read_docnos),
+        (options.docnos, files.read_docnos),
         (options.judged, topic_numbers),
     ):
         try:
@@ -120,21 +109,22 @@ def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems
     """The warnings of an accepted file and what it holds; raises `Refused`."""
     with paths.open_input(options.run, RUN_LIMITS) as file:
         if options.qrels:
-            qrels = read_qrels(file, known.topics, known.docnos, format=paths.judgment_format(file))
+            format = options.qrels_format or paths.judgment_format(file)
+            qrels = read_qrels(file, known.topics, known.docnos, format=format)
             return qrels.problems, summary_of(qrels)
         accepted = read_run(file, build_rules(options, known))
-        holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
-        return accepted.problems, f"tag {accepted.tag}, {holds}"
+        topics, lines = counted(len(accepted.rankings), "topic"), counted(accepted.lines, "line")
+        return accepted.problems, f"tag {accepted.tag}, {topics}, {lines}"
 
 
 def summary_of(qrels: Qrels) -> str:
     """What judgments hold, and for a sample what can be measured with it."""
-    holds = f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
+    holds = f"{counted(len(qrels.grades), 'topic')}, {counted(qrels.count, 'judgment')}"
     undrawn = sum(grade < 0 for judged in qrels.grades.values() for grade in judged.values())
     if not qrels.strata or not undrawn:
         return holds
     return (
-        f"{holds}, of them {undrawn:,} documents not drawn: a sample, from which only"
+        f"{holds}, of them {counted(undrawn, 'document')} not drawn: a sample, from which only"
         f" {' and '.join(SAMPLED)} estimate"
     )
 
@@ -160,14 +150,6 @@ def plain_numbers(path: str) -> dict[bytes, None]:
         lines = [line.split() for line in file]
     one_word = all(len(words) <= 1 for words in lines)
     return dict.fromkeys(word for words in lines for word in words) if one_word else {}
-
-
-def read_docnos(path: str) -> Docnos:
-    problems = Problems()
-    with paths.open_input(path) as file:
-        docnos = Docnos.of(document.docno.encode() for document in read_documents(file, problems))
-    problems.raise_if_refused()
-    return docnos
 
 
 def print_problems(options: argparse.Namespace, problems: Problems) -> None:

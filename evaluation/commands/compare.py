@@ -202,7 +202,7 @@ def probabilities_of(comparison: Comparison, digits: int) -> list[str]:
 
 def row_of(comparison: Comparison, digits: int) -> list[str]:
     def value(number: float | None, signed: str = "") -> str:
-        return "" if number is None else f"{number:{signed}.{digits}f}"
+        return "" if number is None else f"{number:{signed}z.{digits}f}"
 
     first = [comparison.measure, comparison.run, comparison.verdict, value(comparison.mean)]
     outcome = comparison.outcome
@@ -215,6 +215,6 @@ def row_of(comparison: Comparison, digits: int) -> list[str]:
         value(outcome.high, "+"),
         "" if outcome.p is None else f"{outcome.p:.3g}",
         "" if outcome.p_adjusted is None else f"{outcome.p_adjusted:.3g}",
-        "" if outcome.effect_size is None else f"{outcome.effect_size:+.2f}",
+        "" if outcome.effect_size is None else f"{outcome.effect_size:+z.2f}",
         *(str(count) for count in (outcome.wins, outcome.losses, outcome.ties)),
     ]

@@ -13,6 +13,7 @@ from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors, 
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
 from evaluation.commands.score import add_table_options
+from evaluation.phrases import counted
 from evaluation.problems import Refused
 from evaluation.reading import paths
 from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
@@ -34,6 +35,7 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 def parser() -> argparse.ArgumentParser:
     parser = command_parser("kappa", "Compare the grades of two or more assessors.", EPILOG)
     parser.add_argument("qrels", metavar="QRELS", nargs="+", help=".gz is unpacked; - is stdin")
+    files.add_judgments_option(parser)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
         "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
@@ -59,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
         else:
             assessors = {}
             for name, path in zip(names_of(options.qrels), options.qrels, strict=True):
-                assessors[name] = paths.read_judgments(path, options.lenient)
+                assessors[name] = paths.read_judgments(
+                    path, options.lenient, format=options.qrels_format
+                )
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     if len(assessors) < 2:
@@ -95,9 +99,9 @@ def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace)
     rows += [[*overall, *row(each, list(assessors), options)] for each in found]
     header = ["assessors", "statistic", "documents", "value", "low", "high"]
     note = (
-        f"{len(assessors)} assessors, {len(topics)} topics; relevant from grade"
-        f" {options.bin or options.rel}; {options.level:.0%} intervals: bootstrap over topics,"
-        f" {options.draws:,} draws, seed {options.seed}"
+        f"{counted(len(assessors), 'assessor')}, {counted(len(topics), 'topic')}; relevant from"
+        f" grade {options.bin or options.rel}; {options.level:.0%} intervals: bootstrap over"
+        f" topics, {options.draws:,} draws, seed {options.seed}"
     )
     if options.by_topic:
         table = Table(["topic", *header], rows, texts=3, note=note)
@@ -108,5 +112,5 @@ def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace)
 
 def row(found: Agreement, names: Sequence[str], options: argparse.Namespace) -> list[str]:
     values = (found.value, found.low, found.high)
-    cells = ["-" if value is None else f"{value:.{options.digits}f}" for value in values]
+    cells = ["-" if value is None else f"{value:z.{options.digits}f}" for value in values]
     return [found.name_assessors(names), found.statistic, str(found.documents), *cells]

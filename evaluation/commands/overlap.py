@@ -9,8 +9,8 @@ from evaluation.agreement import rbo
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
 from evaluation.commands.score import add_table_options
-from evaluation.problems import Refused
-from evaluation.reading import paths
+from evaluation.phrases import counted
+from evaluation.problems import Refused, refuse
 from evaluation.reading.runs import Run
 from evaluation.tables import Table, text_of
 
@@ -34,23 +34,30 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-M", dest="depth", metavar="N", type=whole_number(1), default=20, help="cut at N"
     )
+    files.add_run_rules(parser)
     add_table_options(parser)
     return parser
 
 
 def run(options: argparse.Namespace) -> int:
-    runs = []
+    runs: list[Run] = []
     for path in options.runs:
         try:
-            runs.append(paths.read_any_run(path, options.lenient))
+            known = runs[0].rankings if runs else ()
+            runs.append(files.read_whole_run(path, known, options))
         except (Refused, OSError) as reason:
             return files.report_refusal(path, reason)
     one, other = runs
+    if one.rankings.keys().isdisjoint(other.rankings):
+        ours, theirs = (text_of(next(iter(run.rankings))) for run in runs)
+        message = f'the runs have no topic in common: the first has "{ours}", the second "{theirs}"'
+        return files.report_refusal(options.runs[1], refuse("E_UNKNOWN_TOPIC", message))
     rows = [
         [text_of(topic), f"{overlap_on_topic(one, other, topic, options):.{options.digits}f}"]
         for topic in sorted(one.rankings.keys() | other.rankings.keys())
     ]
-    note = f"the first {options.depth} documents of {one.tag} and {other.tag}; p = {options.p:g}"
+    looked_at = f"the first {counted(options.depth, 'document')} of {one.tag} and {other.tag}"
+    note = f"{looked_at}; p = {options.p:g}"
     table = Table(["topic", "RBO"], rows, texts=1, note=note)
     tables.print_table(table, options.format)
     return 0

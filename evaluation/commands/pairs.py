@@ -20,6 +20,7 @@ from evaluation.commands.score import (
 )
 from evaluation.comparison import METHODS, DecidedPairs, Pairs, Records, decide_all_pairs
 from evaluation.measures import Asked
+from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
 from evaluation.significance import PairDecisions, Scale, decide_pairs, scale_of
 from evaluation.tables import Table
@@ -94,7 +95,7 @@ def printed_difference(pairs: Pairs, run: int, other: int, scale: Scale, digits:
 def ranks_of(found: DecidedPairs, run: int, digits: int) -> list[str]:
     pairs = found.pairs
     ranks = [str(int(end[run])) for end in (pairs.rank_low, pairs.rank_high)]
-    mean = f"{found.value(run):.{digits}f}"
+    mean = f"{found.value(run):z.{digits}f}"
     return [found.asked.name, found.tags[run], pairs.letters[run], mean, *ranks]
 
 
@@ -111,9 +112,10 @@ def warn_of_unequal_pairs(scores: FloatArray, measure: str) -> None:
 
 def note_of(pairs: Pairs, options: argparse.Namespace) -> str:
     def value(number: float | None) -> str:
-        return "undefined" if number is None else f"{number:.{options.digits}f}"
+        return "undefined" if number is None else f"{number:z.{options.digits}f}"
 
-    note = f"{len(pairs.means)} runs and {pairs.topics} topics; alpha {options.alpha:g}"
+    runs, topics = counted(len(pairs.means), "run"), counted(pairs.topics, "topic")
+    note = f"{runs} and {topics}; alpha {options.alpha:g}"
     if isinstance(pairs, PairDecisions):
         note = f"studentised maximum over {note}, critical t {value(pairs.critical)}"
     else:
@@ -121,5 +123,5 @@ def note_of(pairs: Pairs, options: argparse.Namespace) -> str:
         note = f"{name} over {note}, margin {value(pairs.margin)}"
     if not isinstance(pairs, PairDecisions) and pairs.residual_variance is not None:
         note += f", residual variance {value(pairs.residual_variance)}"
-    left_out = f"; {pairs.undefined} topics excluded, undefined for a run"
+    left_out = f"; {counted(pairs.undefined, 'topic')} excluded, undefined for a run"
     return note + (left_out if pairs.undefined else "")

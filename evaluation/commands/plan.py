@@ -20,6 +20,7 @@ from evaluation.commands.score import (
     requested_measures,
 )
 from evaluation.measures import Asked
+from evaluation.phrases import counted
 from evaluation.pooling import compare_depths
 from evaluation.significance import (
     Variances,
@@ -161,10 +162,12 @@ def depths_table(read: Rescoring, asked: Asked, options: argparse.Namespace) -> 
         [
             *(str(n) for n in (each.depth, each.documents, each.judged, each.relevant)),
             f"{each.hours(options.seconds):.1f}",
-            *("-" if t is None else f"{t:.{options.digits}f}" for t in (each.tau, each.tau_ap)),
+            *("-" if t is None else f"{t:z.{options.digits}f}" for t in (each.tau, each.tau_ap)),
         ]
         for each in found
     ]
-    note = f"{asked.name}; {len(read.runs)} runs; {options.seconds:g} seconds per document"
+    unit = "second" if options.seconds == 1 else "seconds"
+    pace = f"{options.seconds:g} {unit} per document"
+    note = f"{asked.name}; {counted(len(read.runs), 'run')}; {pace}"
     header = ["depth", "documents", "judged", "relevant", "hours", "tau", "tau_AP"]
     return Table(header, rows, texts=0, note=note)

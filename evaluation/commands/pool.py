@@ -21,6 +21,7 @@ from evaluation.pooling import (
 )
 from evaluation.problems import Refused
 from evaluation.reading import paths
+from evaluation.reading.repairs import refuse_other_topics
 from evaluation.reading.runs import Run
 from evaluation.tables import Table, text_of
 
@@ -71,6 +72,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="exclude documents judged here (--format sample: write their grades)",
     )
+    files.add_judgments_option(parser)
+    files.add_run_rules(parser)
     parser.add_argument("--order", choices=("docno", "random", "priority"), default="docno")
     parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
     parser.add_argument("--format", choices=("trec", "tsv", "json", "sample"), default="trec")
@@ -81,11 +84,16 @@ def run(options: argparse.Namespace) -> int:
     path, qrels = options.qrels, None
     try:
         if options.qrels is not None:
-            qrels = paths.read_judgments(options.qrels, options.lenient)
+            qrels = paths.read_judgments(
+                options.qrels, options.lenient, format=options.qrels_format
+            )
         runs = []
         for place, path in enumerate(options.runs, 1):
             files.show_current_file(place, options.runs)
-            runs.append(paths.read_any_run(path, options.lenient))
+            run = files.read_whole_run(path, () if qrels is None else qrels.grades, options)
+            if qrels is not None and run.rankings.keys().isdisjoint(qrels.grades):
+                raise refuse_other_topics(run.rankings.keys(), qrels.grades)
+            runs.append(run)
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     try:

@@ -41,7 +41,7 @@ def number_text(value: float, layout: Layout, whole: bool = False) -> str:
         return "nan"
     if whole and float(value).is_integer():
         return str(int(value))
-    return f"{value:.{DECIMALS}f}" if layout.digits is None else f"{value:.{layout.digits}g}"
+    return f"{value:z.{DECIMALS}f}" if layout.digits is None else f"{value:.{layout.digits}g}"
 
 
 def score_text(asked: Asked, value: float, layout: Layout) -> str:

@@ -14,7 +14,6 @@ from evaluation.judging import Judgments, prepare
 from evaluation.measures import Measure
 from evaluation.problems import Refused
 from evaluation.ragged import FloatArray
-from evaluation.reading import paths
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run
 from evaluation.scoring import build_record
@@ -54,7 +53,8 @@ def read_rescoring(options: argparse.Namespace) -> Rescoring | None:
         runs = []
         for place, path in enumerate(options.runs, 1):
             files.show_current_file(place, options.runs)
-            runs.append(paths.read_any_run(path, options.lenient))
+            run = files.read_whole_run(path, judgments.topics, options)
+            runs.append(files.check_run(path, run, judgments, options))
     except (Refused, OSError) as reason:
         files.report_refusal(path, reason)
         return None

@@ -115,16 +115,16 @@ def build_table(
             rows.append(
                 [
                     *(team.team, read.runs[run].tag, str(team.unique), str(team.unique_relevant)),
-                    *(f"{score:.{digits}f}" for score in scores[:2]),
-                    *(f"{scores[2]:+.1f}", *map(str, moved)),
-                    "-" if team.tau is None else f"{team.tau:.{digits}f}",
+                    *(f"{score:z.{digits}f}" for score in scores[:2]),
+                    *(f"{scores[2]:+z.1f}", *map(str, moved)),
+                    "-" if team.tau is None else f"{team.tau:z.{digits}f}",
                 ]
             )
     header = [
         *("team", "run", "unique", "relevant", asked.name, "without"),
         *("change %", "rank", "rank without", "tau"),
     ]
-    lowest = "-" if found.lowest_tau is None else f"{found.lowest_tau:.{digits}f}"
+    lowest = "-" if found.lowest_tau is None else f"{found.lowest_tau:z.{digits}f}"
     note = (
         f"{asked.name}: mean error {found.mean_error:.{digits}f}, lowest tau {lowest};"
         f" pool depth {options.pool_depth}"

@@ -158,7 +158,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
     add_ties_option(parser)
-    files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
     parser.add_argument("-n", dest="no_summary", action="store_true", help="print no `all` lines")
@@ -210,7 +209,7 @@ def read_judgments(options: argparse.Namespace) -> Judgments:
     asked, intents = requested_measures(options), read_intents(options)
     subtopics = options.subtopics or intents is not None
     subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
-    qrels = paths.read_judgments(options.qrels, options.lenient, subtopics)
+    qrels = paths.read_judgments(options.qrels, options.lenient, subtopics, options.qrels_format)
     if intents is not None:
         qrels = with_probabilities(qrels, intents)
     for topic in sorted(options.without_topics - qrels.grades.keys()):

@@ -11,6 +11,7 @@ from evaluation import tables
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
 from evaluation.marks import Mark, replay
+from evaluation.phrases import counted
 from evaluation.problems import Refused, refuse
 from evaluation.reading.marks import FORMATS, MarkLog, assessor_of, read_assessor_folder
 from evaluation.reading.paths import open_input, read_judgments
@@ -109,21 +110,14 @@ def summary_of(
     assessors = len({mark.assessor for mark in marks})
     valid = len(replay(marks))
     others = "" if valid == len(marks) else f", {valid:,} valid after corrections"
-    yield f"{count(len(marks), 'mark')} of {count(assessors, 'assessor')}{others}"
+    yield f"{counted(len(marks), 'mark')} of {counted(assessors, 'assessor')}{others}"
     several = [each for each in settled if len(each.grades) > 1]
     one = sum(len(each.grades) == 1 for each in settled)
     differing = sum(each.is_disputed for each in several)
-    yield f"{count(one, 'document')} with one opinion"
-    yield f"{count(len(several), 'document')} with several opinions, {differing:,} of them disputed"
+    yield f"{counted(one, 'document')} with one opinion"
+    disputed = f"{differing:,} of them disputed"
+    yield f"{counted(len(several), 'document')} with several opinions, {disputed}"
     ungraded = sum(each.grade is None for each in settled)
-    yield f"{count(ungraded, 'document')} without a grade"
+    yield f"{counted(ungraded, 'document')} without a grade"
     if unknown := set(decisions) - {(each.topic, each.docno) for each in settled}:
         yield f"decisions about documents without marks, ignored: {len(unknown):,}"
-
-
-def count(number: int, noun: str) -> str:
-    """
-    >>> count(1, "mark"), count(1200, "mark")
-    ('1 mark', '1,200 marks')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

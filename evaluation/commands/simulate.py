@@ -18,6 +18,7 @@ from evaluation.commands.score import (
     requested_measures,
 )
 from evaluation.conventions import CONVENTIONS
+from evaluation.phrases import counted
 from evaluation.pooling import (
     ORDERS,
     Budget,
@@ -169,7 +170,7 @@ def build_table(
     for each in outcomes:
         values = [each.judged, None if np.isnan(each.found) else each.found]
         values += [value for board in each.boards for value in (board.tau, board.tau_ap)]
-        cells = ["-" if value is None else f"{value:.{options.digits}f}" for value in values]
+        cells = ["-" if value is None else f"{value:z.{options.digits}f}" for value in values]
         rows.append([each.order, str(each.ending), *cells])
     return Table(header, rows, texts=2, note=note_of(simulation, options))
 
@@ -179,9 +180,9 @@ def note_of(simulation: Simulation, options: argparse.Namespace) -> str:
     documents = sum(len(each.docnos) for each in simulation.candidates)
     by_chance = [name for name in options.orders or ORDERS if ORDERS[name].is_random]
     note = (
-        f"{len(simulation.runs)} runs, {len(simulation.candidates)} topics; {documents:,} judged"
-        f" documents in the pool of depth {simulation.depth}, {simulation.num_relevant:,} relevant"
-        f" (from grade {simulation.rel})"
+        f"{counted(len(simulation.runs), 'run')}, {counted(len(simulation.candidates), 'topic')};"
+        f" {counted(documents, 'judged document')} in the pool of depth {simulation.depth},"
+        f" {simulation.num_relevant:,} relevant (from grade {simulation.rel})"
     )
     if by_chance:
         note += f"; {options.seeds} seeds of {', '.join(by_chance)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.agreement import Agreement, agreement_of_assessors, grades_of
 from evaluation.frames import build_frame
+from evaluation.phrases import counted
 from evaluation.reading.objects import QrelsSource, qrels_from
 from evaluation.reading.paths import open_input
 from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
@@ -53,13 +54,13 @@ class Agreements:
                 row.name_assessors(self.assessors),
                 row.statistic,
                 str(row.documents),
-                *("-" if v is None else f"{v:.{DIGITS}f}" for v in (row.value, row.low, row.high)),
+                *("-" if v is None else f"{v:z.{DIGITS}f}" for v in (row.value, row.low, row.high)),
             ]
             for row in self.rows
         ]
         header = ["assessors", "statistic", "documents", "value", "low", "high"]
-        count = len(self.assessors)
-        note = f"{count} assessors, {self.topics} topics; relevant from grade {self.rel}"
+        assessors, topics = counted(len(self.assessors), "assessor"), counted(self.topics, "topic")
+        note = f"{assessors}, {topics}; relevant from grade {self.rel}"
         return table_text(Table(header, rows, texts=2, note=note))
 
     __repr__ = __str__

@@ -18,6 +18,7 @@ from evaluation.comparison import (
 from evaluation.frames import build_frame
 from evaluation.library.runs import Runs, read_runs
 from evaluation.library.settings import Measures, Scorer, Settings
+from evaluation.phrases import counted
 from evaluation.reading.objects import QrelsSource
 from evaluation.significance.baseline import Correction, Test
 from evaluation.tables import Table, table_text
@@ -71,11 +72,11 @@ class Comparisons:
 
 
 def _cells(row: Comparison) -> list[str]:
-    mean, found = f"{row.mean:.{DIGITS}f}", row.outcome
+    mean, found = f"{row.mean:z.{DIGITS}f}", row.outcome
     if found is None:
         return [mean, "", "", "", ""]
     values = (found.difference, found.low, found.high)
-    cells = ["" if value is None else f"{value:+.{DIGITS}f}" for value in values]
+    cells = ["" if value is None else f"{value:+z.{DIGITS}f}" for value in values]
     return [mean, *cells, "" if found.p_adjusted is None else f"{found.p_adjusted:.3g}"]
 
 
@@ -174,10 +175,11 @@ class RankIntervals:
     def __str__(self) -> str:
         header = ["run", "letters", self.measure, "best rank", "worst rank"]
         rows = [
-            [run, self.letters[run], f"{mean:.{DIGITS}f}", *map(str, self.places[run])]
+            [run, self.letters[run], f"{mean:z.{DIGITS}f}", *map(str, self.places[run])]
             for run, mean in zip(self.runs, self.means, strict=True)
         ]
-        note = f"{len(self.runs)} runs, {self.topics} topics; alpha {self.alpha:g}"
+        runs, topics = counted(len(self.runs), "run"), counted(self.topics, "topic")
+        note = f"{runs}, {topics}; alpha {self.alpha:g}"
         if self.left_out:
             note += f"; excluded, undefined on every topic: {', '.join(self.left_out)}"
         return table_text(Table(header, rows, texts=2, note=note))

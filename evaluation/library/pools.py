@@ -32,7 +32,7 @@ def pool(
     >>> ada, ben = {7: {"d1": 9, "d2": 8}}, {7: {"d3": 5, "d1": 4}}
     >>> found = pool({"ada": ada, "ben": ben}, 1, without={7: {"d3": 0}})
     >>> print(found, list(found.lines()))
-    depth@1: 1 documents of 1 topics (1 to 1 per topic, median 1) [b'7 d1\\n']
+    depth@1: 1 document of 1 topic (1 to 1 per topic, median 1) [b'7 d1\\n']
     """
     read = read_runs(runs, lenient=lenient)
     drawn = [Stratum(*each) for each in strata]

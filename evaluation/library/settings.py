@@ -12,7 +12,7 @@ from evaluation.judging import Judgments, prepare
 from evaluation.measures import DIVERSITY, Asked, parse_measures
 from evaluation.reading.objects import QrelsSource, RunSource, identifier, qrels_from, run_from
 from evaluation.reading.runs import Run
-from evaluation.scoring import ScoringRules, Ties, read_run_to_score
+from evaluation.scoring import ScoringRules, Ties, check_topics, read_run_to_score
 
 Measures = str | Iterable[Any]
 
@@ -64,10 +64,12 @@ class Scorer:
         return cls(prepare(read, chosen, settings.get("top_grade")), asked, rules)
 
     def read(self, run: RunSource, tag: str = "run") -> Run:
-        """Return a run; that of a path is judged while it is read."""
+        """Return a run; that of a path is judged while it is read. Raises `Refused`."""
         if isinstance(run, str | os.PathLike):
-            return read_run_to_score(os.fspath(run), self.judgments, self.rules)
-        return run_from(run, tag)
+            read = read_run_to_score(os.fspath(run), self.judgments, self.rules)
+        else:
+            read = run_from(run, tag)
+        return read if self.rules.lenient else check_topics(read, self.judgments)
 
 
 def rules_of(settings: Settings) -> ScoringRules:

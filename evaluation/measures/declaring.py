@@ -122,7 +122,7 @@ class Definition:
 
     `formula` takes a JudgedRun and the parameters by name and gives one float per topic.
     `at` is the parameter behind `@`; `parameters` are the others in canonical order.
-    `bounds` says whether the two treatments of holes enclose every possible value (`true`),
+    `bounds` says whether the two treatments of what is unjudged enclose every value (`true`),
     are only two scenarios (`scenarios`), or have no meaning for this measure (`none`);
     `unbounded` is the parameter and the value with which they have none.
     """

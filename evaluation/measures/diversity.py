@@ -103,7 +103,7 @@ def greedy_ideal(
     """Sum of novelty gain times weight(rank) over k ranks, the best document first at each.
 
     The best ranking is hard to find, so each rank takes the document that gains most there, as
-    Clarke and others do; of equal ones, the first judged.
+    Clarke and others do; of equal ones that with the highest docno, as ndeval does.
     """
     intents, topics = judgments.intents, len(judgments.topics)
     relevant = intents.grade >= rel
@@ -114,7 +114,7 @@ def greedy_ideal(
     for rank in range(1, k + 1):
         novelty = probability[intent] * (1 - alpha) ** seen[intent]
         gain = np.bincount(document, weights=novelty, minlength=len(free)) * free
-        order = np.lexsort((np.arange(len(free)), -gain, intents.topic))
+        order = np.lexsort((intents.place, -gain, intents.topic))
         topic, first = np.unique(intents.topic[order], return_index=True)
         best = order[first]
         if not gain[best].any():

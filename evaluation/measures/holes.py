@@ -1,6 +1,7 @@
 """Measures that distinguish unjudged documents.
 
-An unjudged document is a hole, and so is one with a negative grade (in the pool, not judged).
+An unjudged document is a hole, and so is one with grade -1 (in the pool, not judged). A lower
+grade, such as -2 for junk, is a judgment: not relevant.
 """
 
 from __future__ import annotations
@@ -189,9 +190,9 @@ def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("Judged", at=CUTOFF, rel=False, bounds="none")
 def judged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
-    """Share of the first k ranks that is not a hole, 1 - unjudged / k.
+    """Share of the first k ranks that is judged, 1 - unjudged / k.
 
-    Ranks that the run leaves empty are not holes; negative grades are.
+    Ranks that the run leaves empty are not counted; grade -1 is.
     Source: trec_eval (1 - unj_k).
 
     >>> example("Judged@5")
@@ -204,12 +205,12 @@ def judged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
     "Unjudged", at=CUTOFF, rel=False, higher_is_better=False, trec_name="unj_{k}", bounds="none"
 )
 def unjudged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
-    """Share of holes in the first k ranks.
+    """Share of unjudged documents in the first k ranks.
 
     Source: trec_eval.
 
     >>> example("Unjudged@5")
     0.4
     """
-    judged = run.rows.count((run.grade >= 0) & run.within(k))
+    judged = run.rows.count(run.judged & run.within(k))
     return (np.minimum(run.retrieved, k) - judged) / k

@@ -144,7 +144,7 @@ def trec_rank_biased_precision(
 def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
     """How much RBP could rise if all unjudged and unretrieved documents were relevant.
 
-    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for the
+    (1 - p) times the sum of p^(i - 1) over unjudged ranks, plus p^n for the
     ranks after the end: 1 minus the same sum over the judged ranks.
     Takes p.
     Source: Moffat and Zobel, TOIS 2008.
@@ -152,7 +152,7 @@ def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
     >>> example("RBPResidual(p=0.8)")
     0.4516
     """
-    judged = np.where(run.grade >= 0, p ** (run.rank - 1.0), 0.0)
+    judged = np.where(run.judged, p ** (run.rank - 1.0), 0.0)
     return np.maximum(1 - (1 - p) * run.rows.sum(judged), 0.0)
 
 

@@ -1,6 +1,6 @@
 """Holes: retrieved documents that are unjudged, and the verdicts that depend on them.
 
-A negative grade counts as unjudged. `worth` is what a document of the top grade adds to a measure
+Grade -1 counts as unjudged. `worth` is what a document of the top grade adds to a measure
 at each rank, computed with the formula of the measure.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.conventions import POOLED
 from evaluation.judging import DEPTH, JudgedRun, Judgments, judge
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.ragged import FloatArray, IntArray
@@ -45,7 +46,7 @@ def holes(run: JudgedRun, cutoffs: Sequence[int] = (5, 10, 20, 100)) -> Holes:
     measures = {k: parse_measure(f"Judged@{k}") for k in cutoffs}
     return Holes(
         judged_at={k: m.aggregate(m.scores(run)) for k, m in measures.items()},
-        unjudged=run.retrieved - run.condensed().retrieved,
+        unjudged=run.retrieved - run.rows.count(run.judged),
     )
 
 
@@ -140,7 +141,7 @@ def _unjudged(
     """The unjudged documents of a ranking with the score that each could add."""
     docnos = run.rankings[topic].docnos if topic in run.rankings else []
     pairs = zip(docnos, gains.tolist(), strict=False)
-    return [(docno, gain) for docno, gain in pairs if gain and graded.get(docno, -1) < 0]
+    return [(docno, gain) for docno, gain in pairs if gain and graded.get(docno, POOLED) == POOLED]
 
 
 def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:

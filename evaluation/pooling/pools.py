@@ -25,7 +25,9 @@ from hashlib import sha256
 from statistics import median
 from typing import Any, Literal, TypeAlias
 
+from evaluation.conventions import POOLED
 from evaluation.frames import build_frame
+from evaluation.phrases import counted
 from evaluation.reading.columns import TO_JUDGE
 from evaluation.reading.runs import Run
 from evaluation.tables import text_of
@@ -110,8 +112,8 @@ class Pool:
         sizes = f"{numbers.smallest:,} to {numbers.largest:,} per topic, median {numbers.middle:g}"
         judged = f"; {numbers.judged:,} judged, {numbers.new:,} to judge"
         return (
-            f"{self.method}: {numbers.documents:,} documents of {len(self.topics):,} topics"
-            f" ({sizes}){'' if grades is None else judged}"
+            f"{self.method}: {counted(numbers.documents, 'document')}"
+            f" of {counted(len(self.topics), 'topic')} ({sizes}){'' if grades is None else judged}"
         )
 
     def __str__(self) -> str:
@@ -132,7 +134,7 @@ class Pool:
         )
 
     def without(self, grades: Grades) -> Pool:
-        """Return the pool without judged documents; a negative grade is not a judgment."""
+        """Return the pool without judged documents; grade -1 is not a judgment."""
         left = {
             topic: tuple(
                 document for document in documents if not is_judged(grades, topic, document.docno)
@@ -186,15 +188,15 @@ class Pool:
             known = (grades or {}).get(topic, {})
             lines = [(document, NOT_DRAWN) for document in self.undrawn.get(topic, ())]
             for document in documents:
-                grade = known.get(document.docno, -1)
-                lines.append((document, TO_JUDGE if grade < 0 else b"%d" % grade))
+                grade = known.get(document.docno, POOLED)
+                lines.append((document, TO_JUDGE if grade == POOLED else b"%d" % grade))
             for document, token in sorted(lines, key=lambda line: line[0].docno):
                 yield b"%b 0 %b %d %b\n" % (topic, document.docno, document.stratum, token)
 
 
 def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:
-    """Whether a document has a grade of 0 or higher."""
-    return grades.get(topic, {}).get(docno, -1) >= 0
+    """Whether a document has a grade, which may mean junk."""
+    return grades.get(topic, {}).get(docno, POOLED) != POOLED
 
 
 def depth_pool(runs: Sequence[Run], depth: int, topics: Iterable[bytes] | None = None) -> Pool:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from evaluation.agreement import kendall_tau_b, tau_ap
-from evaluation.conventions import HOUSE, Convention
+from evaluation.conventions import HOUSE, POOLED, Convention
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure
 from evaluation.pooling.guards import Guards, OrderSettings
@@ -142,7 +142,11 @@ class Simulation:
         return tuple(
             Candidates.of(
                 topic,
-                [Pooled(d, places) for d, places in found[topic].items() if grades.get(d, -1) >= 0],
+                [
+                    Pooled(d, places)
+                    for d, places in found[topic].items()
+                    if grades.get(d, POOLED) != POOLED
+                ],
                 len(self.runs),
             )
             for topic, grades in zip(self.judgments.topics, self.judgments.grades, strict=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.reading.columns import LONGEST_IDENTIFIER
+from evaluation.reading.columns import LONGEST_IN_BLOCKS
 from evaluation.reading.layout import (
     BLANK,
     COLUMNS,
@@ -119,7 +119,7 @@ def docnos_between(text: Text, before: Places, ends: Places) -> tuple[Words, Wor
     """Return docnos in words, and the eight bytes after each."""
     lengths = ends - before
     lengths -= 1
-    if lengths.min() < 1 or lengths.max() > LONGEST_IDENTIFIER:
+    if lengths.min() < 1 or lengths.max() > LONGEST_IN_BLOCKS:
         raise Unclear("no docno, or a long one")
     docnos, behind = text.tokens_before(ends, lengths)
     if not are_graphic(docnos, lengths):

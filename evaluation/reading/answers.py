@@ -23,7 +23,7 @@ import numpy as np
 from evaluation.agreement.assessors import cohen_kappa_of_counts
 from evaluation.problems import Problems, refuse
 from evaluation.reading import hints
-from evaluation.reading.columns import INTEGER, check_identifier, columns_of
+from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, columns_of
 from evaluation.reading.containers import MIB, RUN_LIMITS
 from evaluation.reading.lines import (
     UTF_16,
@@ -145,14 +145,14 @@ def read_answers(
     CSV are read in any case: the topic as topic, qid, query_id or query (a text or an object with
     a qid), the document as docno, docid, doc_id or passage_id, or both as id, a topic and a docno
     separated by a blank; the grade as grade, judgment, relevance, rel, label or score. A list
-    `candidates` has one answer each. Without a grade is an answer that is empty or no whole
-    number, that is below 0 or above `highest`, that has the field `failed`, an `error`, or a
+    `candidates` has one answer each. Without a grade is an answer that is empty or no number,
+    that is below 0 or above `highest`, that has the field `failed`, an `error`, or a
     `result_status` that is not 1 or ok: umbrela writes the grade 0 there too.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_FORMAT, E_EMPTY, E_LINE_LONG, E_ENCODING, E_CHAR, E_JSON, E_CSV, E_COLUMNS, E_FIELD (topic
-    or document missing), E_TOPIC, E_DOCID and E_UNKNOWN_TOPIC. W_NO_GRADE notes each answer
-    without a grade.
+    or document missing), E_REL (a number with decimals), E_TOPIC, E_DOCID and E_UNKNOWN_TOPIC.
+    W_NO_GRADE notes each answer without a grade.
 
     >>> from io import BytesIO
     >>> lines = b'{"qid": 7, "docid": "d1", "judgment": 2}\\n{"qid": 7, "docid": "d2"}\\n'
@@ -231,6 +231,10 @@ class _Answers:
         if not self._is_known(line, topic) or not self._is_docno(line, docno):
             return
         value = None if reason else whole_number(grade)
+        if not reason and value is None and is_fraction(grade):
+            hint = "Round the grades by a rule of your own, and state the rule with the file."
+            message = "the grade is not a whole number"
+            self.problems.error("E_REL", line, message, str(grade), hint)
         if not reason and value is None:
             reason = "" if grade in (None, "") else f"{grade} is not a grade"
         elif value is not None and not 0 <= value <= self.highest:
@@ -274,6 +278,17 @@ def whole_number(value: object) -> int | None:
     return int(text.partition(".")[0]) if WHOLE_NUMBER.fullmatch(text) else None
 
 
+def is_fraction(value: object) -> bool:
+    """Return whether a grade is a number with decimals, which no scale has.
+
+    >>> is_fraction("1.8"), is_fraction(2.5), is_fraction("2.0"), is_fraction("high")
+    (True, True, False, False)
+    """
+    text = str(value).strip().encode()
+    is_number = isinstance(value, float | str) and DECIMAL.fullmatch(text)
+    return bool(is_number) and whole_number(value) is None
+
+
 def _read_columns(lines: Lines, into: _Answers) -> None:
     for number, line in data_lines(lines, into.problems):
         columns = columns_of(number, line, into.problems)
@@ -283,7 +298,7 @@ def _read_columns(lines: Lines, into: _Answers) -> None:
                 number,
                 f"expected 4 columns (topic 0 docno grade) but found {len(columns)}",
                 line,
-                hints.hint_for_qrels_columns(columns),
+                hints.hint_for_columns(columns),
             )
         elif columns:
             topic, _, docno, grade = (column.decode() for column in columns)

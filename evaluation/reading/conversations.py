@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evaluation.problems import Problems
-from evaluation.reading.records import JsonPart, Lines, Record, json_parts
+from evaluation.reading.field_names import FieldNames
+from evaluation.reading.records import JsonPart, Lines, Record, json_line_parts, json_parts
 
-TURNS = ("turn", "turns")
-NUMBERS = ("number", "turn_id")
-UTTERANCES = ("raw_utterance", "utterance")
+UTTERANCES = ("rawutterance", "utterance", "userutterance")
 REWRITTEN = (
-    "manual_rewritten_utterance",
-    "resolved_utterance",
-    "automatic_rewritten_utterance",
+    "manualrewrittenutterance",
+    "resolvedutterance",
+    "rewrittenutterance",
+    "automaticrewrittenutterance",
 )
-ANSWERS = ("response", "passage")
+ANSWERS = ("response", "passage", "systemutterance")
+TURN = FieldNames(("number", "turnid", "turnnumber", "id"), UTTERANCES, frozenset({"turn"}))
+CONVERSATION = FieldNames(
+    ("number", "id", "topicnumber", "conversationid"), (), frozenset({"topic", "conversation"})
+)
 
 
-def topic_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+def topic_json_records(lines: Lines, problems: Problems, names: FieldNames) -> Iterator[Record]:
     """Yield the records of one JSON value; a conversation has a record for each turn of the user.
 
+    >>> from evaluation.reading.topics import NAMES
     >>> line = b'[{"number": 31, "turn": [{"number": 1, "raw_utterance": "Is it deep?"}]}]'
-    >>> [record.fields["number"] for record in topic_json_records([(1, line)], Problems())]
+    >>> [record.fields["number"] for record in topic_json_records([(1, line)], Problems(), NAMES)]
     ['31_1']
     """
+    return _topics(json_parts(lines, problems, names), problems)
+
+
+def topic_json_line_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Yield the records of JSON lines, each a topic or a conversation."""
+    return _topics(json_line_parts(lines, problems), problems)
+
+
+def _topics(parts: Iterable[JsonPart], problems: Problems) -> Iterator[Record]:
     paths = _Paths()
-    for part in json_parts(lines, problems):
+    for part in parts:
         turns = _turns(part)
         if not turns:
             yield part.record()
         for turn in turns:
             if isinstance(turn.value, dict):
-                yield from paths.new(_topic(part.record(), turn.record()))
+                yield from paths.new(_topic(part.record(), turn, problems))
             else:
                 problems.error("E_JSON", turn.line, "a turn is not a JSON object")
     paths.report(problems)
@@ -40,21 +54,35 @@ def topic_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 def _turns(part: JsonPart) -> list[JsonPart]:
     """Return the turns of a conversation, or none if the part is a plain topic."""
-    if not isinstance(part.value, dict) or part.value.keys().isdisjoint(TURNS):
+    if not isinstance(part.value, dict):
         return []
-    lists = (member for member in part.inner() if member.name in TURNS)
-    found = next((member for member in lists if isinstance(member.value, list)), None)
-    return [] if found is None else list(found.inner())
+    spoken = [name for name, value in part.value.items() if _has_utterances(value)]
+    if not spoken:
+        return []
+    return list(next(member for member in part.inner() if member.name == spoken[0]).inner())
 
 
-def _topic(conversation: Record, turn: Record) -> Record | None:
+def _has_utterances(value: object) -> bool:
+    turns = value if isinstance(value, list) else []
+    return any(isinstance(turn, dict) and TURN.find(turn, UTTERANCES) for turn in turns)
+
+
+def _topic(conversation: Record, turn: JsonPart, problems: Problems) -> Record | None:
     """Return a turn of the user as a topic, its conversation as narrative; None for answers."""
-    said = turn.first_text(UTTERANCES)
-    if not said and turn.first_text(ANSWERS):
+    spoken = turn.record()
+    names = spoken.names()
+    said = spoken.text(TURN.find(names, UTTERANCES))
+    if not said and TURN.find(names, ANSWERS):
         return None
-    numbers = (conversation.first_text(NUMBERS), turn.first_text(NUMBERS))
-    rewritten = turn.first_text(REWRITTEN)
-    about = (conversation.first_text((name,)) for name in ("title", "description"))
+    numbers = (
+        conversation.text(CONVERSATION.find(conversation.names(), CONVERSATION.identifiers)),
+        spoken.text(TURN.find(names, TURN.identifiers)),
+    )
+    if not said:
+        problems.error("E_TOPIC", turn.line, "the turn has no utterance", "_".join(numbers))
+        return None
+    rewritten = spoken.text(TURN.find(names, REWRITTEN))
+    about = (conversation.text(name) for name in ("title", "description"))
     return Record(
         turn.line,
         {

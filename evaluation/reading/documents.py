@@ -1,7 +1,8 @@
 """Documents of a collection, each with its docno, read one after the other.
 
-The formats are TREC's SGML, XML, SMART, tab-separated columns, JSON lines, and a plain list of
-docnos. Documents are read as a stream: only keys that find repeated docnos and texts are kept.
+The formats are TREC's SGML, XML, SMART, tab-separated columns, CSV, JSON lines, one JSON value, and
+a plain list of docnos. Documents are read as a stream, but for one JSON value: only keys that find
+repeated docnos and texts are kept.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import BinaryIO, TypeAlias
 
@@ -16,28 +18,40 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import is_docno, is_normal, warn_of_form
+from evaluation.reading.columns import IDENTIFIER_RULE, is_identifier, is_normal, warn_of_form
 from evaluation.reading.containers import DOCUMENT_LIMITS
+from evaluation.reading.field_names import ADDRESS, FieldNames, identifies, is_prose
 from evaluation.reading.lines import data_lines, numbered_lines, text_of
 from evaluation.reading.markup import trec_document_records, xml_records
 from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
     Lines,
     Record,
+    describe_fields,
     first_lines,
     is_storable,
+    json_parts,
     json_records,
+    report_unread,
     smart_records,
 )
-from evaluation.reading.tables import table_records
+from evaluation.reading.tables import csv_records, table_records
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
 
-DOCNOS = ("docno", "_id", "id", "docid", "doc_id", "pid", "number", "i")
 TITLES = ("title", "headline", "ttl", "hl", "t")
-TEXTS = ("text", "contents", "body", "abstract", "w")
-NOT_TEXT = frozenset({*DOCNOS, *TITLES, "dochdr", "author", "bib", "url"})
+TEXTS = (
+    *("text", "contents", "content", "body", "passage", "segment", "abstract", "bodytext", "txt"),
+    "w",
+)
+# A passage is named before the document that it is of.
+NAMES = FieldNames(
+    ("docno", "_id", "id", "pid", "passageid", "did", "docid", "documentid", "number", "i"),
+    (*TEXTS, *TITLES),
+    frozenset({"doc", "document", "passage", "page", "article", "paper", "full"}),
+)
+NOT_TEXT = frozenset({"dochdr", "author", "authors", "bib", "url", "date", "spans", "a", "b"})
 
 XML_NAMES = frozenset({"doc", "document", "record", "passage", "article"})
 TABLE = {
@@ -45,8 +59,7 @@ TABLE = {
     3: ("docno", "title", "text"),
     4: ("docno", "url", "title", "text"),
 }
-FORMATS_HINT = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
-LISTED_HINT = "Write one JSON document per line, without a list around them."
+FORMATS_HINT = "Documents are TREC SGML, XML, SMART, tab-separated, CSV, JSON or docnos."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +87,10 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "trec": trec_document_records,
     "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
     "smart": smart_records,
-    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, DOCNOS, (*TITLES, *TEXTS)),
+    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, NAMES),
+    "csv": lambda lines, problems: csv_records(lines, problems, TABLE, NAMES),
     "jsonl": json_records,
+    "json": lambda lines, problems: (part.record() for part in json_parts(lines, problems, NAMES)),
     "docnos": docno_records,
 }
 
@@ -96,11 +111,13 @@ def read_documents(
 ) -> Iterator[Document]:
     """Yield documents one by one, in the given or recognised format.
 
-    The formats are "trec", "xml", "smart", "tsv", "jsonl" and "docnos". Nothing is raised:
+    The formats are "trec", "xml", "smart", "tsv", "csv", "jsonl", "json" and "docnos". Nothing is
+    raised:
     `problems` collects, until the last document has been read, E_FORMAT, E_XML, E_JSON,
     E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, the problems of a
     container, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
-    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is
+    NFC), W_FIELDS (texts that are not read), W_HEADER and W_DUP_ID (a docno that a plain list
+    repeats). A document with an error is
     skipped. A second document with the same docno is not skipped, but reported at the end.
 
     >>> from io import BytesIO
@@ -109,6 +126,7 @@ def read_documents(
     [Document(docno='d1', title='', text='boundary layers')]
     """
     taken = _SeenDocuments()
+    unread: dict[str, int] = {}
     try:
         lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
         first = first_lines(lines)
@@ -116,10 +134,12 @@ def read_documents(
         for record in READERS[name](chain(first, lines), problems):
             document = _document(record, problems)
             if document is not None:
+                _look_for_unread(record, unread)
                 taken.add(record.line, document)
                 yield document
     except Refused:
         return  # `problems` has the reason already
+    report_unread(unread, problems)
     taken.report_repeated(problems, only_docnos=name == "docnos")
     warn_of_form(taken.num_other_form, taken.other_form, taken.other_form_line, problems)
     if not taken.lines and not problems.errors:
@@ -139,35 +159,80 @@ def repeated_places(documents: Iterable[Document]) -> frozenset[int]:
 
 
 def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognised:
-    recognised = of_records(first, "doc", READERS)
+    recognised = of_records(first, "doc", READERS, NAMES)
     if recognised is not None:
         return recognised
     lines = [line for _, line in first if line.strip()]
-    in_a_list = any(line.lstrip().startswith(b"[") for line in lines[:1])
-    if lines and not in_a_list and all(is_docno(line.strip()) for line in lines):
+    if lines and all(is_identifier(line.strip()) for line in lines):
         return Recognised.surely(
             "docnos", f"The first {len(lines)} lines each contain one identifier."
         )
     if lines:
-        hint = LISTED_HINT if in_a_list else FORMATS_HINT
-        problems.error("E_FORMAT", first[0][0], "the format is not recognised", lines[0], hint)
+        message = "the format is not recognised"
+        problems.error("E_FORMAT", first[0][0], message, lines[0], FORMATS_HINT)
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file has no documents")
     raise Refused(problems)
 
 
 def _document(record: Record, problems: Problems) -> Document | None:
-    docno = record.first_text(DOCNOS).strip()
-    title = " ".join(record.first_text(TITLES).split())
-    text = (record.first_text(TEXTS) or record.other_texts(NOT_TEXT)).strip()
+    places = _places(record.names())
+    docno = record.text(places.docno).strip()
+    title = " ".join(record.text(places.title).split())
+    text = _joined(record.text(name).strip() for name in places.texts or places.others)
     if not docno:
-        problems.error("E_DOCID", record.line, "the document has no docno")
-    elif not is_docno(docno.encode("utf-8", "surrogatepass")):
-        message = "use 1 to 128 bytes of printable characters, without spaces"
+        hint = describe_fields(record.names())
+        problems.error("E_DOCID", record.line, "the document has no docno", hint=hint)
+    elif not is_identifier(docno.encode("utf-8", "surrogatepass")):
+        message = IDENTIFIER_RULE
         problems.error("E_DOCID", record.line, message, docno)
     elif is_storable(record.line, (title, text), problems):
         return Document(docno, title, text)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Which fields of a record are what in a document; `others` are text if nothing else is."""
+
+    docno: str | None
+    title: str | None
+    texts: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def _places(names: tuple[str, ...]) -> _Places:
+    docno, title = NAMES.find_identifier(names), NAMES.find(names, TITLES)
+    left = [name for name in names if name not in (docno, title)]
+    found = set(NAMES.find_all(left, TEXTS))
+    others = [name for name in left if name not in found and name.lower() not in NOT_TEXT]
+    return _Places(
+        docno,
+        title,
+        tuple(name for name in left if name in found),
+        tuple(name for name in others if not identifies(name)),
+    )
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Join the texts of a document in their order, without one that another contains.
+
+    >>> _joined(["On layers", "Of flow.", "On layers", "https://x.example/"])
+    'On layers\\nOf flow.'
+    """
+    found = list(dict.fromkeys(text for text in texts if text and not ADDRESS.fullmatch(text)))
+    if len(found) < 2:
+        return "".join(found)
+    return "\n".join(text for text in found if not any(text in t for t in found if t != text))
+
+
+def _look_for_unread(record: Record, unread: dict[str, int]) -> None:
+    """Remember the first line of each field whose text is not read."""
+    places = _places(record.names())
+    for name in places.others if places.texts else ():
+        if name not in unread and is_prose(record.text(name)):
+            unread[name] = record.line
 
 
 class _SeenDocuments:

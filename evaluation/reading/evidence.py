@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from evaluation.phrases import counted
 from evaluation.problems import Problems
-from evaluation.reading.columns import COLUMN, DECIMAL, INTEGER
+from evaluation.reading.columns import DECIMAL, INTEGER, WHOLE, split_columns
+from evaluation.reading.headers import name_columns
 from evaluation.reading.hints import HEADERS
 from evaluation.reading.lines import data_lines
 from evaluation.reading.records import Lines
@@ -17,6 +19,8 @@ from evaluation.reading.records import Lines
 SAMPLED_ROWS = 20_000
 SAMPLED_BYTES = 2 * 1024 * 1024
 MOST = 0.9
+LOOKED_AT = 100
+SEPARATED_BY = {",": "commas", ";": "semicolons"}
 FEW = 0.5
 
 Known = Container[bytes] | None
@@ -31,20 +35,25 @@ class Table:
     header: list[bytes]
     topics: Known = None
     docnos: Known = None
+    separator: str = ""
 
     @classmethod
-    def of(cls, lines: Lines, topics: Known = None, docnos: Known = None) -> Table:
+    def of(
+        cls, lines: Lines, topics: Known = None, docnos: Known = None, *, may_be_csv: bool = False
+    ) -> Table:
         """
         >>> table = Table.of([(1, b"qid pid rank"), (2, b"7 d1 1"), (3, b"7 d2 2")], {b"7"})
         >>> table.header, table.width, table.counts_up(2), table.topic_column
         ([b'qid', b'pid', b'rank'], 3, True, 0)
         """
-        split = [(number, COLUMN.findall(line)) for number, line in _sampled(lines)]
-        header = split.pop(0)[1] if split and split[0][1][0].lower() in HEADERS else []
-        widths = Counter(len(columns) for _, columns in split)
+        sampled = [line for _, line in _sampled(lines)]
+        separator = find_separator(sampled[:LOOKED_AT]) if may_be_csv else ""
+        split = [split_columns(line, separator) for line in sampled]
+        header = split.pop(0) if split and _is_header(split[0]) else []
+        widths = Counter(map(len, split))
         width = widths.most_common(1)[0][0] if split else len(header)
-        rows = [columns for _, columns in split if len(columns) == width]
-        return cls(rows, width, header, topics, docnos)
+        rows = [columns for columns in split if len(columns) == width]
+        return cls(rows, width, header, topics, docnos, separator)
 
     def values(self, column: int) -> Iterator[bytes]:
         return (row[column] for row in self.rows)
@@ -56,6 +65,10 @@ class Table:
 
     def is_whole(self, column: int) -> bool:
         return self.matches(column, INTEGER)
+
+    def is_grade(self, column: int) -> bool:
+        """Whether most values are whole numbers, which may be written as decimals: 2.0."""
+        return self.matches(column, WHOLE)
 
     def is_decimal(self, column: int) -> bool:
         return self.matches(column, DECIMAL)
@@ -145,12 +158,38 @@ class Table:
         """
         topic_at = self.topic_column
         docno_at = self._column_of(self.docnos, but={topic_at})
-        told = f"The lines have {self.width} columns"
+        told = f"The lines have {counted(self.width, 'column')}"
+        if self.separator:
+            told += f" separated by {SEPARATED_BY[self.separator]}"
         if topic_at is not None:
             told += f"; column {topic_at + 1} has known topics"
         if docno_at is not None:
             told += f"; column {docno_at + 1} has known documents"
         return f"{told}."
+
+
+def find_separator(lines: Sequence[bytes]) -> str:
+    """Return the separator of CSV if all lines have as many cells, and none other columns.
+
+    >>> find_separator([b"301,D1,2", b"301, D2, 0"]), find_separator([b"301 0 a,b,c 2"])
+    (',', '')
+    """
+    for separator in SEPARATED_BY:
+        sign = separator.encode()
+        counts = {len(split_columns(line, separator)) for line in lines}
+        others = (split_columns(line) for line in lines)
+        if len(counts) == 1 and min(counts) > 2 and all(_is_cut(each, sign) for each in others):
+            return separator
+    return ""
+
+
+def _is_cut(columns: Sequence[bytes], sign: bytes) -> bool:
+    """Whether blanks cut a line of CSV rather than separate columns."""
+    return len(columns) <= 2 or all(column.endswith(sign) for column in columns[:-1])
+
+
+def _is_header(columns: Sequence[bytes]) -> bool:
+    return columns[0].lower() in HEADERS or bool(name_columns(columns))
 
 
 def _sampled(lines: Lines) -> Iterator[tuple[int, bytes]]:
@@ -163,7 +202,13 @@ def _sampled(lines: Lines) -> Iterator[tuple[int, bytes]]:
 
 
 def _counts_up(values: list[bytes]) -> bool:
-    first = values[0]
-    if first not in (b"0", b"1"):
-        return False
-    return values == [b"%d" % rank for rank in range(int(first), int(first) + len(values))]
+    ranks = _whole_numbers(values)
+    return bool(ranks) and ranks == list(range(ranks[0], ranks[0] + len(ranks)))
+
+
+def _whole_numbers(values: list[bytes]) -> list[int]:
+    """Return the values as numbers; none if one is not whole, or if the lowest is not 0 or 1."""
+    if not all(map(WHOLE.fullmatch, values)):
+        return []
+    found = [int(value.partition(b".")[0]) for value in values]
+    return found if min(found) in (0, 1) else []

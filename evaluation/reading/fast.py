@@ -20,9 +20,19 @@ import numpy.typing as npt
 
 from evaluation.problems import Problems
 from evaluation.reading.blocks import lines_of
-from evaluation.reading.columns import LONGEST_IDENTIFIER
+from evaluation.reading.columns import LONGEST_IN_BLOCKS
 from evaluation.reading.docnos import Docnos, docnos_of
-from evaluation.reading.layout import DELETE, DOCNO, RANK, SCORE, TAG, TOPIC, Lines
+from evaluation.reading.layout import (
+    BLANK,
+    DELETE,
+    DOCNO,
+    RANK,
+    SCORE,
+    TAB,
+    TAG,
+    TOPIC,
+    Lines,
+)
 from evaluation.reading.lines import (
     BYTE_ORDER_MARK,
     data_lines,
@@ -68,10 +78,7 @@ def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
 def check_topics(topics: Collection[bytes], known: Container[bytes] | None) -> None:
     """Check that each is a topic of the track, and does not begin like a comment."""
     # A run may have a hundred thousand topics, so no Python loop goes over them.
-    if (
-        b"\n#" in b"\n" + b"\n".join(topics)
-        or max(map(len, topics), default=0) > LONGEST_IDENTIFIER
-    ):
+    if b"\n#" in b"\n" + b"\n".join(topics) or max(map(len, topics), default=0) > LONGEST_IN_BLOCKS:
         raise Unclear("a comment, or a long topic")
     if not all_known(topics, known):
         raise Unclear("an unknown topic")
@@ -84,7 +91,7 @@ def docnos_and_ranks(lines: Lines, sizes: Places) -> tuple[Words, IntArray]:
     """
     starts, ends = lines.starts(DOCNO), lines.ends[DOCNO]
     lengths = ends - starts
-    if lengths.max() > LONGEST_IDENTIFIER:
+    if lengths.max() > LONGEST_IN_BLOCKS:
         raise Unclear("a long docno")
     docnos, behind = lines.text.tokens_before(ends, lengths)
     ranks = count_ranks(lines.token(RANK, 0), sizes)
@@ -224,13 +231,12 @@ def read_grades(
     for _, lines in lines_of(file, b"", longest, columns=4):
         if lines.crlf >= 0 or lines.blank >= 0 or lines.text.bytes.max() >= DELETE:
             raise Unclear("to be warned of, or not ASCII")
+        if (lines.text.bytes == TAB).any() and (lines.text.bytes == BLANK).any():
+            raise Unclear("perhaps a blank in a docno between tabs")
         names = lines.topic_names()
         check_topics(set(names), topics)
         judged_docnos: list[bytes] = docnos_of(lines.words(DOCNO)).tolist()
-        if (
-            not all_known(judged_docnos, docnos)
-            or max(map(len, judged_docnos)) > LONGEST_IDENTIFIER
-        ):
+        if not all_known(judged_docnos, docnos) or max(map(len, judged_docnos)) > LONGEST_IN_BLOCKS:
             raise Unclear("an unknown document, or a long docno")
         values = lines.text.integers(lines.starts(RANK), lines.ends[RANK])
         if np.abs(values).max() > highest:

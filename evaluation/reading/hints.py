@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from itertools import islice
 from unicodedata import normalize
 
-from evaluation.reading.columns import DECIMAL, INTEGER, TO_JUDGE, ZERO
+from evaluation.phrases import counted
+from evaluation.reading.columns import DECIMAL, INTEGER, TO_JUDGE, WHOLE, ZERO
 from evaluation.reading.repairs import is_conflict_marker
 
 COMPARED = 500
@@ -51,7 +52,7 @@ def hint_for_unknown_topics(
             example = f'"{_text(looked_at[0])}" is "{_text(change(looked_at[0]))}"'
             return f"{how} they all match: {example}."
     if known and isinstance(topics, Collection) and len(topics) == known + len(unknown):
-        count = f"The file has {len(topics):,} topics, as many as the track"
+        count = f"The file has {counted(len(topics), 'topic')}, as many as the track"
         return f"{count}. Are they numbered differently?"
     if docnos is not None and not known and all(topic in docnos for topic in looked_at):
         return "These are docnos. Are the topic and docno columns swapped?"
@@ -138,7 +139,7 @@ def hint_for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
         return "This looks like a Microblog track run, with a date in column 1."
     if count == 6 and expected < 6 and DECIMAL.fullmatch(columns[4]):
         return "This looks like the six-column TREC format."
-    return _for_other_formats(columns) or (_for_six_columns(columns) if expected == 6 else "")
+    return hint_for_columns(columns) or (_for_six_columns(columns) if expected == 6 else "")
 
 
 DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
@@ -148,6 +149,11 @@ def _for_six_columns(columns: Sequence[bytes]) -> str:
     count = len(columns)
     if count == 5 and DECIMAL.fullmatch(columns[4]):
         return "Is the run tag missing?"
+    if count == 3 and WHOLE.fullmatch(columns[2]):
+        return (
+            "Is column 3 a rank, as in MS MARCO? Then write a score that falls with the rank."
+            " Add Q0, rank and tag columns."
+        )
     if count == 3 and DECIMAL.fullmatch(columns[2]):
         return "Is this topic, docno and score? Add Q0, rank and tag columns."
     if count > 6 and DECIMAL.fullmatch(columns[-2]):
@@ -167,12 +173,12 @@ def hint_for_qrels_columns(columns: Sequence[bytes]) -> str:
     if count == 6 and DECIMAL.fullmatch(columns[4]):
         return "This looks like a run, not relevance judgments."
     if columns[-1] == b"score":
-        return "This looks like a BEIR header. Select the BEIR format."
-    if count == 3 and INTEGER.fullmatch(columns[2]):
-        return "Is the iteration column missing? Add a 0, or select the Cranfield format."
+        return "This looks like a BEIR header. Select the format beir."
+    if count == 3 and WHOLE.fullmatch(columns[2]):
+        return "Is the iteration column missing? Add a 0, or select the format cranfield."
     if count == 5 and DECIMAL.fullmatch(columns[4]):
         return "Sampled judgments (prels, Legal track) are not supported: they need estimators."
-    return _for_other_formats(columns)
+    return hint_for_columns(columns)
 
 
 def hint_for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
@@ -193,23 +199,28 @@ def hint_for_score(score: bytes, columns: Sequence[bytes]) -> str:
     return hint_for_header(columns)
 
 
-LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMART format."
+LIKE_SMART = "This looks like a SMART file of relevant documents. Select the format smart."
+
+
+def hint_for_judgment(grade: bytes, columns: Sequence[bytes]) -> str:
+    """Return how to fix the grade of a line of judgments, which may have another format."""
+    if b" " in grade:
+        return "Columns 3 and 4 are 0 in SMART files. Select another format."
+    if len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:])):
+        return LIKE_SMART
+    if re.fullmatch(rb"[Ll]\d+", grade):
+        return "Remove the letter, or select the format ntcir."
+    return hint_for_grade(grade, columns)
 
 
 def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """Return how to fix a grade that is not a small integer."""
     if grade == TO_JUDGE:
         return "Judge this document: a sample is complete when every drawn document has a grade."
-    if b" " in grade:
-        return "Columns 3 and 4 are 0 in SMART files. Select another format."
-    if len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:])):
-        return LIKE_SMART
     if grade.lstrip(b"+-").isdigit():
         return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):
         return "Map grades to integers; trec_eval would truncate the decimals."
-    if re.fullmatch(rb"[Ll]\d+", grade):
-        return "Remove the letter, or select the NTCIR format."
     return hint_for_header(columns)
 
 
@@ -219,10 +230,12 @@ HEADERS = frozenset(
 
 
 def hint_for_header(columns: Sequence[bytes]) -> str:
-    return "If this is a header, remove it." if columns[0].lower() in HEADERS else ""
+    is_header = bool(columns) and columns[0].lower() in HEADERS
+    return "If this is a header, remove it." if is_header else ""
 
 
-def _for_other_formats(columns: Sequence[bytes]) -> str:
+def hint_for_columns(columns: Sequence[bytes]) -> str:
+    """Return what a line with another number of columns may be, in any file of columns."""
     if is_conflict_marker(b" ".join(columns)):
         return "This is a git conflict marker. Keep one side and remove the markers."
     if columns[0].startswith(b"<"):

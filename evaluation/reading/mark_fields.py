@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 from evaluation.marks import HIGHEST_GRADE, KINDS, REASONS, Kind
 from evaluation.problems import Problems
-from evaluation.reading.columns import INTEGER, LONGEST_IDENTIFIER
+from evaluation.reading.columns import INTEGER
 
 Answer: TypeAlias = tuple[int | None, Kind]
 
 LARGEST = 2**31 - 1
+LONGEST_KEY = 128
 LABELS = ("label", "labels")
 COMMENTS = ("Comments", "comments")
 # "3 perfect", "2: relevant" or "1. related", and "Highly relevant (2)" or "grade 2"; not "1.5".
@@ -78,9 +79,9 @@ class Fields:
     def key(self, name: str) -> str:
         """Return the identity of a mark, which programs choose: any text that is not long."""
         key = self.prose(name)
-        if len(key) <= LONGEST_IDENTIFIER:
+        if len(key) <= LONGEST_KEY:
             return key
-        self.report(name, f"is longer than {LONGEST_IDENTIFIER} characters")
+        self.report(name, f"is longer than {LONGEST_KEY} characters")
         return ""
 
     def word(self, name: str, words: Collection[str]) -> str:

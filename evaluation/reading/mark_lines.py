@@ -72,7 +72,7 @@ def trec_marks(lines: Lines, assessor: str, problems: Problems) -> NumberedMarks
                 number,
                 f"expected 4 columns (topic assessor docno grade) but found {len(columns)}",
                 line,
-                hints.hint_for_qrels_columns(columns),
+                hints.hint_for_columns(columns),
             )
         elif columns:
             topic, name, docno, token = columns

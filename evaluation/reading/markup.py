@@ -30,7 +30,11 @@ _CLOSING = re.compile(rb"</([^\s<>]+)\s*>")
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
-_TOPIC_TAG = re.compile(r"<(/?)(num|title|desc|narr|dom|smry|con|fac|nat|def)\b[^<>]*>", re.I)
+_TOPIC_TAG = re.compile(
+    r"<(/?)(num|number|title|query|question|text|keywords|desc|description|narr|narrative|docid|url"
+    r"|dom|smry|con|fac|nat|def)\b[^<>]*>",
+    re.I,
+)
 
 
 def trec_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:

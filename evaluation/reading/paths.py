@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from io import BufferedReader, BytesIO, FileIO
 from typing import TYPE_CHECKING, BinaryIO
 
+from evaluation.problems import Refused, refuse
 from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
+from evaluation.reading.headers import name_columns
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.recognition import NOT_READ, Candidate, Recognised, recognise_qrels
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import Run, read_run, read_run_leniently
 
@@ -58,25 +61,80 @@ class ProgressReader(FileIO):
         return count
 
 
-def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
-    """Judgments in four columns, or five of a stratified sample; raises `Refused`."""
+def read_judgments(
+    path: str, lenient: bool, subtopics: bool = False, format: str | None = None
+) -> Qrels:
+    """Judgments in the `format`, or in the one that the file shows; raises `Refused`."""
     with open_input(path) as file:
-        format = "subtopics" if subtopics else judgment_format(file)
-        if lenient and format == "trec":
+        if lenient and not (format or subtopics or _is_sample(file)):
             return read_qrels_leniently(file)
-        return read_qrels(file, format=format)
+        format = format or ("subtopics" if subtopics else judgment_format(file))
+        try:
+            return read_qrels(file, format=format)
+        except Refused:
+            file.seek(0)
+            shown = _shown_by_grades(file) if format == "trec" else ""
+            if not shown:
+                raise
+            file.seek(0)
+            return read_qrels(file, format=shown)
 
 
 def judgment_format(file: BinaryIO) -> str:
-    """Return strata if the first line of judgments has the five columns of a sample, else trec."""
-    start = file.tell()
-    first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
-    file.seek(start)
+    """Return the format that a file of judgments shows; raises `Refused` where several fit.
+
+    Four columns are those of TREC; for anything else the first lines are looked at.
+    """
+    first = _first_line(file)
     columns = first.split()
-    if len(columns) != 5:
+    if len(columns) == 5 and columns[4] == TO_JUDGE:
+        return "strata"
+    if len(columns) == 4 and not name_columns(columns) and not first.startswith((b"{", b"[")):
         return "trec"
-    is_grade = columns[4] == TO_JUDGE or INTEGER.fullmatch(columns[4])
-    return "strata" if is_grade else "trec"
+    try:
+        found = recognise_qrels(file)
+    except Refused:
+        return "trec"
+    finally:
+        file.seek(0)
+    readable = [candidate for candidate in found.candidates if not candidate.refused]
+    if readable and len(found.candidates) > 1:
+        raise _ask_for_format(found)
+    # A file that is not read as judgments is refused with the lines of its problems.
+    by_name = found.format in NOT_READ and found.format != "run"
+    return found.format if readable or by_name else "trec"
+
+
+def _first_line(file: BinaryIO) -> bytes:
+    first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
+    file.seek(0)
+    return first
+
+
+def _is_sample(file: BinaryIO) -> bool:
+    """Return whether the first line has the five columns of a sample."""
+    columns = _first_line(file).split()
+    return len(columns) == 5 and bool(columns[4] == TO_JUDGE or INTEGER.fullmatch(columns[4]))
+
+
+def _shown_by_grades(file: BinaryIO) -> str:
+    """Return the format of four columns that are no grades of TREC, if the file shows it."""
+    try:
+        found = recognise_qrels(file).format
+    except Refused:
+        return ""
+    return found if found in ("ntcir", "smart") else ""
+
+
+def _ask_for_format(found: Recognised) -> Refused:
+    message = "the judgments can be read in more than one way; choose one"
+    return refuse("E_FORMAT", message, hint=" ".join(map(_describe, found.candidates)))
+
+
+def _describe(candidate: Candidate) -> str:
+    if candidate.refused:
+        return f"{candidate.because} {candidate.refused}"
+    return f"{candidate.because} If so, select the format {candidate.format}."
 
 
 def read_any_run(path: str, lenient: bool) -> Run:

@@ -1,20 +1,22 @@
 """Qrels: the file of judgments, `topic iteration docno grade`.
 
-The iteration column is ignored. A negative grade means: in the pool, but not judged. The columns
-of Cranfield, BEIR, NTCIR and SMART are read where they are asked for, see `qrels_lines`.
+The iteration column is ignored. Grade -1 means: in the pool, but not judged. Other
+columns, CSV and JSON are read where they are asked for, see `qrels_lines` and `qrels_json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import BinaryIO
 
+from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
 from evaluation.reading import hints, trec_eval_text
 from evaluation.reading.columns import (
-    INTEGER,
+    WHOLE,
+    ZERO,
     check_identifier,
     columns_of,
     is_normal,
@@ -23,12 +25,15 @@ from evaluation.reading.columns import (
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.fast import read_grades
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+from evaluation.reading.qrels_json import json_judgments, json_line_judgments
 from evaluation.reading.qrels_lines import Judgment, Layout, layout_of
+from evaluation.reading.repairs import match_known_topics
 from evaluation.reading.words import Unclear
 
 HIGHEST_GRADE = 127
 LISTED = 10
 HINTED = 50
+JSON = {"json": json_judgments, "jsonl": json_line_judgments}
 SINGLE = frozenset({b"", b"0", b"Q0", b"q0"})
 
 
@@ -97,13 +102,14 @@ def read_qrels(
 
     `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead, "strata" for
     the five columns of a sample (topic iteration docno stratum grade), where grade -1 means: in
-    the stratum, not drawn; "subtopics" for topic subtopic docno grade. The whole file is read;
-    raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
-    E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
-    E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format
-    that is recognised but not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL,
-    W_UNJUDGED (a document outside the collection) and W_NFC (docnos in another Unicode form than
-    NFC).
+    the stratum, not drawn; "subtopics" for topic subtopic docno grade; "docno,topic,grade" for
+    CSV with these columns; "json" or "jsonl". A header is skipped. The whole file is read; raises
+    `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS, E_ENCODING,
+    E_CHAR, E_LINE_LONG, E_JSON, E_TOPIC, E_DUP_TOPIC, E_DOCID, E_REL (not an integer from -127 to
+    127), E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a
+    format that is recognised but not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK,
+    W_NO_REL, W_UNJUDGED (a document outside the collection) and W_NFC (docnos in another Unicode
+    form than NFC).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
@@ -116,10 +122,9 @@ def read_qrels(
         if clean is not None:
             return clean
     collected = _QrelsLines(layout, topics, docnos)
-    lines = numbered_lines(file, collected.problems, RUN_LIMITS.line, RUN_LIMITS.lines)
-    for number, line in data_lines(lines, collected.problems):
-        collected.take(number, line)
+    collected.take_file(file)
     collected.check_whole()
+    collected.problems.fold(collected.count)
     in_line_order(collected.problems).raise_if_refused()
     return Qrels(
         collected.grades, collected.problems, layout.format, collected.strata, collected.subtopics
@@ -154,16 +159,29 @@ class _QrelsLines:
     strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
     subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
     iterations: dict[tuple[bytes, bytes], bytes] = field(default_factory=dict)
-    seen_header: bool = False
+    has_begun: bool = False
+    count: int = 0
     other_form: dict[bytes, int] = field(default_factory=dict)
 
+    def take_file(self, file: BinaryIO) -> None:
+        """Take every judgment of a file, in the form of the layout."""
+        if self.layout.format in JSON:
+            for number, judgment in JSON[self.layout.format](file, self.problems):
+                self.count += 1
+                self.take_judgment(number, judgment, [])
+            return
+        lines = numbered_lines(file, self.problems, RUN_LIMITS.line, RUN_LIMITS.lines)
+        for number, line in data_lines(lines, self.problems):
+            self.take(number, line)
+
     def take(self, number: int, line: bytes) -> None:
-        columns = columns_of(number, line, self.problems)
+        columns = columns_of(number, line, self.problems, self.layout.separator)
         if not columns:
             return
-        if self.layout.is_header(columns) and not self.seen_header:
-            self.seen_header = True
+        is_first, self.has_begun = not self.has_begun, True
+        if is_first and self.layout.is_header(columns):
             return
+        self.count += 1
         judgment = self.layout.judgment(columns)
         if judgment is None:
             self.problems.error(
@@ -174,6 +192,10 @@ class _QrelsLines:
                 hints.hint_for_qrels_columns(columns),
             )
             return
+        self.take_judgment(number, judgment, columns)
+
+    def take_judgment(self, number: int, judgment: Judgment, columns: Sequence[bytes]) -> None:
+        """Check every part of a judgment, and keep it; `columns` are those of its line."""
         topic, docno = judgment.topic, judgment.docno
         grade = self._grade(number, judgment.token, columns)
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
@@ -183,26 +205,31 @@ class _QrelsLines:
 
     def _check_names(self, number: int, judgment: Judgment) -> bool:
         """Whether the subtopic or the stratum of a line is well formed."""
-        if self.layout.format == "subtopics":
+        if self.layout.has_subtopics:
             subtopic = judgment.iteration
             return check_identifier("subtopic", "E_SUBTOPIC", number, subtopic, self.problems)
         return not judgment.stratum or check_identifier(
             "stratum", "E_STRATUM", number, judgment.stratum, self.problems
         )
 
-    def _grade(self, number: int, token: bytes, columns: list[bytes]) -> int:
+    def _grade(self, number: int, token: bytes, columns: Sequence[bytes]) -> int:
         token = self.layout.letters.get(token.upper(), token)
-        if INTEGER.fullmatch(token) and abs(int(token)) <= HIGHEST_GRADE:
-            return int(token)
+        like_smart = b"." in token and len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:]))
+        if WHOLE.fullmatch(token) and not like_smart:
+            grade = int(token.partition(b".")[0])
+            if abs(grade) <= HIGHEST_GRADE:
+                return grade
         message = f"the grade is not an integer from -{HIGHEST_GRADE} to {HIGHEST_GRADE}"
-        self.problems.error("E_REL", number, message, token, hints.hint_for_grade(token, columns))
+        self.problems.error(
+            "E_REL", number, message, token, hints.hint_for_judgment(token, columns)
+        )
         return 0
 
     def _store(self, number: int, judgment: Judgment, grade: int) -> None:
         topic, docno, iteration = judgment.topic, judgment.docno, judgment.iteration
         judged = self.grades.setdefault(topic, {})
         first_line = self.first_line.setdefault(topic, {})
-        if self.layout.format == "subtopics":
+        if self.layout.has_subtopics:
             of_document = self.subtopics.setdefault(topic, {}).setdefault(docno, {})
             if iteration in of_document:
                 self._report_repeated_subtopic(number, judgment, of_document[iteration])
@@ -246,7 +273,7 @@ class _QrelsLines:
         before = self.iterations.get((judgment.topic, judgment.docno), b"0")
         if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
             return "Keep one judgment per document and topic."
-        return "Column 2 differs. If it names subtopics, read the file as judgments of subtopics."
+        return "Column 2 differs. If it names subtopics, select the format subtopics."
 
     def _hint(self, docno: bytes) -> str:
         if self.docnos is None or self.problems.counts["W_UNJUDGED"] >= HINTED:
@@ -262,13 +289,15 @@ class _QrelsLines:
         if self.topics is not None:
             self._report_unknown_topics(self.topics)
         without = [topic for topic, judged in self.grades.items() if max(judged.values()) < 1]
-        if without:
+        # A topic with a rejected grade may have a relevant document.
+        if without and not self.problems.errors:
             listed = b", ".join(without[:LISTED]).decode()
             more = f" and {len(without) - LISTED:,} more" if len(without) > LISTED else ""
             self.problems.warn(
                 "W_NO_REL",
                 None,
-                f"{len(without):,} of {len(self.grades):,} topics have no relevant document:"
+                f"{len(without):,} of {counted(len(self.grades), 'topic')}"
+                f" {'has' if len(without) == 1 else 'have'} no relevant document:"
                 f" {listed}{more}",
                 hint="They score 0 and count in every mean, unless the track drops them.",
             )
@@ -278,15 +307,18 @@ class _QrelsLines:
         all_at_once = hints.hint_for_unknown_topics(
             unknown, topics, self.docnos, len(self.grades) - len(unknown)
         )
+        renamed = match_known_topics(unknown, topics, self.grades.keys() - set(unknown))
         for position, topic in enumerate(unknown):
             hint = hints.hint_for_unknown_topic(topic, topics) if position < HINTED else ""
+            if topic in renamed:
+                hint = f'The topics file has "{renamed[topic].decode()}". Write one form in both.'
             self.problems.error(
                 "E_UNKNOWN_TOPIC",
                 min(self.first_line[topic].values()),
                 "the topic is not in the collection;"
                 f" unknown topics: {len(unknown):,} of {len(self.grades):,}",
                 topic,
-                all_at_once or hint,
+                hint if topic in renamed else all_at_once or hint,
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluation.problems import refuse
 from evaluation.reading.columns import ZERO
-from evaluation.reading.hints import HEADERS
+from evaluation.reading.headers import OTHER, name_columns
 from evaluation.reading.recognition import NOT_READ, NTCIR_GRADE
 
 # NTCIR's letters: S is highly relevant, C is not relevant; L0 to L9 are grades as numbers.
@@ -40,13 +40,21 @@ class Layout:
     iteration_at: int | None = None
     stratum_at: int | None = None
     only_relevant: bool = False
+    separator: str = ""
+    has_subtopics: bool = False
 
     @property
     def expected(self) -> str:
-        return f"{len(self.columns)} columns ({' '.join(self.columns)})"
+        between = self.separator or " "
+        return f"{len(self.columns)} columns ({between.join(self.columns)})"
 
     def is_header(self, columns: Sequence[bytes]) -> bool:
-        return self.format == "beir" and columns[0].lower() in HEADERS
+        """Whether a line names these columns, in this order."""
+        names = name_columns(columns)
+        places = {"topic": self.topic_at, "docno": self.docno_at, "grade": self.grade_at}
+        return len(names) == len(self.columns) and all(
+            names[place] == name for name, place in places.items()
+        )
 
     def judgment(self, columns: Sequence[bytes]) -> Judgment | None:
         """Read topic, docno and grade of a line; None if it has other columns.
@@ -85,8 +93,15 @@ LAYOUTS = {
             iteration_at=1,
             stratum_at=3,
         ),
-        Layout("subtopics", ("topic", "subtopic", "docno", "grade"), iteration_at=1),
+        Layout(
+            "subtopics",
+            ("topic", "subtopic", "docno", "grade"),
+            iteration_at=1,
+            has_subtopics=True,
+        ),
         Layout("smart", ("topic", "docno", "0", "0"), only_relevant=True),
+        Layout("json", ("topic", "docno", "grade")),
+        Layout("jsonl", ("topic", "docno", "grade")),
     )
 }
 
@@ -102,14 +117,17 @@ def _relevant(columns: Sequence[bytes]) -> Judgment:
     return Judgment(topic.lstrip(b"0") or topic, docno, token)
 
 
-# The required names of columns in another order; the iteration may be missing.
-NAMES = ({"topic", "docno", "grade"}, {"topic", "docno", "grade", "iteration"})
+SEPARATORS = ",;"
+# The columns that are needed in another order, and those that may be missing.
+NEEDED = {"topic", "docno", "grade"}
+OPTIONAL = {"iteration", "subtopic"}
 
 
 def layout_of(format: str) -> Layout:
     """Return the layout of a format, or of columns named in their order.
 
-    Raises `Refused` with E_FORMAT for a format that is not read, and for any other word.
+    Commas or semicolons between the names are those of CSV; a column "-" is ignored. Raises
+    `Refused` with E_FORMAT for a format that is not read, and for any other word.
 
     >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
     Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0', stratum=b'')
@@ -120,15 +138,20 @@ def layout_of(format: str) -> Layout:
 
 
 def _in_order(format: str) -> Layout:
-    names = format.split()
-    if len(names) != len(set(names)) or set(names) not in NAMES:
+    separator = next((sign for sign in SEPARATORS if sign in format), "")
+    names = format.split(separator or None)
+    known = [name for name in names if name != OTHER]
+    if len(known) != len(set(known)) or not NEEDED <= set(known) <= NEEDED | OPTIONAL:
         hint = f"Formats are {', '.join(LAYOUTS)}, or columns such as: docno topic grade."
         raise refuse("E_FORMAT", "unknown judgment format", format, hint)
+    named = next((name for name in ("subtopic", "iteration") if name in names), None)
     return Layout(
         format,
         tuple(names),
         topic_at=names.index("topic"),
         docno_at=names.index("docno"),
         grade_at=names.index("grade"),
-        iteration_at=names.index("iteration") if "iteration" in names else None,
+        iteration_at=None if named is None else names.index(named),
+        separator=separator,
+        has_subtopics=named == "subtopic",
     )

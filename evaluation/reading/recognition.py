@@ -13,13 +13,17 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
+from evaluation.reading.field_names import FieldNames
+from evaluation.reading.headers import format_of_columns, name_columns
 from evaluation.reading.hints import DATE
-from evaluation.reading.lines import numbered_lines
-from evaluation.reading.records import Lines
+from evaluation.reading.lines import first_bytes, numbered_lines
+from evaluation.reading.records import Lines, find_wrapped
+from evaluation.reading.tables import find_separator
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,14 @@ class Recognised:
         return reasons[0] if all(reasons) else ""
 
 
-def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> Recognised | None:
+def of_records(
+    first_lines: Lines, record_tag: str, formats: Container[str], names: FieldNames
+) -> Recognised | None:
     """The format that the first lines of topics or documents show, if they show one of `formats`.
 
+    >>> from evaluation.reading.topics import NAMES
     >>> lines = [(1, b""), (2, b"<TOP>"), (3, b"<num> Number: 301")]
-    >>> of_records(lines, "top", {"trec", "xml"}).because
+    >>> of_records(lines, "top", {"trec", "xml"}, NAMES).because
     'The first tag is <TOP>, as in TREC files.'
     """
     lines = [line for _, line in first_lines if line.strip()]
@@ -71,14 +78,32 @@ def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> 
     if line.startswith(b".I "):
         return Recognised.surely("smart", "The first line begins with .I, as in SMART files.")
     if line.startswith((b"{", b"[")):
-        return _of_json(lines, formats)
+        return _of_json(lines, names)
+    return _of_plain_lines(lines, formats, names)
+
+
+def _of_plain_lines(
+    lines: list[bytes], formats: Container[str], names: FieldNames
+) -> Recognised | None:
+    first = lines[0] if lines else b""
     candidates = []
+    if "labels" in formats and LABEL.match(first) and any(map(LABELLED.match, lines)):
+        return Recognised.surely("labels", "The lines begin with Topic: and Title:.")
     if "colon" in formats and all(COLON.match(line) for line in lines) and lines:
         candidates.append(Candidate("colon", "Every line begins with a number and a colon."))
     if b"\t" in first:
         because = f"The first line has {first.count(TAB) + 1} tab-separated columns."
         candidates.append(Candidate("tsv", because))
-    return Recognised(tuple(candidates)) if candidates else None
+    elif separator := find_separator(lines, names):
+        because = f'The first line names columns, with "{separator}" between them.'
+        candidates.append(Candidate("csv", because))
+    if candidates or not lines or "space" not in formats:
+        return Recognised(tuple(candidates)) if candidates else None
+    if all(map(NUMBERED_CELL.match, lines)):
+        return Recognised.surely("csv", "Every line begins with a number and a comma.")
+    if all(map(NUMBERED.match, lines)):
+        return Recognised.surely("space", "Every line begins with a number and a space.")
+    return None
 
 
 _TAG = re.compile(rb"<([A-Za-z][\w.:-]{0,40})")
@@ -97,31 +122,35 @@ def _of_markup(line: bytes, record_tag: str, formats: Container[str]) -> Recogni
     return Recognised.surely("xml", f"{what}, so it is read as XML.")
 
 
-def _of_json(lines: list[bytes], formats: Container[str]) -> Recognised | None:
-    """JSON in one piece, or an object on each line: those hold fields, not topics by number."""
+def _of_json(lines: list[bytes], names: FieldNames) -> Recognised:
+    """JSON in one piece, or an object on each line: those hold fields, not records by number."""
     start = chr(lines[0].lstrip()[0])
-    if start == "{" and ("json" not in formats or _is_object_of_fields(lines)):
+    if start == "{" and _is_object_of_fields(lines, names):
         because = "The first line begins with {, so every line is a JSON object."
         return Recognised.surely("jsonl", because)
-    if "json" not in formats:
-        return None
-    what = "a list" if start == "[" else "an object of topics by number"
+    what = "a list" if start == "[" else "an object by number or with a list"
     return Recognised.surely("json", f"The file begins with {start}, so it is JSON: {what}.")
 
 
-def _is_object_of_fields(lines: list[bytes]) -> bool:
+def _is_object_of_fields(lines: list[bytes], names: FieldNames) -> bool:
     if len(lines) > 1:
-        return lines[1].lstrip().startswith(b"{") or lines[0].rstrip().endswith(b"}")
+        first, second = lines[0].rstrip(), lines[1].lstrip()
+        return first.endswith(b"}") or (second.startswith(b"{") and first[-1:] not in b"[,")
     try:
         value = json.loads(lines[0])
     except (ValueError, RecursionError):
         return True
-    return not (NUMBER_FIELDS | TEXT_FIELDS).isdisjoint(name.lower() for name in value)
+    is_one = names.find_identifier(value) or names.find(value, names.texts)
+    return bool(is_one) and not find_wrapped(value, names)
 
 
 TAB = b"\t"
-NUMBER_FIELDS = {"num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic"}
-TEXT_FIELDS = {"title", "query", "question", "text", "desc", "description", "narr", "narrative"}
+# The first lines of a topic of CLEF's track on medical reviews.
+LABEL = re.compile(rb"Topic\s*:\s*\S+\s*$", re.I)
+LABELLED = re.compile(rb"(?:Title|Query)\s*:", re.I)
+# A number with a digit, then blanks or a comma, then a text.
+NUMBERED = re.compile(rb"[ ]*(?=[^\s\d]{0,60}\d)[^\s]+[ ]+\S")
+NUMBERED_CELL = re.compile(rb'"?(?=[^\s\d,]{0,60}\d)[^\s,"]+"?,[ ]*[^\s,]')
 # A number without colon or blank, perhaps a priority, and a text: the Million Query track's.
 COLON = re.compile(rb"[!-9;-~]{1,128}:(?:\d{1,3}:)?[ ]*[^\s:/]")
 
@@ -134,6 +163,8 @@ JUDGMENT_FORMATS = {
     "smart": "judgments of SMART (topic docno 0 0, relevant documents only)",
     "strata": "a stratified sample (topic iteration docno stratum grade)",
     "subtopics": "judgments of subtopics (topic subtopic docno grade)",
+    "json": "JSON (an object of topics, each with docnos and grades, or a list)",
+    "jsonl": "JSON lines (an object with topic, docno and grade)",
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
@@ -142,6 +173,8 @@ NOT_READ = {
     "aspects": "Lines have several grades per document. Use the four columns of one.",
     "run": "This looks like a run, not relevance judgments.",
 }
+USUAL = {3: ("topic", "docno", "grade"), 4: ("topic", "iteration", "docno", "grade")}
+COUNTS_UP = "Column 3 counts 1, 2, 3 within each topic, as ranks do."
 NTCIR_GRADE = re.compile(rb"[Ll]\d|[SABCsabc]")
 
 
@@ -164,27 +197,67 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     ['trec', 'docno iteration topic grade']
     """
     problems = Problems()
+    if by_bytes := _judgments_by_first_bytes(first_bytes(file)):
+        return Recognised((by_bytes,))
     lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
-    table = Table.of(lines, topics, docnos)
+    table = Table.of(lines, topics, docnos, may_be_csv=True)
     if candidates := qrels_candidates(table):
         return Recognised(tuple(candidates))
     if table.rows:
         first = b" ".join(table.rows[0])
-        message = f"the format is not recognised; most lines have {table.width} columns"
+        message = f"the format is not recognised; most lines have {counted(table.width, 'column')}"
         problems.error("E_FORMAT", None, message, first)
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file has no lines")
     raise Refused(problems)
 
 
+def _judgments_by_first_bytes(head: bytes) -> Candidate | None:
+    """What the first bytes of judgments alone decide; None for a table of columns."""
+    if head.startswith(b"["):
+        return Candidate("json", "The file begins with [, so it is a JSON list.")
+    return run_by_first_bytes(head) if head.startswith(b"{") else None
+
+
 def qrels_candidates(table: Table) -> list[Candidate]:
     """Every reading of the columns as judgments, the likeliest first."""
+    if table.header and (names := name_columns(table.header)) and len(names) == table.width:
+        return [_by_header(table, names)]
+    if table.separator:
+        return _of_csv(table)
     if _has_relevant_only(table):
         because = "Columns 3 and 4 are always 0, as in SMART files of relevant documents."
         return [Candidate("smart", because)]
     by_width = {3: _three_of_qrels, 4: _four_of_qrels, 5: _sampled, 6: _six_of_qrels}
     found = by_width[table.width](table) if table.width in by_width else []
     return found + _in_another_order(table)
+
+
+def _by_header(table: Table, names: list[str]) -> Candidate:
+    """The reading that the names in the first line give."""
+    header = table.header
+    format = format_of_columns(names, table.separator)
+    if format == "topic docno grade" and header[-1].lower() == b"score":
+        format = "beir"
+    written = (table.separator or " ").join(cell.decode("utf-8", "replace") for cell in header)
+    misplaced = table.misplaced(names.index("topic"), names.index("docno"))
+    return Candidate(format, f"The first line is a header: {written}.", misplaced)
+
+
+def _of_csv(table: Table) -> list[Candidate]:
+    """The reading of cells without a header: in the usual order, or where the known ones are."""
+    usual = USUAL.get(table.width)
+    if usual is None:
+        return []
+    names = list(usual)
+    if table.misplaced(0, names.index("docno")):
+        names = table.named_columns()
+    if set(names) != set(usual) or not table.is_grade(names.index("grade")):
+        return []
+    found = [Candidate(format_of_columns(names, table.separator), table.described())]
+    if table.width == 3 and table.counts_up(2):
+        found.insert(0, Candidate("run", COUNTS_UP, NOT_READ["run"]))
+    return found
 
 
 def _has_relevant_only(table: Table) -> bool:
@@ -198,34 +271,29 @@ def _has_relevant_only(table: Table) -> bool:
 
 def _in_another_order(table: Table) -> list[Candidate]:
     """The reading by which topics and documents stand where the known ones do."""
-    usual = {3: ("topic", "docno", "grade"), 4: ("topic", "iteration", "docno", "grade")}
-    names = usual.get(table.width)
+    names = USUAL.get(table.width)
     if names is None or not table.misplaced(0, names.index("docno")):
         return []
     at = {name: place for place, name in enumerate(table.named_columns())}
     order = " ".join(sorted(at, key=lambda name: at[name]))
     # Of three columns the last holds the grade, or it is the one that is missing.
     cut = table.width == 3 and at.get("grade") != 2
-    if set(at) != set(names) or cut or not table.is_whole(at["grade"]):
+    if set(at) != set(names) or cut or not table.is_grade(at["grade"]):
         return []
     return [Candidate(order, table.described())]
 
 
 def _three_of_qrels(table: Table) -> list[Candidate]:
-    if table.header[-1:] == [b"score"]:
-        names = b" ".join(table.header).decode("utf-8", "replace")
-        return [Candidate("beir", f"The first line is a header: {names}.")]
     if table.matches(2, NTCIR_GRADE):
         return [
             Candidate("ntcir", f"{table.described()} Column 3 contains grades as in NTCIR files.")
         ]
-    if not table.is_whole(2):
+    if not table.is_grade(2):
         return []
     misplaced = table.misplaced(0, 1)
     found = [Candidate("cranfield", f"{table.described()} Column 3 contains grades.", misplaced)]
     if table.counts_up(2):
-        because = "Column 3 counts 1, 2, 3 within each topic, as ranks do."
-        found.insert(0, Candidate("run", because, NOT_READ["run"]))
+        found.insert(0, Candidate("run", COUNTS_UP, NOT_READ["run"]))
     return found
 
 
@@ -234,7 +302,7 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
         return [
             Candidate("ntcir", f"{table.described()} The grades are letters, as in NTCIR files.")
         ]
-    if not table.is_whole(3):
+    if not table.is_grade(3):
         return []
     trec = Candidate("trec", table.described(), table.misplaced(0, 2))
     repeats = any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2))
@@ -255,11 +323,13 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
 
 def _sampled(table: Table) -> list[Candidate]:
     """Five columns: where the document stands and whether the last is whole tell them apart."""
-    docno, is_probability = table.docno_column, not table.is_whole(4)
+    # Grades may be written as decimals; a column of nothing but 1.0 has probabilities.
+    has_grades = table.is_whole(4) or (table.is_grade(4) and table.distinct(4) > 1)
+    docno, is_probability = table.docno_column, not has_grades
     if is_probability and table.is_decimal(4):
         kind = "prels" if docno == 1 else "legal"
         what = "the last is a probability"
-    elif table.is_whole(4):
+    elif has_grades:
         kind = "preferences" if docno == 3 else "strata"
         what = "the last is a grade"
     else:
@@ -346,12 +416,12 @@ def _three(table: Table) -> list[Candidate]:
     if not table.is_decimal(2):
         return _judgments(table)
     known, misplaced = table.described(), table.misplaced(0, 1)
-    if table.is_whole(2) and table.counts_up(2):
+    if table.is_grade(2) and table.counts_up(2):
         because = f"{known} Column 3 counts 1, 2, 3 within each topic, as ranks do."
         return [Candidate("msmarco", because, misplaced)]
     because = f"{known} Column 3 contains numbers that do not count up."
     scores = Candidate("scores", because, misplaced)
-    if not table.is_whole(2):
+    if not table.is_grade(2):
         return [scores]
     if table.repeats(2):
         faulty = Candidate("msmarco", known, "A number repeats in a topic; ranks never do.")

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from evaluation.problems import Problems
+from evaluation.reading.field_names import FieldNames
+from evaluation.reading.json_texts import text_of_part, texts_by_name
 from evaluation.reading.lines import data_lines, text_of
 
 Lines = Iterable[tuple[int, bytes]]
 
 LONGEST_RECORD = 16 * 1024 * 1024
+LONGEST_JSON = 64 * 1024 * 1024
 SAMPLED_LINES = 100
+MOST_NAMED = 10
 SAMPLED_BYTES = 1024 * 1024
 
 
@@ -31,18 +35,17 @@ class Record:
     fields: Mapping[str, str]
     attributes: Mapping[str, str] = field(default_factory=dict)
 
-    def first_text(self, names: Iterable[str]) -> str:
-        """Return the first non-empty field, or attribute, of the given names."""
-        for texts in (self.fields, self.attributes):
-            for name in names:
-                if texts.get(name, "").strip():
-                    return texts[name]
-        return ""
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the fields that have a text, then of such attributes."""
+        filled = [name for name, text in self.fields.items() if text.strip()]
+        described = [name for name, text in self.attributes.items() if text.strip()]
+        return (*filled, *(name for name in described if name not in filled))
 
-    def other_texts(self, names: Collection[str]) -> str:
-        """Return the texts of all other fields."""
-        others = (text.strip() for name, text in self.fields.items() if name not in names)
-        return "\n".join(text for text in others if text)
+    def text(self, name: str | None) -> str:
+        """Return the text of a field, else of an attribute; empty if there is none."""
+        if name is None:
+            return ""
+        return self.fields.get(name) or self.attributes.get(name, "")
 
 
 def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
@@ -80,15 +83,13 @@ def _smart_record(line: int, fields: Mapping[str, list[str]]) -> Record:
 
 
 def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Yield a record per line of JSON, with strings and whole numbers, names in lower case.
-
-    A list of strings is a text with these paragraphs.
+    """Yield a record per line of JSON, with the texts that `texts_by_name` finds.
 
     >>> list(json_records([(1, b'{"_id": 7, "text": "boundary layers"}')], Problems()))
     [Record(line=1, fields={'_id': '7', 'text': 'boundary layers'}, attributes={})]
     """
     for number, value in json_objects(lines, problems):
-        yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
+        yield Record(number, texts_by_name(value))
 
 
 def json_objects(lines: Lines, problems: Problems) -> Iterator[tuple[int, dict[str, object]]]:
@@ -110,6 +111,13 @@ def json_objects(lines: Lines, problems: Problems) -> Iterator[tuple[int, dict[s
             problems.error("E_JSON", number, "the line is JSON, but not an object", line)
             continue
         yield number, value
+
+
+def json_line_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
+    """Yield the object on each line as a part without a name."""
+    for number, value in json_objects(lines, problems):
+        text = json.dumps(value)
+        yield JsonPart(text, 0, 0, number, None, value)
 
 
 class RepeatedNameError(ValueError):
@@ -147,9 +155,9 @@ class JsonPart:
     def record(self) -> Record:
         """Return the part as a record; its name, if any, is the number."""
         if isinstance(self.value, dict):
-            fields = {name.lower(): _text(part) for name, part in self.value.items()}
+            fields = texts_by_name(self.value)
         else:
-            fields = {"text": _text(self.value)}
+            fields = {"text": text_of_part(self.value)}
         return Record(self.line, fields if self.name is None else {"number": self.name, **fields})
 
     def inner(self) -> Iterator[JsonPart]:
@@ -158,8 +166,13 @@ class JsonPart:
         return _parts(self.text, self.place, line)
 
 
-def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
+def json_parts(
+    lines: Lines, problems: Problems, names: FieldNames | None = None
+) -> Iterator[JsonPart]:
     """Yield the parts of one JSON value: a list of objects, or an object by number.
+
+    With the names of records, the value may also have them under a name, as in
+    `{"version": 2, "topics": [...]}`.
 
     >>> [part.record() for part in json_parts([(1, b'{"7":'), (2, b'"flow"}')], Problems())]
     [Record(line=1, fields={'number': '7', 'text': 'flow'}, attributes={})]
@@ -168,16 +181,60 @@ def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
     if text is None:
         return
     try:
-        json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         problems.error("E_JSON", line, f"the file is not JSON: {json_fault(error)}")
         return
-    yield from _parts(text, _skip_separators(text, 0), 1)
+    start = _skip_separators(text, 0)
+    whole = JsonPart(text, start, start, 1, None, value)
+    if names is None:
+        yield from whole.inner()
+        return
+    while wrapped := find_wrapped(whole.value, names):
+        whole = next(part for part in whole.inner() if part.name == wrapped)
+    if isinstance(whole.value, dict) and names.find_identifier(texts_by_name(whole.value, 0)):
+        yield whole
+    else:
+        yield from whole.inner()
+
+
+WRAPPERS = {"topics", "queries", "questions", "documents", "docs", "corpus", "data", "hits"}
+
+
+def find_wrapped(value: object, names: FieldNames) -> str:
+    """Return the name under which an object has all its records; empty if it has none.
+
+    >>> from evaluation.reading.topics import NAMES
+    >>> find_wrapped({"version": 2, "topics": [{"number": 7, "title": "flow"}]}, NAMES)
+    'topics'
+    >>> find_wrapped({"number": 7, "title": "flow", "turns": [{"number": 1}]}, NAMES)
+    ''
+    """
+    if not isinstance(value, dict):
+        return ""
+    lists = [name for name, part in value.items() if _are_records(part, names)]
+    known = [
+        name
+        for name, part in value.items()
+        if name.lower() in WRAPPERS and (name in lists or isinstance(part, dict))
+    ]
+    if len(known) == 1:
+        return str(known[0])
+    if len(lists) != 1 or names.find_identifier(texts_by_name(value, 0)):
+        return ""
+    return str(lists[0])
+
+
+def _are_records(part: object, names: FieldNames) -> bool:
+    """Whether a value is a list of objects that have an identifier."""
+    if not isinstance(part, list) or not part or not isinstance(part[0], dict):
+        return False
+    return bool(names.find_identifier(texts_by_name(part[0])))
 
 
 def _whole(lines: Lines, problems: Problems) -> str | None:
-    """Return all lines as one text of at most 16 MiB."""
+    """Return all lines as one text of at most 64 MiB."""
     texts: list[str] = []
     size = 0
     for number, line in lines:
@@ -185,8 +242,9 @@ def _whole(lines: Lines, problems: Problems) -> str | None:
         size += len(line)
         if text is None:
             return None
-        if size > LONGEST_RECORD:
-            problems.error("E_JSON", number, "the JSON file exceeds 16 MiB")
+        if size > LONGEST_JSON:
+            hint = "Write one JSON object per line."
+            problems.error("E_JSON", number, "the JSON file exceeds 64 MiB", hint=hint)
             return None
         texts.append(text)
     return "\n".join(texts)
@@ -215,13 +273,6 @@ def _skip_separators(text: str, place: int) -> int:
     return place
 
 
-def _text(part: object) -> str:
-    if isinstance(part, list) and all(isinstance(value, str) for value in part):
-        return "\n".join(part)
-    whole_number = isinstance(part, int) and not isinstance(part, bool)
-    return str(part) if isinstance(part, str) or whole_number else ""
-
-
 def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     """Yield lines of `number:text`, or of `number:priority:text` if all the first lines are such.
 
@@ -241,6 +292,68 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
             continue
         _, second, text = rest.partition(":")
         yield Record(number, {"number": name, "text": text if prioritised and second else rest})
+
+
+def spaced_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Yield lines of a number, blanks and a text.
+
+    >>> list(spaced_records([(1, b"301 boundary layers")], Problems()))
+    [Record(line=1, fields={'number': '301', 'text': 'boundary layers'}, attributes={})]
+    """
+    for number, line in data_lines(lines, problems, comments=False):
+        text = text_of(number, line, problems)
+        if text is not None:
+            name, _, rest = text.strip().partition(" ")
+            yield Record(number, {"number": name, "text": rest})
+
+
+def labelled_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Yield the topics of CLEF's track on medical reviews: `Topic:`, `Title:`, `Query:`, `Pids:`.
+
+    >>> lines = [(1, b"Topic: CD01"), (2, b"Title: Rapid tests"), (3, b"Pids:"), (4, b"  19001")]
+    >>> [dict(record.fields) for record in labelled_records(lines, Problems())]
+    [{'number': 'CD01', 'title': 'Rapid tests', 'pids': '\\n  19001'}]
+    """
+    start, name = 0, ""
+    fields: dict[str, str] = {}
+    for number, line in lines:
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        label = _LABEL.match(text)
+        if label is None:
+            if name:
+                fields[name] += f"\n{text}"
+            continue
+        name = label[1].lower()
+        if name == "topic":
+            if start:
+                yield Record(start, fields)
+            start, name, fields = number, "number", {}
+        fields[name] = label[2].strip()
+    if start:
+        yield Record(start, fields)
+
+
+_LABEL = re.compile(r"(Topic|Title|Query|Objective|Description|Narrative|Pids)\s*:(.*)", re.I)
+
+
+def describe_fields(names: Sequence[str]) -> str:
+    """Return the names of the fields of a record, for a message.
+
+    >>> describe_fields(["page_key", "body"])
+    'Its fields are: page_key, body.'
+    """
+    shown = ", ".join(name or "text" for name in names[:MOST_NAMED])
+    return f"Its fields are: {shown}." if shown else ""
+
+
+def report_unread(line_of: Mapping[str, int], problems: Problems) -> None:
+    """Note the fields with texts that are not read, and the line of the first."""
+    if line_of:
+        shown = ", ".join(list(line_of)[:MOST_NAMED])
+        message = f"fields with texts that were not read: {shown}"
+        problems.note("W_FIELDS", next(iter(line_of.values())), message)
 
 
 _PRIORITISED = re.compile(rb"[^:]+:\d{1,3}:")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evaluation.problems import among
+from evaluation.problems import Problems, Refused, among, shown
 from evaluation.reading.columns import DECIMAL, INTEGER
 
 FIXES = {
@@ -159,6 +159,25 @@ def match_known_topics(
     ours, theirs = prefixes.pop()
     is_certain = ours == theirs or not (ours and theirs)
     return {} if not is_certain or any(t in taken for t in renamed.values()) else renamed
+
+
+def refuse_other_topics(answered: Collection[bytes], judged: Collection[bytes]) -> Refused:
+    """Return the refusal of a run of which no topic is judged, with a topic of each file.
+
+    >>> print(refuse_other_topics([b"q1"], [b"101"]))
+    E_UNKNOWN_TOPIC: no topic of the run is judged: the run has "q1", the judgments "101"
+    """
+    problems = Problems()
+    renamed = match_known_topics(answered, judged, ())
+    ours, theirs = next(iter(renamed.items()), (next(iter(answered)), next(iter(judged), b"")))
+    message = f'no topic of the run is judged: the run has "{shown(ours)}"'
+    message += f', the judgments "{shown(theirs)}"' if theirs else ""
+    hint = "Are these judgments of another collection?"
+    if renamed:
+        hint = f"Read {shown(ours)} as {shown(theirs)}{', and so on' * (len(renamed) > 1)}?"
+    fix = "topics" if renamed else ""
+    problems.error("E_UNKNOWN_TOPIC", None, message, hint=hint, fix=fix)
+    return Refused(problems)
 
 
 def is_decimal_comma(has_other: bool, commas: int, lines: int) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.phrases import counted
 from evaluation.problems import Problems
 from evaluation.reading.rankings import Block
 from evaluation.reading.run_lines import TopicLines
@@ -194,7 +196,7 @@ def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
     """Report W_UPSIDE_DOWN, W_RANK and the note W_RANK_FROM_0; ranks have no effect on scores."""
     topics, from_zero = len(traits.sizes), int(traits.from_zero.sum())
     if from_zero >= MOST * topics:
-        message = f"the ranks start at 0 in {from_zero:,} of {topics:,} topics"
+        message = f"the ranks start at 0 in {from_zero:,} of {counted(topics, 'topic')}"
         problems.note("W_RANK_FROM_0", None, message, hint="Only scores set the order.")
     differing = np.flatnonzero(~traits.follow)
     if not len(differing):
@@ -206,7 +208,7 @@ def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
         problems.warn(
             "W_UPSIDE_DOWN",
             line,
-            f"in {upside_down:,} of {len(rise):,} topics the scores rise with the rank;"
+            f"in {upside_down:,} of {counted(len(rise), 'topic')} the scores rise with the rank;"
             " the highest score still ranks first",
             hint="If the scores are distances, negate them.",
         )
@@ -214,8 +216,33 @@ def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
     problems.warn(
         "W_RANK",
         line,
-        f"in {len(differing):,} of {topics:,} topics ranks disagree with scores; scores are used",
+        f"in {len(differing):,} of {counted(topics, 'topic')} ranks disagree with scores;"
+        " scores are used",
     )
+
+
+def check_scores(by_topic: Topics, problems: Problems) -> None:
+    """Report W_MAYBE_RANKS where the scores of a file without ranks may be ranks.
+
+    In most topics they are 1 to n, or 0 to n - 1, each once, and do not fall from line to line.
+    """
+    lists = [rows.scores for rows in by_topic.values() if len(rows.scores) > 1]
+    alike = [scores for scores in lists if _may_be_ranks(scores)]
+    falling = sum(all(one > other for one, other in pairwise(scores)) for scores in alike)
+    if not alike or len(alike) < MOST * len(lists) or falling >= MOST * len(lists):
+        return
+    problems.warn(
+        "W_MAYBE_RANKS",
+        None,
+        f"in {len(alike):,} of {counted(len(lists), 'topic')} the scores are 1 to n, each once, as"
+        " ranks are; the highest score ranks first",
+        hint="If they are ranks, submit topic, docno and rank as in MS MARCO, or negate them.",
+    )
+
+
+def _may_be_ranks(scores: Sequence[float]) -> bool:
+    low = min(scores)
+    return low in (0, 1) and sorted(scores) == [*range(int(low), int(low) + len(scores))]
 
 
 def check_ties(
@@ -232,15 +259,15 @@ def check_ties(
         name = topics[first].decode()
         if len(equal):
             message = f"all {traits.sizes[first]:,} scores for topic {name} are tied"
-            message += f" ({len(equal):,} of {len(topics):,} topics)"
+            message += f" ({len(equal):,} of {counted(len(topics), 'topic')})"
         else:
-            message = f"in {len(tied):,} of {len(topics):,} topics (first: {name}) most"
+            message = f"in {len(tied):,} of {counted(len(topics), 'topic')} (first: {name}) most"
             message += " documents have tied scores"
         hint = "Tied documents are ordered by docno, descending, not by your ranks."
         problems.warn("W_TIES", first_line(first), message, hint=hint)
     across = np.flatnonzero(traits.across)
     if len(across):
         name = topics[int(across[0])].decode()
-        message = f"ties span rank {cutoff:,} in {len(across):,} topics (first: {name})"
+        message = f"ties span rank {cutoff:,} in {counted(len(across), 'topic')} (first: {name})"
         hint = "Docno order, descending, decides which of them count."
         problems.note("W_TIES_AT_CUTOFF", None, message, hint=hint)

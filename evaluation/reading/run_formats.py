@@ -36,6 +36,7 @@ COLUMNS = {
     "pairs": ("topic", "docno"),
 }
 WITH_RANKS = ("trec", "trec5", "ntcir")
+WITH_SCORES_ALONE = ("scores", "json", "jsonl")
 
 NumberedLines = Iterable[tuple[int, bytes]]
 
@@ -195,7 +196,7 @@ def _score_by_rank(collected: RunLines) -> None:
 
 def _take_tag(collected: RunLines) -> None:
     """For a format without a tag, use the tag that was given with the file."""
-    asked = collected.rules.tag
+    asked = collected.rules.tag or collected.rules.name
     if collected.tags or not collected.count:
         return
     if asked is None:

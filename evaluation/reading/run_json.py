@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import BinaryIO
 
-from evaluation.problems import KEPT, Refused
+from evaluation.problems import KEPT, Problems, Refused
 from evaluation.reading.lines import (
     BYTE_ORDER_MARK,
     data_lines,
@@ -25,6 +26,9 @@ from evaluation.reading.run_lines import Row, RunLines
 
 CHUNK = 256 * 1024
 AHEAD = 64 * 1024
+# How many objects may be around the object of topics.
+DEEPEST = 2
+MTEB_META = b"mteb_model_meta"
 LONGEST_LINE = 4 * 1024 * 1024
 
 TOPICS = ("qid", "query_id", "query-id", "topic_id", "topic", "number")
@@ -42,66 +46,127 @@ _DOCUMENT = re.compile(_NAME + rb'("[^"]*+"|[^\s,{}\[\]"]++)\s*+([,}])')
 
 
 def take_json(file: BinaryIO, collected: RunLines) -> None:
-    """Take `{"topic": {"docno": score}}`; report E_JSON, and E_DUP_TOPIC for a repeated name."""
-    scanner = _Scanner(file, collected)
-    first_line: dict[bytes, int] = {}
+    """Take `{"topic": {"docno": score}}`."""
+    for value in json_values(file, collected.problems, collected.rules.lines):
+        collected.count += 1
+        collected.take_row(value.line, Row(value.topic, value.docno, score=value.written))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """The value of a document of a topic as it is written, with its line."""
+
+    line: int
+    topic: bytes
+    docno: bytes
+    written: bytes
+
+
+def json_values(file: BinaryIO, problems: Problems, most_lines: int) -> Iterator[JsonValue]:
+    """Yield the values of `{"topic": {"docno": value}}`.
+
+    The object of topics may be the only one in another object or two, as in the predictions of
+    MTEB: `{"mteb_model_meta": {...}, "default": {"test": {"topic": ...}}}`. Reports E_JSON, and
+    E_DUP_TOPIC for a repeated name.
+    """
+    scanner = _Scanner(file, problems, most_lines)
     try:
         scanner.expect(_OPEN, "a {")
-        more = scanner.match(_CLOSE) is None
-        while more:
-            topic = _name(scanner.expect(_TOPIC, "a topic with an object of documents")[1])
-            if topic in first_line:
-                message = f"the topic is already at line {first_line[topic]:,}"
-                collected.problems.error("E_DUP_TOPIC", scanner.line, message, topic)
-            elif len(first_line) < KEPT:
-                first_line[topic] = scanner.line
-            _take_documents(scanner, topic, collected)
-            more = scanner.expect(_NEXT, "a comma or the end")[0] == b","
+        yield from _topics(scanner, problems, 0)
         scanner.expect_end()
     except _UnexpectedJsonError as fault:
-        message = f"invalid JSON: expected {fault}"
-        collected.problems.error("E_JSON", scanner.line, message, scanner.coming())
+        problems.error("E_JSON", scanner.line, str(fault), scanner.coming(), fault.hint)
     except Refused as broken:
-        raise refused_at(scanner.line, broken, collected.problems) from broken
+        if broken.problems is problems:
+            raise
+        raise refused_at(scanner.line, broken, problems) from broken
 
 
-def _take_documents(scanner: _Scanner, topic: bytes, collected: RunLines) -> None:
+def _topics(scanner: _Scanner, problems: Problems, depth: int) -> Iterator[JsonValue]:
+    """Yield the values of an object of topics, or of the only such object in this object."""
+    first_line: dict[bytes, int] = {}
+    inside: bytes | None = None
     more = scanner.match(_CLOSE) is None
     while more:
-        name, score, end = scanner.expect(_DOCUMENT, "a document with its score").groups()
-        collected.count += 1
-        collected.take_row(scanner.line, Row(topic, _name(name), score=score))
+        name = _name(scanner.expect(_TOPIC, "a topic with an object of documents")[1])
+        if name == MTEB_META and depth == 0:
+            scanner.skip_object()
+        elif inside is not None:
+            raise _UnexpectedJsonError.of_several(inside, name)
+        elif depth < DEEPEST and not first_line and scanner.is_next(_TOPIC):
+            inside = name
+            yield from _topics(scanner, problems, depth + 1)
+        else:
+            if name in first_line:
+                message = f"the topic is already at line {first_line[name]:,}"
+                problems.error("E_DUP_TOPIC", scanner.line, message, name)
+            elif len(first_line) < KEPT:
+                first_line[name] = scanner.line
+            yield from _documents(scanner, name)
+        more = scanner.expect(_NEXT, "a comma or the end")[0] == b","
+
+
+def _documents(scanner: _Scanner, topic: bytes) -> Iterator[JsonValue]:
+    more = scanner.match(_CLOSE) is None
+    while more:
+        name, written, end = scanner.expect(_DOCUMENT, "a document with its value").groups()
+        yield JsonValue(scanner.line, topic, _name(name), written)
         more = end == b","
 
 
 class _UnexpectedJsonError(ValueError):
-    """The next bytes do not fit a run in JSON."""
+    """The next bytes do not fit an object of topics."""
+
+    hint = ""
+
+    @classmethod
+    def of_several(cls, one: bytes, other: bytes) -> _UnexpectedJsonError:
+        names = f"{one.decode('utf-8', 'replace')} and {other.decode('utf-8', 'replace')}"
+        error = cls(f"the file has several objects of topics: {names}")
+        error.hint = 'Keep one, as in {"topic": {"docno": 1}}.'
+        return error
 
 
 class _Scanner:
     """Looks ahead in a file, by the length of a name, and counts its lines."""
 
-    def __init__(self, file: BinaryIO, collected: RunLines) -> None:
+    def __init__(self, file: BinaryIO, problems: Problems, most_lines: int) -> None:
         self.file = file
         self.buffer = file.read(CHUNK)
         self.place = 0
         self.line = 1
-        self.most = collected.rules.lines
+        self.most = most_lines
         self.has_ended = False
         if self.buffer.startswith(BYTE_ORDER_MARK):
             self.place = len(BYTE_ORDER_MARK)
-            collected.problems.warn("W_BOM", 1, "a byte order mark is dropped")
+            problems.warn("W_BOM", 1, "a byte order mark is dropped")
 
     def expect(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
         found = self.match(pattern)
         if found is None:
-            raise _UnexpectedJsonError(what)
+            raise _UnexpectedJsonError(f"invalid JSON: expected {what}")
         return found
 
     def expect_end(self) -> None:
         self._skip_blanks()
         if self.place < len(self.buffer):
-            raise _UnexpectedJsonError("nothing more")
+            raise _UnexpectedJsonError("invalid JSON: expected nothing more")
+
+    def is_next(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether this text comes next, after blanks; nothing is taken."""
+        self._skip_blanks()
+        self._look_ahead()
+        return pattern.match(self.buffer, self.place) is not None
+
+    def skip_object(self) -> None:
+        """Skip the rest of a small object, which has begun."""
+        self._look_ahead()
+        text = self.buffer[self.place : self.place + AHEAD].decode("utf-8", "replace")
+        try:
+            _, end = json.JSONDecoder().raw_decode("{" + text)
+        except (ValueError, RecursionError):
+            raise _UnexpectedJsonError("invalid JSON: expected a small object") from None
+        self._go_to(self.place + len(text[: end - 1].encode()))
 
     def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
         """Take this text after blanks, if it comes next."""

@@ -8,9 +8,10 @@ from collections.abc import Collection, Set
 from dataclasses import dataclass, field
 from math import isfinite
 
+from evaluation.phrases import counted
 from evaluation.problems import KEPT, Problems
 from evaluation.reading import hints
-from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, columns_of
+from evaluation.reading.columns import DECIMAL, WHOLE, check_identifier, columns_of
 from evaluation.reading.repairs import (
     COMMA,
     LONGEST_TAG,
@@ -23,6 +24,7 @@ from evaluation.reading.repairs import (
     guess_tag,
     is_decimal_comma,
     match_known_topics,
+    refuse_other_topics,
 )
 from evaluation.reading.run_rules import RunRules
 
@@ -215,8 +217,8 @@ class RunLines:
         return "topics" in self.rules.fix
 
     def _rank_of(self, number: int, row: Row) -> int:
-        if INTEGER.fullmatch(row.rank):
-            return int(row.rank)
+        if WHOLE.fullmatch(row.rank):
+            return int(row.rank.partition(b".")[0])
         if row.rank or not row.score:
             hint = hints.hint_for_rank(row.columns, self.rules.docnos)
             self.problems.error("E_RANK", number, "the rank is not an integer", row.rank, hint)
@@ -452,7 +454,8 @@ class RunLines:
     def _note_unknown_documents(self) -> None:
         unknown = self.problems.counts["E_UNKNOWN_DOC"] + self.problems.counts["W_UNKNOWN_DOC"]
         if 2 * unknown > self.count and self.rules.docnos is not None:
-            message = f"{unknown:,} of {self.count:,} lines have unknown documents"
+            verb = "has an unknown document" if unknown == 1 else "have unknown documents"
+            message = f"{unknown:,} of {counted(self.count, 'line')} {verb}"
             hint = hints.hint_for_other_docnos(self.unknown_document, self.rules.docnos)
             self.problems.note("W_MOSTLY_UNKNOWN", None, message, self.unknown_document, hint)
 
@@ -461,7 +464,7 @@ class RunLines:
         self.problems.error(
             "E_DEPTH",
             rows.first_too_many,
-            f"topic {topic.decode()} has {count:,} documents;"
+            f"topic {topic.decode()} has {counted(count, 'document')};"
             f" the track allows {self.rules.depth:,}",
             hint="Keep only the highest-scoring documents.",
         )
@@ -480,13 +483,17 @@ def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Probl
     """Report E_MISSING_TOPIC or W_MISSING_TOPIC if a topic that counts has no document.
 
     Topics without judgments have no score, so they are missing only if the rules do not say which
-    topics are judged.
+    topics are judged. A run without a judged topic has no score at all: E_UNKNOWN_TOPIC.
     """
     topics = rules.topics if rules.judged is None else rules.judged
     if not isinstance(topics, Collection):
         return
     missing = sorted(set(topics) - answered, key=lambda topic: (len(topic), topic))
     if not missing:
+        return
+    if rules.judged is not None and len(missing) == len(set(topics)):
+        (problem,) = refuse_other_topics(answered, missing).problems
+        problems.error(problem.code, None, problem.message, hint=problem.hint)
         return
     listed = b", ".join(missing[:LISTED]).decode("utf-8", "replace")
     more = f" and {len(missing) - LISTED:,} more" if len(missing) > LISTED else ""

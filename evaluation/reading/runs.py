@@ -28,8 +28,8 @@ from evaluation.reading.lines import BYTE_ORDER_MARK, errors_first, first_bytes,
 from evaluation.reading.rankings import Ranking, StoredRankings
 from evaluation.reading.recognition import run_by_first_bytes
 from evaluation.reading.repairs import TAG
-from evaluation.reading.run_checks import check_ranks, check_ties, traits_of_lines
-from evaluation.reading.run_formats import WITH_RANKS, take_run
+from evaluation.reading.run_checks import check_ranks, check_scores, check_ties, traits_of_lines
+from evaluation.reading.run_formats import WITH_RANKS, WITH_SCORES_ALONE, take_run
 from evaluation.reading.run_lines import (
     RunLines,
     TopicLines,
@@ -86,7 +86,7 @@ def read_run(
     E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC, and for other
     formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
     run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
-    W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
+    W_MAYBE_RANKS, W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
     and, if the rules accept them, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
     repaired. Problems of many lines with one cause are one problem, with its `count`.
 
@@ -129,6 +129,8 @@ def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     first_lines = [rows.lines[0] for rows in collected.by_topic.values()]
     if heading.format in WITH_RANKS:
         check_ranks(traits, first_lines.__getitem__, collected.problems)
+    elif heading.format in WITH_SCORES_ALONE:
+        check_scores(collected.by_topic, collected.problems)
     check_ties(traits, topics, first_lines.__getitem__, rules.cutoff, collected.problems)
     rankings: dict[bytes, Ranking] = {}
     while collected.by_topic:

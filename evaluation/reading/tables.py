@@ -1,22 +1,29 @@
-"""Tables of topics and documents in tab-separated cells, as spreadsheets and pandas write them.
+"""Tables of topics and documents, as spreadsheets and pandas write them, with tabs or as CSV.
 
-A quoted cell may contain tabs, line ends and doubled quotation marks. Most files are not quoted,
-and there a quotation mark is an ordinary character. So a cell is unquoted only if its file or its
-content shows that it is quoted.
+Between tabs, a quoted cell may contain tabs, line ends and doubled quotation marks. Most files are
+not quoted, and there a quotation mark is an ordinary character. So a cell is unquoted only if its
+file or its content shows that it is quoted.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 
 from evaluation.problems import Problems
+from evaluation.reading.columns import split_columns
+from evaluation.reading.field_names import FieldNames
 from evaluation.reading.lines import data_lines, text_of
-from evaluation.reading.records import LONGEST_RECORD, Lines, Record
+from evaluation.reading.records import LONGEST_RECORD, Lines, Record, first_lines
 
 MOST_LINES = 10_000
 TAB = b"\t"
+SEPARATORS = (",", ";")
+# A name of a column, where the first cells of all other rows are numbers.
+_NAME = re.compile(rb"[A-Za-z_][\w .-]{0,39}")
 
 _CLOSED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"(?=\t|\Z)')
 _OPEN = re.compile(rb'"[^"]*+(?:""[^"]*+)*+\Z')
@@ -29,45 +36,139 @@ def table_records(
     lines: Lines,
     problems: Problems,
     columns: Mapping[int, tuple[str, ...]],
-    headers: Collection[str],
-    texts: Collection[str] = (),
+    names: FieldNames,
 ) -> Iterator[Record]:
     """Yield rows of tab-separated cells; `columns` names them by their number.
 
-    A first row that begins with one of the `headers` names the columns instead, and so does a row
-    whose first cell is empty (the index of pandas), followed by one of `headers` or `texts`.
+    A header with known `names` names the columns instead; an empty first cell is the index of
+    pandas. A first row of other names, where all others begin with a number, is a header too: its
+    columns are the usual ones, and W_HEADER notes it.
 
-    >>> list(table_records([(1, b"7\\tboundary layers")], Problems(), {2: ("id", "text")}, ()))
-    [Record(line=1, fields={'id': '7', 'text': 'boundary layers'}, attributes={})]
+    >>> from evaluation.reading.topics import NAMES
+    >>> rows = [(1, b"Query ID\\tQuery"), (2, b"7\\tboundary layers")]
+    >>> list(table_records(rows, Problems(), {2: ("number", "title")}, NAMES))
+    [Record(line=2, fields={'Query ID': '7', 'Query': 'boundary layers'}, attributes={})]
     """
-    rows = _Rows(lines, columns)
+    lines = iter(lines)
+    first = first_lines(lines)
+    is_odd = _has_odd_first(first)
+    rows = _Rows(chain(first, lines), columns)
     named: tuple[str, ...] | None = None
     for position, (number, line) in enumerate(data_lines(rows, problems, comments=False)):
         text = text_of(number, line, problems)
         if text is None:
             continue
         if position == 0:
-            named = rows.header(text, headers, texts)
+            named = rows.header(text, names)
+            if named is None and is_odd:
+                named = rows.odd_header(text)
+                problems.note("W_HEADER", number, "the first line was read as a header", line)
             if named:
                 continue
         cells = rows.cells(text)
-        names = named or columns.get(len(cells)) or ()
-        if len(names) != len(cells):
+        of_row = named or columns.get(len(cells)) or ()
+        if len(of_row) != len(cells):
             expected = len(named) if named else " or ".join(str(count) for count in columns)
             message = f"expected {expected} tab-separated columns but found {len(cells)}"
             problems.error("E_COLUMNS", number, message, line, rows.hint())
             continue
-        fields = dict(zip(names, cells, strict=True))
+        fields = dict(zip(of_row, cells, strict=True))
         fields.pop("", None)
         yield Record(number, fields)
+
+
+def csv_records(
+    lines: Lines,
+    problems: Problems,
+    columns: Mapping[int, tuple[str, ...]],
+    names: FieldNames,
+) -> Iterator[Record]:
+    """Yield rows of CSV; a header with known `names` names the columns, else `columns` does.
+
+    >>> from evaluation.reading.topics import NAMES
+    >>> rows = [(1, b"qid,query"), (2, b'7,"flow, in air"')]
+    >>> list(csv_records(rows, Problems(), {2: ("number", "title")}, NAMES))
+    [Record(line=2, fields={'qid': '7', 'query': 'flow, in air'}, attributes={})]
+    """
+    csv.field_size_limit(LONGEST_RECORD)
+    lines = iter(lines)
+    first = first_lines(lines)
+    separator = find_separator([line for _, line in first], names) or ","
+    source = _Decoded(chain(first, lines), problems)
+    rows = csv.reader(source, delimiter=separator, skipinitialspace=True)
+    named: tuple[str, ...] | None = None
+    start, is_first = 1, True
+    try:
+        for cells in rows:
+            start, number = source.number + 1, start
+            if not any(cell.strip() for cell in cells):
+                continue
+            if is_first:
+                named, is_first = name_columns(cells, names), False
+                if named:
+                    continue
+            of_row = named or columns.get(len(cells)) or ()
+            if len(of_row) != len(cells):
+                expected = len(named) if named else " or ".join(str(count) for count in columns)
+                message = f"expected {expected} columns of CSV but found {len(cells)}"
+                problems.error("E_COLUMNS", number, message, separator.join(cells))
+                continue
+            fields = dict(zip(of_row, cells, strict=True))
+            fields.pop("", None)
+            yield Record(number, fields)
+    except csv.Error as error:
+        problems.error("E_COLUMNS", start, f"the line is not CSV: {error}")
+
+
+class _Decoded:
+    """The texts of lines for the reader of CSV, and the number of the last one."""
+
+    def __init__(self, lines: Lines, problems: Problems) -> None:
+        self.lines = iter(lines)
+        self.problems = problems
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in self.lines:
+            self.number = number
+            text = text_of(number, line, self.problems)
+            yield "\n" if text is None else f"{text}\n"
+
+
+def find_separator(lines: Sequence[bytes], names: FieldNames) -> str:
+    """Return the separator of CSV with a header of known names; empty if it is no such file.
+
+    >>> from evaluation.reading.topics import NAMES
+    >>> find_separator([b"qid;query", b"7;flow"], NAMES), find_separator([b"flow, in air"], NAMES)
+    (';', '')
+    """
+    first = lines[0] if lines else b""
+    for separator in SEPARATORS:
+        cells = [cell.decode("utf-8", "replace") for cell in split_columns(first, separator)]
+        if len(cells) > 1 and name_columns(cells, names):
+            return separator
+    return ""
+
+
+def _has_odd_first(first: Sequence[tuple[int, bytes]]) -> bool:
+    """Whether the first row has names or an empty cell, and all others begin with a number.
+
+    >>> _has_odd_first([(1, b"anfrage\\ttext"), (2, b"7\\tflow"), (3, b"8\\theat")])
+    True
+    """
+    rows = [line.split(TAB) for _, line in first if line.strip()]
+    if len(rows) < 3 or not all(_NAME.fullmatch(cell) for cell in rows[0] if cell):
+        return False
+    return all(len(row) == len(rows[0]) and row[0].isdigit() for row in rows[1:])
 
 
 class _Rows:
     """The rows of a table, each with its first line; rows with line ends in cells are joined."""
 
-    def __init__(self, lines: Lines, counts: Collection[int]) -> None:
+    def __init__(self, lines: Lines, columns: Mapping[int, tuple[str, ...]]) -> None:
         self.lines = iter(lines)
-        self.counts = counts
+        self.columns = columns
+        self.counts: Collection[int] = columns
         self.quoted = False
         self.unclosed = 0
         self.ahead: deque[tuple[int, bytes]] = deque()
@@ -82,18 +183,23 @@ class _Rows:
     def _next(self) -> tuple[int, bytes] | None:
         return self.ahead.popleft() if self.ahead else next(self.lines, None)
 
-    def header(
-        self, text: str, headers: Collection[str], texts: Collection[str]
-    ) -> tuple[str, ...] | None:
+    def header(self, text: str, names: FieldNames) -> tuple[str, ...] | None:
         """Return the names of the columns if the first row has them."""
         cells = text.split("\t")
         all_quoted = all(_QUOTED.fullmatch(cell) for cell in cells)
-        names = [(cell[1:-1] if all_quoted else cell).strip().lower() for cell in cells]
-        found = _column_names(names, headers, texts)
+        written = [(cell[1:-1] if all_quoted else cell).strip() for cell in cells]
+        found = name_columns(written, names)
         if found is not None:
             self.counts = {len(found)}
-            self.quoted = all_quoted or not names[0]
+            self.quoted = all_quoted or not written[0]
         return found
+
+    def odd_header(self, text: str) -> tuple[str, ...] | None:
+        """Return the usual names of as many columns as a header of unknown names has."""
+        cells = text.split("\t")
+        has_index = len(cells) > 2 and not cells[0].strip()
+        found = self.columns.get(len(cells) - has_index)
+        return ("", *found) if found and has_index else found
 
     def cells(self, text: str) -> list[str]:
         plain = text.split("\t")
@@ -143,24 +249,23 @@ class _Rows:
         return len(_split(text)) in self.counts and (self.quoted or not rows)
 
 
-def _column_names(
-    names: Sequence[str], headers: Collection[str], texts: Collection[str]
-) -> tuple[str, ...] | None:
+def name_columns(cells: Sequence[str], names: FieldNames) -> tuple[str, ...] | None:
     """Return the column names of a header; an empty one is an index, or the identifier.
 
-    >>> _column_names(["", "qid", "query"], {"qid"}, {"query"})
+    >>> from evaluation.reading.topics import NAMES
+    >>> name_columns(["", "qid", "query"], NAMES)
     ('', 'qid', 'query')
-    >>> _column_names(["", "query"], {"qid"}, {"query"})
+    >>> name_columns(["", "query"], NAMES)
     ('id', 'query')
     """
-    first, others = names[0], set(names[1:])
-    if first in headers and others:
-        return tuple(names)
+    first, *others = cells
     if first:
+        return tuple(cells) if names.are_header(cells) else None
+    if not others or not all(others):
         return None
-    if not others.isdisjoint(headers):
-        return tuple(names)
-    return None if others.isdisjoint(texts) else ("id", *names[1:])
+    if names.find(others, names.identifiers):
+        return tuple(cells)
+    return ("id", *others) if names.find(others, names.texts) else None
 
 
 def _split(text: str) -> list[str]:

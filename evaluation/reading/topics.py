@@ -1,21 +1,24 @@
 """Topics: the numbered information needs that runs answer.
 
-The formats are SGML of TREC or NTCIR, XML, SMART, tab-separated columns, `number:text`, JSON lines
-and one JSON value. The format is recognised by evidence, which is reported.
+The formats are SGML of TREC or NTCIR, XML, SMART, tab-separated columns, CSV, `number:text`,
+number and text, labels of CLEF, JSON lines and one JSON value. The format is recognised by
+evidence, which is reported.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import is_identifier
+from evaluation.reading.columns import IDENTIFIER_RULE, is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
-from evaluation.reading.conversations import topic_json_records
+from evaluation.reading.conversations import topic_json_line_records, topic_json_records
+from evaluation.reading.field_names import ADDRESS, FieldNames, identifies, is_prose
 from evaluation.reading.lines import in_line_order, numbered_lines
 from evaluation.reading.markup import (
     is_repairable,
@@ -29,24 +32,43 @@ from evaluation.reading.records import (
     Lines,
     Record,
     colon_records,
+    describe_fields,
     first_lines,
     is_storable,
-    json_records,
+    labelled_records,
+    report_unread,
     smart_records,
+    spaced_records,
 )
-from evaluation.reading.tables import table_records
+from evaluation.reading.tables import csv_records, table_records
 
-LONGEST_TITLE = 10_000
-LONGEST_TEXT = 100_000
+LONG_TEXT = 10_000
+LONGEST_TEXT = 500_000
 
-NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic", "i")
-TITLES = ("title", "query", "text", "w", "question", "t")
+# The first of these is the title; others, if a topic has several, are its description.
+TITLES = (
+    *("title", "query", "content", "question", "claim", "text", "txt", "w", "body", "utterance"),
+    *("statement", "request", "t", "keywords", "keyword", "topic"),
+)
 DESCRIPTIONS = ("desc", "description", "smry")
-NARRATIVES = ("narr", "narrative")
-# Further texts of topics in TREC-1 to TREC-3 and NTCIR-1; shown below the narrative.
-BESIDES = ("dom", "con", "fac", "nat", "def", "conc", "concept", "back", "rel")
+NARRATIVES = ("narr", "narrative", "narratives")
+# Further texts of topics, such as those of TREC-1 to TREC-3 and NTCIR-1; shown below the narrative.
+BESIDES = (
+    *("dom", "con", "fac", "nat", "def", "conc", "concept", "back", "rel", "background"),
+    *("problemstatement", "problem", "context", "summary", "note", "scope", "criteria"),
+)
+NAMES = FieldNames(
+    (
+        *("num", "number", "_id", "id", "qid", "queryid", "topicid", "questionid", "topicnumber"),
+        *("querynumber", "tid", "topic", "i"),
+    ),
+    (*TITLES, *DESCRIPTIONS, *NARRATIVES),
+    frozenset({"query", "topic", "question", "search", "q", "claim", "tweet", "information"}),
+)
+# The document that a topic is about, as in the background linking.
+DOCUMENTS = ("docid", "docno")
 
-XML_NAMES = frozenset({"top", "topic", "query"})
+XML_NAMES = frozenset({"top", "topic", "query", "question", "claim"})
 TABLE = {
     2: ("number", "title"),
     3: ("number", "title", "description"),
@@ -91,12 +113,13 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "trec": trec_topic_records,
     "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
     "smart": smart_topic_records,
-    "tsv": lambda lines, problems: table_records(
-        lines, problems, TABLE, NUMBERS, (*TITLES, *DESCRIPTIONS)
-    ),
-    "jsonl": json_records,
-    "json": topic_json_records,
+    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, NAMES),
+    "csv": lambda lines, problems: csv_records(lines, problems, TABLE, NAMES),
+    "jsonl": topic_json_line_records,
+    "json": lambda lines, problems: topic_json_records(lines, problems, NAMES),
     "colon": colon_records,
+    "space": spaced_records,
+    "labels": labelled_records,
     "ntcir": ntcir_topic_records,
 }
 
@@ -104,11 +127,12 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
 def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     """Read topics in the given or recognised format.
 
-    The formats are "trec", "ntcir", "xml", "smart", "tsv", "colon", "jsonl" and "json".
-    The whole file is read; raises `Refused` with every problem: E_FORMAT, E_XML, E_JSON,
-    E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY. Accepted topics
-    may carry W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT (two topics with one title), W_DUP_TOPIC (turns
-    on several paths of a conversation) and W_XML (broken XML that was read as TREC topics).
+    The formats are "trec", "ntcir", "xml", "smart", "tsv", "csv", "colon", "space", "labels",
+    "jsonl" and "json". The whole file is read; raises `Refused` with every problem: E_FORMAT,
+    E_XML, E_JSON, E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY.
+    Accepted topics may carry W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT (two topics with one title),
+    W_NO_TEXT, W_LONG_TEXT, W_FIELDS (texts that are not read), W_HEADER, W_DUP_TOPIC (turns on
+    several paths of a conversation) and W_XML (broken XML that was read as TREC topics).
 
     >>> from io import BytesIO
     >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
@@ -130,6 +154,7 @@ def _read(lines: Lines, format: str, because: str, problems: Problems) -> TopicF
     topics = _Topics(problems)
     for record in READERS[format](lines, problems):
         topics.take(record)
+    topics.report()
     if not topics.line_of and not problems.errors:
         problems.error("E_EMPTY", None, "the file has no topics")
     in_line_order(problems).raise_if_refused()
@@ -184,11 +209,11 @@ def _recognised(
 ) -> Recognised:
     if format is not None:
         return Recognised.surely(format, "The format was given.")
-    recognised = of_records(first, "top", READERS)
+    recognised = of_records(first, "top", READERS, NAMES)
     if recognised is not None:
         return recognised
     if any(line.strip() for _, line in first):
-        hint = "Use TREC or NTCIR SGML, XML, SMART, tab-separated, number:text or JSON."
+        hint = "Use TREC or NTCIR SGML, XML, SMART, tab-separated, CSV, number:text or JSON."
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", first[0][1], hint)
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file has no topics")
@@ -203,11 +228,15 @@ class _Topics:
         self.topics: list[Topic] = []
         self.line_of: dict[str, int] = {}
         self.number_of: dict[str, str] = {}
+        self.without_text: list[str] = []
+        self.long: list[str] = []
+        self.unread: dict[str, int] = {}
 
     def take(self, record: Record) -> None:
-        topic = _topic(record)
+        places = _places(record.names())
+        topic = _topic(record, places)
         line = record.line
-        if not self._is_whole(line, topic):
+        if not self._is_whole(line, topic, record.names()):
             return
         if topic.number in self.line_of:
             message = f"the topic is already defined at line {self.line_of[topic.number]:,}"
@@ -215,46 +244,113 @@ class _Topics:
             return
         self.line_of[topic.number] = line
         self.topics.append(topic)
+        self._look_at_texts(line, topic, has_text=topic.title != record.text(places.document))
+        # Where nothing else is text, the other fields are the title.
+        if topic.title and not places.titles and not places.descriptions:
+            return
+        for name in places.others:
+            if is_prose(record.text(name)):
+                self.unread.setdefault(name, line)
+
+    def _look_at_texts(self, line: int, topic: Topic, has_text: bool) -> None:
+        if not has_text:
+            self.without_text.append(topic.number)
+        if max(len(topic.title), len(topic.description), len(topic.narrative)) > LONG_TEXT:
+            self.long.append(topic.number)
         twin = self.number_of.setdefault(topic.title.casefold(), topic.number)
-        if twin != topic.number:
+        if twin != topic.number and topic.title:
             message = f"topic {topic.number} has the same title as topic {twin}"
             self.problems.warn("W_DUP_TEXT", line, message, topic.title)
 
-    def _is_whole(self, line: int, topic: Topic) -> bool:
+    def report(self) -> None:
+        """Warn once of topics without a text, of long texts and of texts that were not read."""
+        if self.without_text:
+            first = self.without_text[0]
+            message = f"topics without a text: {len(self.without_text):,}; first: {first}"
+            self.problems.warn("W_NO_TEXT", self.line_of[first], message)
+        if self.long:
+            first = self.long[0]
+            message = (
+                f"topics with over {LONG_TEXT:,} characters: {len(self.long):,}; first: {first}"
+            )
+            self.problems.warn("W_LONG_TEXT", self.line_of[first], message)
+        report_unread(self.unread, self.problems)
+
+    def _is_whole(self, line: int, topic: Topic, names: Sequence[str]) -> bool:
+        texts = (topic.title, topic.description, topic.narrative)
+        hint = ""
         if not topic.number:
-            message = "the topic has no number"
-        elif not is_identifier(topic.number):
-            message = "use 1 to 128 printable ASCII characters, without spaces"
-        elif not topic.title:
-            message = f"topic {topic.number} has no text"
-        elif len(topic.title) > LONGEST_TITLE:
-            message = f"the title of topic {topic.number} exceeds {LONGEST_TITLE:,} characters"
-        elif len(topic.description) > LONGEST_TEXT or len(topic.narrative) > LONGEST_TEXT:
+            message, hint = "the topic has no number", describe_fields(names)
+        elif not is_identifier(topic.number.encode("utf-8", "surrogatepass")):
+            message = IDENTIFIER_RULE
+        elif max(map(len, texts)) > LONGEST_TEXT:
             message = f"a text of topic {topic.number} has over {LONGEST_TEXT:,} characters"
         else:
-            texts = (topic.title, topic.description, topic.narrative)
             return is_storable(line, texts, self.problems)
-        self.problems.error("E_TOPIC", line, message, topic.number)
+        self.problems.error("E_TOPIC", line, message, topic.number, hint)
         return False
 
 
-def _topic(record: Record) -> Topic:
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Which fields of a record are what in a topic; `others` are text if nothing else is."""
+
+    number: str | None
+    titles: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    narratives: tuple[str, ...]
+    besides: tuple[str, ...]
+    document: str | None
+    others: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def _places(names: tuple[str, ...]) -> _Places:
+    number = NAMES.find_identifier(names)
+    document = NAMES.find(names, DOCUMENTS)
+    left = [name for name in names if name not in (number, document)]
+    titles, descriptions, narratives, besides = (
+        tuple(NAMES.find_all(left, kind)) for kind in (TITLES, DESCRIPTIONS, NARRATIVES, BESIDES)
+    )
+    known = {*titles, *descriptions, *narratives, *besides}
+    others = tuple(name for name in left if name not in known and not identifies(name))
+    return _Places(number, titles, descriptions, narratives, besides, document, others)
+
+
+def _topic(record: Record, places: _Places) -> Topic:
     """Read a topic from a record; without a title, its first text is the title."""
-    title = _paragraphs(record.first_text(TITLES), "topic")
-    description = _paragraphs(record.first_text(DESCRIPTIONS), "description|summary")
-    narrative = _paragraphs(record.first_text(NARRATIVES), "narrative")
-    besides = (_paragraphs(record.fields.get(name, ""), "") for name in BESIDES)
+    number = _without_label(record.text(places.number), "number").strip()
+    titles = _texts(record, places.titles, "topic|title|query")
+    descriptions = _texts(record, places.descriptions, "description|summary")
+    narrative = _texts(record, places.narratives, "narrative")
+    title, further = titles[:1] or descriptions[:1], titles[1:]
+    if not titles:
+        descriptions = descriptions[1:]
+    if not descriptions:
+        descriptions, further = further, []
     if not title:
-        title, description = description, ""
+        title = _texts(record, places.others, "")
     if not title:
-        title = record.other_texts({*NUMBERS, *NARRATIVES})
-    number = _without_label(record.first_text(NUMBERS), "number").strip()
-    narrative = "\n\n".join(text for text in (narrative, *besides) if text)
-    return Topic(number, " ".join(title.split()), description, narrative)
+        title, narrative = narrative, []
+    if not title:
+        title = [record.text(places.document)]
+    beside = _texts(record, places.besides, "")
+    return Topic(
+        number,
+        " ".join(" ".join(title).split()),
+        "\n\n".join(descriptions),
+        "\n\n".join([*narrative, *further, *beside]),
+    )
+
+
+def _texts(record: Record, names: Sequence[str], label: str) -> list[str]:
+    """Return the different texts of fields, without TREC's labels and without addresses."""
+    texts = (_paragraphs(record.text(name), label) for name in names)
+    return list(dict.fromkeys(text for text in texts if text and not ADDRESS.match(text)))
 
 
 def _without_label(text: str, label: str) -> str:
-    return re.sub(rf"^\s*(?:{label})\s*:", "", text, count=1, flags=re.I)
+    return re.sub(rf"^\s*(?:{label})\s*:", "", text, count=1, flags=re.I) if label else text
 
 
 def _paragraphs(text: str, label: str) -> str:

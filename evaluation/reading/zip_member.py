@@ -1,8 +1,9 @@
 """The regular members of a zip archive, found so that all readers agree about them.
 
 The archive must end with its end record, without comment.  For the only member of a run file, the
-directory must name exactly one, whose local header is at the start of the file and whose data fill
-it.  The members of an archive of several files must not overlap.
+directory must name exactly one besides folders and what systems add, such as a Mac's `__MACOSX`;
+together its members must fill the file from its start.  The members of an archive of several files
+must not overlap.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from evaluation.problems import Refused, refuse
+from evaluation.reading.run_names import is_system_file
 
 END_RECORD_64, LOCATOR_64, END_RECORD = 56, 20, 22  # bytes; they stand in this order
 LOCAL_HEADER = struct.Struct("<4s5H3L2H")
@@ -43,12 +45,17 @@ def only_member(file: BinaryIO, size: int) -> Member:
     if _directory_size(file, size) > LARGEST_DIRECTORY:
         raise _not_one_member("the directory of the archive is too long for one file")
     archive = _read_directory(file)
-    if len(archive.members) != 1:
-        raise _not_one_member(f"the archive has {len(archive.members):,} members")
-    info = archive.members[0]
+    files = [info for info in archive.members if not info.orig_filename.endswith("/")]
+    shown = [info for info in files if not is_system_file(info.orig_filename)] or files
+    if archive.members and not files:
+        raise _not_one_member("the archive has a folder and no file")
+    if len(shown) != 1:
+        raise _not_one_member(f"the archive has {len(shown):,} files")
+    info = shown[0]
     _check_kind(info)
     _check_name(info.orig_filename)
-    return _member_at(_start_of_data(file, info, archive.start), info)
+    _check_filled(file, archive)
+    return _member_at(_data_at(file, info), info)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,7 @@ def _directory_size(file: BinaryIO, size: int) -> int:
 
 def _check_kind(info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
-    if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
+    if stat.S_ISDIR(mode):
         raise _not_one_member("the archive has a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refuse("E_LINK", "the archive contains a link or special file", info.orig_filename)
@@ -157,13 +164,15 @@ def _check_name(name: str) -> None:
         raise refuse("E_PATH", "a file in the archive has an unsafe path", name)
 
 
-def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
-    if info.header_offset:
-        raise _broken("its member is not at its start")
-    start = _data_at(file, info)
-    if not 0 <= directory - (start + info.compress_size) <= DATA_DESCRIPTOR:
+def _check_filled(file: BinaryIO, archive: _Directory) -> None:
+    """Check that each member begins where the one before has ended, and that nothing is hidden."""
+    end, hidden = 0, 0
+    for info in sorted(archive.members, key=lambda info: info.header_offset):
+        if not 0 <= info.header_offset - end <= hidden:
+            raise _broken("its member is not at its start")
+        end, hidden = _data_at(file, info) + info.compress_size, DATA_DESCRIPTOR
+    if not 0 <= archive.start - end <= hidden:
         raise _broken("its member does not fill it")
-    return start
 
 
 def _data_at(file: BinaryIO, info: zipfile.ZipInfo) -> int:
@@ -188,4 +197,4 @@ def _broken(how: str) -> Refused:
 
 
 def _not_one_member(message: str) -> Refused:
-    return refuse("E_MEMBERS", message, hint="Include exactly one file and no folders.")
+    return refuse("E_MEMBERS", message, hint="Include exactly one file.")

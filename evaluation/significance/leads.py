@@ -1,4 +1,4 @@
-"""The lead of one system over another in a task: on how many collections, and whether on all.
+"""The lead of one system over another in a benchmark: on how many collections, and whether on all.
 
 A mean over collections can come from one of them. A lead says on which collections a system is
 ahead, on which significantly, and what is left of the difference without each one.
@@ -40,8 +40,8 @@ class Lead:
     """The difference of one system from another over K collections, and where it comes from.
 
     `difference` is the mean of `differences`, those of the collections, and `p_adjusted` that of
-    the task's own test. `without` is the mean difference without each collection, empty for one
-    collection. All are in the `unit` of the measure: a ratio of 1 is no difference.
+    the benchmark's own test. `without` is the mean difference without each collection, empty for
+    one collection. All are in the `unit` of the measure: a ratio of 1 is no difference.
     `p_alone` is the p of each collection's own test of this pair, adjusted for the family that
     was asked for and by Holm over the collections; None where a collection has too few topics for
     a verdict.
@@ -74,7 +74,7 @@ def compute_lead(
     direction: int = 1,
     scale: Scale = MEAN,
 ) -> Lead:
-    """The lead of one system over another; `p_adjusted` comes from the test of the task.
+    """The lead of one system over another; `p_adjusted` comes from the test of the benchmark.
 
     Topics that some system has no score for are left out, as in that test. ValueError for sums,
     and where a collection has no topic left.
@@ -92,7 +92,7 @@ def compute_leads(
     draws: int = PAIR_DRAWS,
     family: LeadFamily = "alone",
 ) -> list[Lead]:
-    """`compute_lead` of every pair of systems, each with its p from the test of the task.
+    """`compute_lead` of every pair of systems, each with its p from the test of the benchmark.
 
     `family` is what the test of a pair on a collection is adjusted for, before Holm.
     """

@@ -32,6 +32,10 @@ class Case:
         grade = self.grades.get(docno)
         return None if grade is None or grade < 0 else grade
 
+    def is_judged(self, docno: bytes) -> bool:
+        """Whether somebody looked; -1 means in the pool, but not judged."""
+        return self.grades.get(docno, -1) != -1
+
     def is_relevant(self, docno: bytes, rel: int) -> bool:
         grade = self.grade(docno)
         return grade is not None and grade >= rel
@@ -314,7 +318,7 @@ def inst(case, rel, T):
 
 def rank_biased_residual(case, p):
     ranked = enumerate(case.ranking, 1)
-    holes = sum(p ** (rank - 1) for rank, docno in ranked if case.grade(docno) is None)
+    holes = sum(p ** (rank - 1) for rank, docno in ranked if not case.is_judged(docno))
     return (1 - p) * holes + p ** len(case.ranking)
 
 
@@ -355,7 +359,7 @@ def area_under_roc(case, rel):
 
 
 def unjudged(case, k):
-    return sum(case.grade(docno) is None for docno in case.ranking[:k]) / k
+    return sum(not case.is_judged(docno) for docno in case.ranking[:k]) / k
 
 
 def judged(case, k):

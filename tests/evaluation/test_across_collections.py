@@ -22,7 +22,7 @@ from evaluation.significance import (
     scale_of,
 )
 from evaluation.significance.randomisation import sign_blocks
-from tests.evaluation.plain_tasks import PlainCollection, error_of, p_of_pairs, task_mean
+from tests.evaluation.plain_benchmarks import PlainCollection, benchmark_mean, error_of, p_of_pairs
 
 SIZES = (8, 12, 25)
 
@@ -119,7 +119,7 @@ def test_all_pairs_have_the_means_errors_and_p_of_plain_loops(seed):
     plain = [PlainCollection(each.scores.tolist(), list(each.topics)) for each in collections]
     signs = np.concatenate(list(sign_blocks(12 + 25, draws))).tolist()
     pairs = decide(collections, draws)
-    assert pairs.means == approx([task_mean(plain, system) for system in range(3)])
+    assert pairs.means == approx([benchmark_mean(plain, system) for system in range(3)])
     for (system, other), p in p_of_pairs(plain, signs).items():
         rows = [each.differences(system, other) for each in plain]
         assert pairs.errors[system, other] == approx(error_of(rows))
@@ -142,11 +142,11 @@ def test_a_pair_has_the_p_and_interval_of_its_comparison_among_all(seed):
 def test_one_collection_has_the_decisions_of_its_board(seed):
     scores = np.random.default_rng(seed).normal(0.5, 0.2, (6, 25))
     scores[1] = scores[0] + np.linspace(0.01, 0.02, 25)
-    task, board = decide([Collected(scores, range(25))], 10_000), compare_all_pairs(scores)
-    assert task.maxima == approx(board.maxima)
-    assert task.errors == approx(board.errors)
-    assert (task.p == board.p).all() and (task.better == board.better).all()
-    assert task.better.any()
+    benchmark, board = decide([Collected(scores, range(25))], 10_000), compare_all_pairs(scores)
+    assert benchmark.maxima == approx(board.maxima)
+    assert benchmark.errors == approx(board.errors)
+    assert (benchmark.p == board.p).all() and (benchmark.better == board.better).all()
+    assert benchmark.better.any()
 
 
 def test_equal_systems_never_differ_and_a_constant_difference_does():
@@ -178,7 +178,7 @@ def test_lower_scores_are_better_where_the_measure_says_so():
     assert pairs.rank_low.tolist() == pairs.rank_high.tolist() == [1, 2, 3]
 
 
-def test_a_small_collection_leaves_the_task_without_a_verdict():
+def test_a_small_collection_leaves_the_benchmark_without_a_verdict():
     """Even where every other collection tells the systems apart."""
     pairs = decide(
         [*set_apart(drawn_collections(1)), Collected(np.array([[0.1], [0.9], [0.2]]), [("d", 1)])]

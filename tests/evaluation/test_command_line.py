@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -99,12 +100,59 @@ def test_compare_leaves_topics_out_as_well(capfd):
     assert (baseline[3], better[3], better[10:]) == ("0.5000", "1.0000", ["1", "0", "0"])
 
 
-def test_a_run_without_a_judged_topic_scores_zero(folder, capfd):
-    (folder / "run").write_bytes(b"99 Q0 a 1 1 t\n")
-    for mean, topics in (("-c", "3"), ("--intersection", "0")):
-        assert main(["score", mean, "qrels", "run", "-m", "map", "-m", "num_q"]) == 0
-        lines = lines_of(capfd.readouterr().out)
-        assert lines == [["map", "all", "0.0000"], ["num_q", "all", topics]]
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["score"], ["score", "--intersection"], ["score", "--fix", "q0"]),
+        *(["compare"], ["pairs"], ["agree"], ["bounds"], ["curve"], ["plan"], ["reuse"]),
+        ["simulate"],
+    ],
+)
+def test_a_run_without_a_judged_topic_is_rejected(command, folder, capfd):
+    (folder / "other").write_bytes(b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n")
+    name, *options = command
+    assert main([name, "qrels", "other", "other", *options]) == 2
+    out, err = capfd.readouterr()
+    assert 'no topic of the run is judged: the run has "q1", the judgments "1"' in err
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["overlap", "run", "other"], 'the first has "1", the second "T1"'),
+        (["pool", "other", "--qrels", "qrels"], 'the run has "T1", the judgments "1"'),
+    ],
+)
+def test_runs_to_overlap_or_pool_have_a_topic_in_common(words, message, folder, capfd):
+    (folder / "other").write_bytes(b"T1 Q0 a 1 1 t\n")
+    assert main(words) == 2
+    assert message in capfd.readouterr().err
+    assert main([*words, "--fix", "topics"]) == 0
+
+
+def test_a_run_without_a_judged_topic_is_scored_as_trec_eval_does_if_asked(folder, capfd):
+    (folder / "other").write_bytes(b"q1 Q0 a 1 1 t\n")
+    assert main(["score", "qrels", "other", "--lenient", "-m", "AP"]) == 0
+    out, err = capfd.readouterr()
+    assert lines_of(out) == [["AP", "all", "0.0000"]]
+    assert "no topic of the run is judged" in err
+
+
+def test_a_run_of_judged_topics_that_are_left_out_scores_zero(folder, capfd):
+    (folder / "other").write_bytes(b"1 Q0 a 1 1 t\n")
+    assert main(["score", "qrels", "other", "-m", "AP", "--without-topics", "1"]) == 0
+    assert lines_of(capfd.readouterr().out) == [["AP", "all", "0.0000"]]
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "reuse"])
+def test_topics_with_a_prefix_are_read_once_the_repair_is_named(command, folder, capfd):
+    for name in ("run", "better"):
+        text = (folder / name).read_bytes().replace(b"\n", b"\nAR00")
+        (folder / name).write_bytes(b"AR00" + text.removesuffix(b"AR00"))
+    assert main([command, "qrels", "run", "better", "-m", "AP"]) == 2
+    assert "Read AR001 as 1, and so on? Repair with --fix topics." in capfd.readouterr().err
+    assert main([command, "qrels", "run", "better", "-m", "AP", "--fix", "topics"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -434,3 +482,49 @@ def test_a_pool_that_cannot_be_built_exits_2(options, message, capfd):
         main(["pool", "run", *options])
     assert stopped.value.code == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "one"],
+        ["check", "--qrels", "judged"],
+        ["check", "--qrels", "unjudged"],
+        ["pairs", "judged", "one"],
+        ["agree", "judged", "one", "-m", "P@1", "-m", "AP"],
+        ["overlap", "one", "one", "-M", "1"],
+    ],
+)
+def test_one_of_a_kind_is_named_in_the_singular(words, folder, capfd):
+    (folder / "one").write_bytes(b"1 Q0 a 1 1 t\n")
+    (folder / "judged").write_bytes(b"1 0 a 1\n")
+    (folder / "unjudged").write_bytes(b"1 0 a 0\n")
+    main(words)
+    told = "".join(capfd.readouterr())
+    assert not re.search(r"\b1 (topic|line|run|document|judgment|assessor|mark|second)s", told)
+
+
+@pytest.mark.parametrize(
+    "judgments",
+    [
+        b"query-id\tcorpus-id\tscore\n1\ta\t2\n2\ta\t1\n10\tc\t1\n1\tb\t0\n",
+        b"1 a 2\n1 b 0\n2 a 1\n10 c 1\n",
+        b"1 a L2\n1 b L0\n2 a L1\n10 c L1\n",
+        b"1 0 a L2\n1 0 b L0\n2 0 a L1\n10 0 c L1\n",
+        b"1,a,2\n1,b,0\n2,a,1\n10,c,1\n",
+        b'{"1": {"a": 2, "b": 0}, "2": {"a": 1}, "10": {"c": 1}}',
+    ],
+)
+def test_judgments_in_other_formats_are_read_as_they_show_themselves(judgments, folder, capfd):
+    (folder / "other").write_bytes(judgments)
+    assert main(["score", "qrels", "run"]) == main(["score", "other", "run"]) == 0
+    lines = lines_of(capfd.readouterr().out)
+    assert lines[: len(lines) // 2] == lines[len(lines) // 2 :]
+
+
+def test_three_columns_that_may_be_a_run_are_read_once_their_format_is_named(folder, capfd):
+    (folder / "three").write_bytes(b"1 a 1\n1 b 2\n2 a 1\n10 c 1\n")
+    assert main(["score", "three", "run", "-m", "AP"]) == 2
+    told = capfd.readouterr().err
+    assert "E_FORMAT" in told and "Option: --qrels-format cranfield." in told
+    assert main(["score", "three", "run", "-m", "AP", "--qrels-format", "cranfield"]) == 0

@@ -38,6 +38,26 @@ def test_a_ranking_of_three_intents_is_scored_as_by_ndeval(text, value):
     assert parse_measure(text).scores(judged())[0] == pytest.approx(value, abs=1e-6)
 
 
+TIED = b"1 1 a 1\n1 2 a 1\n1 3 b 1\n1 4 b 1\n1 1 c 1\n1 3 c 1\n"
+
+
+@pytest.mark.parametrize("lines", [TIED, b"".join(sorted(TIED.splitlines(True), reverse=True))])
+@pytest.mark.parametrize(
+    ("text", "ideal"),
+    [
+        # All gain 2 first; after c, a and b gain 1.5 each.
+        ("alpha-nDCG@3", 2 + 1.5 / log2(3) + 1.5 / 2),
+        ("nERR-IA@3", 2 + 1.5 / 2 + 1.5 / 3),
+    ],
+)
+def test_of_equal_documents_the_ideal_takes_the_highest_docno(text, ideal, lines):
+    run = judge(
+        read_run(BytesIO(b"1 Q0 a 1 1 t\n")),
+        prepare(read_qrels(BytesIO(lines), format="subtopics")),
+    )
+    assert parse_measure(text).scores(run)[0] == 2 / ideal
+
+
 def test_each_subtopic_has_its_own_score():
     run = judged()
     by_name = dict(zip(run.judgments.intents.names, subtopic_scores(run), strict=True))

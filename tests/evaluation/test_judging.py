@@ -51,6 +51,14 @@ def test_negative_grades_count_neither_as_relevant_nor_as_nonrelevant():
     assert judgments().num_nonrelevant(1).tolist() == [1, 1, 0]
 
 
+def test_junk_is_judged_and_what_was_only_pooled_is_not():
+    run = judged(
+        b"1 Q0 a 1 4 t\n1 Q0 b 2 3 t\n1 Q0 c 3 2 t\n1 Q0 d 4 1 t\n",
+        b"1 0 a -2\n1 0 b -1\n1 0 c 1\n",
+    )
+    assert [parse_measure(f"Judged@{k}").scores(run)[0] for k in (1, 4)] == [1, 0.5]
+
+
 def test_condensing_removes_holes_and_moves_the_others_up():
     run = judged().condensed()
     assert run.rank.tolist() == [1, 2]

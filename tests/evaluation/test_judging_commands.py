@@ -184,7 +184,7 @@ def test_settle_reads_doccano_when_it_is_named(capfd, folder):
     ],
 )
 def test_settle_prints_nothing_where_a_file_is_rejected(capfd, folder, words, message):
-    (folder / "bad").write_bytes(b"1 a 2\n")
+    (folder / "bad").write_bytes(b"1 a\n")
     assert main(["settle", *words]) == 2
     printed = capfd.readouterr()
     assert message in printed.err

@@ -46,7 +46,7 @@ def test_the_lead_of_the_other_system_is_its_mirror():
     assert one.without == approx([-rest for rest in other.without])
 
 
-def test_the_difference_is_that_of_the_task():
+def test_the_difference_is_that_of_the_benchmark():
     collections = collections_with([0.1, 0.2, -0.1])
     found = compare_over_collections(collections)[1]
     lead = compute_lead(collections, 1, 0, found.p_adjusted)

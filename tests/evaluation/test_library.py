@@ -305,3 +305,14 @@ def test_a_topic_that_is_named_twice_counts_once():
 def test_a_setting_without_a_meaning_is_refused(setting):
     with pytest.raises(ValueError, match="cannot be"):
         evaluation.evaluate(QRELS, RUN, ["AP"], **setting)
+
+
+@pytest.mark.parametrize("run", [{"q1": {"d1": 1.0}}, "run"])
+def test_a_run_without_a_judged_topic_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").write_text("q1 Q0 d1 1 1 t\n")
+    with pytest.raises(evaluation.Refused, match='the run has "q1", the judgments "7"'):
+        evaluation.evaluate(QRELS, run, "AP")
+    with pytest.raises(evaluation.Refused, match="no topic of the run is judged"):
+        evaluation.compare(QRELS, [run, run], "AP")
+    assert evaluation.evaluate(QRELS, {"9": {"d1": 1.0}}, "AP", topics=["7"])["AP"] == 0

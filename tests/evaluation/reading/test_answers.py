@@ -50,11 +50,18 @@ def test_candidates_of_a_query_are_an_answer_each():
     assert (answers.grades, answers.num_failed) == ({("7", "d1"): 2}, 1)
 
 
-@pytest.mark.parametrize("grade", [None, "", "two", 2.5, -1, 4, True, [2], "nan"])
+@pytest.mark.parametrize("grade", [None, "", "two", -1, 4, True, [2], "nan"])
 def test_what_is_no_grade_of_the_scale_leaves_the_document_unjudged(grade):
     answers = read({"id": "7 d1", "grade": grade}, {"id": "7 d2", "grade": "2.0"}, highest=3)
     assert answers.grades == {("7", "d2"): 2}
     assert [(each.code, each.line) for each in answers.problems] == [("W_NO_GRADE", 1)]
+
+
+@pytest.mark.parametrize("grade", [1.8, "1.8", "2.50"])
+def test_a_grade_with_decimals_rejects_the_file(grade):
+    records = [{"id": "7 d1", "grade": 0}, {"id": "7 d2", "grade": grade}]
+    assert codes(*records) == [("E_REL", 2)]
+    assert codes("7 0 d1 0", f"7 0 d2 {grade}") == [("E_REL", 2)]
 
 
 def test_a_failed_record_has_no_grade_even_with_a_number():

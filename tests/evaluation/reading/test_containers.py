@@ -113,9 +113,19 @@ def test_a_file_that_is_no_text_is_refused_by_name(head):
     assert refusal(gzip.compress(head + RUN)) == "E_FORMAT"
 
 
-@pytest.mark.parametrize("names", [(), ("a", "b"), ("run/",), ("run/", "run/run.txt")])
+@pytest.mark.parametrize("names", [(), ("a", "b"), ("run/",), ("._a", "._b")])
 def test_an_archive_must_hold_exactly_one_file(names):
     assert refusal(zipped(*names)) == "E_MEMBERS"
+
+
+@pytest.mark.parametrize(
+    "others", [("__MACOSX/._run.txt",), ("my/", "my/.DS_Store", "__MACOSX/my/._run.txt"), ("my/",)]
+)
+def test_what_a_system_adds_to_an_archive_is_ignored(others):
+    packed = zipped("run.txt", *others)
+    assert text_of(packed) == RUN
+    directory = packed.index(b"PK\x01\x02")
+    assert refusal(packed[:directory] + b"x" * 40 + packed[directory:]) == "E_CONTAINER"
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_only_the_terminated_basic_entities_of_sgml_are_characters():
         (b"<DOC><TEXT>a</TEXT></DOC>", [("E_DOCID", 1)]),
         (b'{"text": "a"}\n{"id": "a b"}\n{"id": true}\n', [("E_DOCID", n) for n in (1, 2, 3)]),
         ('{"id": "é\u00a0b"}\n{"id": "\u200bé"}\n'.encode(), [("E_DOCID", 1), ("E_DOCID", 2)]),
-        (b'{"id": "' + b"D" * 129 + b'"}\n', [("E_DOCID", 1)]),
+        (b'{"id": "' + b"D" * 1025 + b'"}\n', [("E_DOCID", 1)]),
         (b'{"id": "D1", "text": "a\\u0000"}\n', [("E_CHAR", 1)]),
         (b'{"id": "D1", "text": "\\ud800"}\n{"id": "\\ud800"}\n', [("E_CHAR", 1), ("E_DOCID", 2)]),
         (b'{"id": ' + b"9" * 5000 + b"}\n[1]\n{\n", [("E_JSON", n) for n in (1, 2, 3)]),
@@ -222,11 +222,18 @@ def test_cranfield_documents_are_the_same_as_sgml_and_as_xml(data: Path):
     assert documents(text, "xml")[0] == documents(text, "trec")[0]
 
 
-def test_a_list_of_documents_in_json_is_no_docno():
-    with pytest.raises(Refused) as refusal:
-        recognise_documents(BytesIO(b'[{"_id":"d1","text":"a"}]'))
-    [problem] = refusal.value.problems
-    assert (problem.code, problem.hint[:23]) == ("E_FORMAT", "Write one JSON document")
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'[{"_id": "d1", "text": "a"}]',
+        b'{"d1": "a"}',
+        b'{"version": 2, "documents": [\n{"docno": "d1", "text": "a"}]}',
+        b'{"took": 5, "hits": {"total": 1, "hits": [{"_id": "d1", "_source": {"text": "a"}}]}}',
+    ],
+)
+def test_documents_may_be_one_value_of_json(text):
+    assert recognise_documents(BytesIO(text)).format == "json"
+    assert documents(text)[0] == [Document("d1", "", "a")]
 
 
 def test_a_name_that_comes_twice_in_an_object_is_refused():
@@ -238,3 +245,37 @@ def test_a_name_that_comes_twice_in_an_object_is_refused():
 def test_a_list_of_strings_is_a_text_in_paragraphs():
     found, _ = documents(b'{"_id": "d1", "text": ["a", "b"]}\n')
     assert found == [Document("d1", "", "a\nb")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"docno": "d1", "content": {"title": "Lock", "body": "Of brick."}}\n',
+        b'{"_index": "pages", "_id": "d1", "_source": {"title": "Lock", "text": "Of brick."}}\n',
+        b'{"vclaim_id": "d1", "vclaim": "Of brick.", "title": "Lock", "date": "2026-01-02"}\n',
+        b'{"pid": "d1", "title": "Lock", "passage": "Of brick.", "docid": "canal"}\n',
+        b'{"document_id": "d1", "meta": {"title": "Lock"}, "contexts": [{"text": "Of brick."}]}',
+        b"doc_id,title,text\nd1,Lock,Of brick.\n",
+        b'docno;text;title\nd1;"Of brick.";Lock\n',
+    ],
+)
+def test_documents_are_read_as_people_write_them(text):
+    assert documents(text)[0] == [Document("d1", "Lock", "Of brick.")]
+
+
+def test_several_texts_of_a_document_are_kept_and_none_twice():
+    text = b'{"id": "d1", "contents": "Lock\\nOf brick.", "title": "Lock", "text": "Of brick.",'
+    text += b' "abstract": "Of canals."}\n'
+    assert documents(text)[0] == [Document("d1", "Lock", "Lock\nOf brick.\nOf canals.")]
+
+
+def test_a_document_without_a_docno_is_named_by_its_fields():
+    _, problems = documents(b'{"page_key": "p1", "body": "A lock."}\n')
+    (problem,) = problems
+    assert (problem.code, problem.hint) == ("E_DOCID", "Its fields are: page_key, body.")
+
+
+def test_cells_of_csv_may_have_line_ends():
+    found, problems = documents(b'id,text\nd1,"Of\n\nbrick."\nd2,Of wood.\nd3\n')
+    assert found == [Document("d1", "", "Of\n\nbrick."), Document("d2", "", "Of wood.")]
+    assert codes(problems) == [("E_COLUMNS", 6)]

@@ -42,6 +42,7 @@ JSON_LINES = b"""{"qid": 7, "docid": "d1", "score": 9.5}
 """
 METADATA = b"# ir_metadata.start\n# a:\n#   - b: 'c'\n#   - d\n# e: [f, g]\n# ir_metadata.end\n"
 TSV = b"7\tlayers\n8\theat\n"
+CSV = b'id,text\n7,"a\n""b"", c"\n8,d\n9,12" pipe\n'
 QUOTED = b'\tqid\tquery\n0\t7\t"a\n""b""\tc"\n1\t8\t"d"\n2\t9\t12" pipe\n'
 DOCTYPE = b'<?xml version="1.0"?>\n<!DOCTYPE t [\n<!ELEMENT t ANY>\n<!-- > -->\n]>\n'
 TURNS = b"""[{"number": 7, "title": "a", "turn": [{"number": 1, "utterance": "b"},
@@ -165,6 +166,8 @@ def unless_it_hangs() -> Iterator[None]:
         pytest.param(topics, JSON, id="topics-json"),
         pytest.param(topics, TURNS, id="topics-turns"),
         pytest.param(topics, QUOTED, id="topics-quoted"),
+        pytest.param(topics, CSV, id="topics-csv"),
+        pytest.param(topics, b"7 layers\n8 heat\n", id="topics-space"),
         pytest.param(topics, DOCTYPE + TREC, id="topics-doctype"),
         pytest.param(topics, NTCIR, id="topics-ntcir"),
         pytest.param(documents, TREC.replace(b"top>", b"doc>"), id="documents-trec"),
@@ -172,6 +175,8 @@ def unless_it_hangs() -> Iterator[None]:
         pytest.param(documents, SMART, id="documents-smart"),
         pytest.param(documents, JSONL, id="documents-jsonl"),
         pytest.param(documents, TSV, id="documents-tsv"),
+        pytest.param(documents, CSV, id="documents-csv"),
+        pytest.param(documents, JSON, id="documents-json"),
     ],
 )
 def test_a_damaged_file_is_accepted_or_refused(read, good, unless_it_hangs):

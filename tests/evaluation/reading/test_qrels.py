@@ -7,6 +7,7 @@ import pytest
 
 from evaluation.problems import Problem, Refused
 from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.recognition import recognise_qrels
 
 GOOD = b"301 0 D1 2\n301 0 D2 0\n302 0 D1 1\n"
 
@@ -54,7 +55,7 @@ def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
     [
         ("0.5", "Map grades to integers; trec_eval would truncate the decimals."),
         ("128", "Map grades to a small scale such as 0 to 3."),
-        ("L2", "Remove the letter, or select the NTCIR format."),
+        ("L2", "Remove the letter, or select the format ntcir."),
         ("1_0", ""),
         ("٣", ""),
         ("9" * 3000, "Map grades to a small scale such as 0 to 3."),
@@ -68,9 +69,13 @@ def test_a_grade_must_be_a_small_integer(grade, hint):
 @pytest.mark.parametrize(
     ("text", "count", "hint"),
     [
-        (b"1 184 2\n", 3, "Is the iteration column missing? Add a 0, or select the Cranfield"),
+        (b"1 184 2\n", 3, "Is the iteration column missing? Add a 0, or select the format"),
         (b"301 Q0 D1 1 9.5 bm25\n", 6, "This looks like a run, not relevance judgments."),
-        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like a BEIR header. Select"),
+        (
+            b"query-id\tcorpus-id\tscore\n",
+            3,
+            "This looks like a BEIR header. Select the format beir",
+        ),
         (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not supported"),
     ],
 )
@@ -79,6 +84,12 @@ def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count
     assert problem.code == "E_COLUMNS"
     assert problem.message.endswith(f"but found {count}")
     assert problem.hint.startswith(hint)
+
+
+def test_topics_with_a_rejected_grade_are_not_without_a_relevant_document():
+    with pytest.raises(Refused) as refusal:
+        accepted(b"301 0 D1 high\n302 0 D1 1\n")
+    assert codes(refusal.value.problems) == [("E_REL", 1)]
 
 
 def test_a_second_judgment_names_the_first():
@@ -101,9 +112,9 @@ def test_unknown_topics_are_counted_and_told_once_each():
         (b"301 0 D1\x00 1\n", "E_CHAR", 1),
         (b"301 0 D\xe9 1\n", "E_ENCODING", 1),
         ("301 0 D\u200b 1\n".encode(), "E_CHAR", 1),
-        ("301é 0 D1 1\n".encode(), "E_CHAR", 1),
-        (b"301 0 " + "é".encode() * 65 + b" 1\n", "E_DOCID", 1),
-        (b"301 0 " + b"D" * 129 + b" 1\n", "E_DOCID", 1),
+        ("30\u00a01 0 D1 1\n".encode(), "E_CHAR", 1),
+        (b"301 0 " + "é".encode() * 513 + b" 1\n", "E_DOCID", 1),
+        (b"301 0 " + b"D" * 1025 + b" 1\n", "E_DOCID", 1),
         (GOOD + b"x" * 4097, "E_LINE_LONG", 4),
     ],
 )
@@ -177,9 +188,9 @@ def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
 @pytest.mark.parametrize(
     ("format", "text", "code"),
     [
-        ("strata", b"1 0 D1 s\xc3\xa9 1\n", "E_CHAR"),
-        ("strata", b"1 0 D1 " + b"s" * 129 + b" 1\n", "E_STRATUM"),
-        ("subtopics", b"1 " + b"s" * 129 + b" D1 1\n", "E_SUBTOPIC"),
+        ("strata", b"1 0 D1 s\xc2\xa0t 1\n", "E_CHAR"),
+        ("strata", b"1 0 D1 " + b"s" * 1025 + b" 1\n", "E_STRATUM"),
+        ("subtopics", b"1 " + b"s" * 1025 + b" D1 1\n", "E_SUBTOPIC"),
         ("subtopics", b"1 1 D1 1 1\n", "E_COLUMNS"),
     ],
 )
@@ -219,3 +230,95 @@ def test_cranfield_judgments_do_not_fit_its_raw_topic_numbers(data: Path):
         problems = refused(file.read(), topics=topics)
     assert len(problems) == 73
     assert problems[0].message == "the topic is not in the collection; unknown topics: 73 of 225"
+
+
+@pytest.mark.parametrize("zero", [".", ".0", ".00"])
+def test_whole_grades_may_be_written_as_decimals(zero):
+    text = GOOD.replace(b"\n", zero.encode() + b"\n")
+    assert accepted(text).grades == accepted(GOOD).grades
+    (problem,) = refused(text + b"302 0 D3 0.5\n")
+    assert (problem.code, problem.line) == ("E_REL", 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (b"301,D1,2\n301,D2,0\n302,D1,1\n", "topic,docno,grade"),
+        (b'doc_id;query_id;rel\n"D1";301;2\nD2;301;0.0\nD1;302;1\n', "docno;topic;grade"),
+        (b"docid\tqid\trel\nD1\t301\t2\nD2\t301\t0\nD1\t302\t1\n", "docno topic grade"),
+        (b"topic iter docno rel\n" + GOOD, "trec"),
+        (b'{"301": {"D1": 2,\n"D2": 0}, "302": {"D1": 1.0}}', "json"),
+        (b'{"qrels": {"301": {"D1": "2", "D2": 0}, "302": {"D1": 1}}}', "json"),
+        (
+            b'[{"qid": 301, "docno": "D1", "rel": 2}, {"qid": 301, "docno": "D2", "rel": 0},\n'
+            b'{"qid": 302, "docno": "D1", "rel": 1}]',
+            "json",
+        ),
+        (
+            b'{"query-id": "301", "corpus-id": "D1", "score": 2}\n'
+            b'{"query-id": "301", "corpus-id": "D2", "score": 0}\n'
+            b'{"query-id": "302", "corpus-id": "D1", "score": 1}\n',
+            "jsonl",
+        ),
+    ],
+)
+def test_csv_json_and_named_columns_are_recognised_and_read(text, format):
+    found = recognise_qrels(BytesIO(text))
+    assert [candidate.format for candidate in found.candidates] == [format]
+    assert accepted(text, format=format).grades == accepted(GOOD).grades
+
+
+def test_a_column_that_is_not_needed_is_ignored():
+    text = b",query,query_id,doc_id,relevance\n0,boats,301,D1,2\n1,boats,301,D2,0\n"
+    format = recognise_qrels(BytesIO(text)).format
+    assert format == "-,-,topic,docno,grade"
+    assert accepted(text, format=format).grades == {b"301": {b"D1": 2, b"D2": 0}}
+
+
+def test_a_header_that_names_another_order_is_not_skipped():
+    assert codes(refused(b"docno iter topic rel\nD1 0 301 2\n")) == [("E_REL", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"301": {"D1": "high",\n"D2": 0}}', ("E_REL", 1)),
+        (b'{"301": {"D1": 2,\n"D1": 0}}', ("E_DUP_QREL", 2)),
+        (b'{"301": {"D1": 2},\n"301": {"D2": 0}}', ("E_DUP_TOPIC", 2)),
+        (b'{"301": {"D1": 2,\n"D2": [0]}}', ("E_JSON", 2)),
+        (b'{"train": {"301": {"D1": 2}},\n"test": {"302": {"D1": 2}}}', ("E_JSON", 2)),
+        (b'[{"qid": 301, "docno": "D1", "rel": 2},\n{"qid": 301, "text": "D2"}]', ("E_JSON", 2)),
+        (b'[{"qid": 301, "docno": "D1", "rel": 2},', ("E_JSON", 1)),
+        (b'{"301": {"Lock gate": 1}}', ("E_CHAR", 1)),
+    ],
+)
+def test_a_fault_in_json_is_one_problem_at_its_line(text, problem):
+    assert codes(refused(text, format="json")) == [problem]
+
+
+@pytest.mark.parametrize("text", [b"301\t0\tLock gate\t1\n", b"301\tLock gate\t1\n"])
+def test_a_docno_with_a_blank_between_tabs_is_one_column(text):
+    format = recognise_qrels(BytesIO(text * 9)).format
+    (problem,) = refused(text, format=format)
+    assert (problem.code, problem.found) == ("E_CHAR", "Lock gate")
+    assert problem.message == "the document has a blank"
+
+
+def test_blanks_and_tabs_may_both_separate_columns():
+    assert accepted(GOOD.replace(b" D", b"\tD")).grades == accepted(GOOD).grades
+    assert accepted(b"301\tQ0 D1 2\n").grades == {b"301": {b"D1": 2}}
+
+
+def test_docnos_with_commas_are_not_cells():
+    text = b"301 0 Report,_on_canals,_1992 1\n301 0 Weir,_a,_b 0\n"
+    assert recognise_qrels(BytesIO(text)).format == "trec"
+
+
+def test_a_fault_of_nearly_every_line_is_one_problem():
+    problems = refused(b"301 0 D%d\n" * 60)
+    assert [(problem.code, problem.count) for problem in problems] == [("E_COLUMNS", 60)]
+
+
+def test_a_topic_that_the_topics_file_writes_otherwise_is_named_in_both_forms():
+    problems = refused(b"26 0 D1 1\n27 0 D1 1\n", topics={b"AR26", b"AR27"})
+    assert problems[0].hint == 'The topics file has "AR26". Write one form in both.'

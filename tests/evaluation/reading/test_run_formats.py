@@ -282,3 +282,46 @@ def test_ir_metadata_that_do_not_fit_are_a_warning(text, at):
 
 def test_lines_below_ir_metadata_keep_their_numbers():
     assert codes(refused(METADATA + TREC + b"301 Q0 D3 3 x bm25\n")) == [("E_SCORE", 22)]
+
+
+def test_predictions_of_mteb_are_read_below_their_subset_and_split():
+    meta = b'{"mteb_model_meta": {"name": "a/b", "loaded": {"x": [1, "}"]}}, "default": {"test": '
+    run = accepted(meta + SAME["json"] + b"}}", "json")
+    assert run.rankings[b"301"].docnos == [b"D2", b"D1"]
+    (problem,) = refused(meta + SAME["json"] + b'}, "en": {"test": {}}}', "json")
+    assert (problem.code, problem.line) == ("E_JSON", 2)
+    assert problem.message == "the file has several objects of topics: default and en"
+
+
+@pytest.mark.parametrize("text", [b'{"a": {"b": {"c": {"301": {"D1": 1}}}}}', b'{"a": {"b": '])
+def test_objects_too_deep_or_cut_off_are_refused(text):
+    assert codes(refused(text, "json")) == [("E_JSON", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"301\tD1\t3\n301\tD2\t1\n301\tD3\t2\n302\tD3\t2\n302\tD1\t1\n",
+        b"301 D1 2\n301 D2 0\n301 D3 1\n302 D3 0\n302 D1 1\n",
+        b'{"301": {"D1": 1, "D2": 2, "D3": 3}, "302": {"D3": 2.0, "D1": 1.0}}',
+    ],
+)
+def test_scores_that_may_be_ranks_are_warned_of(text):
+    run = accepted(text, "json" if text.startswith(b"{") else "scores")
+    assert [problem.code for problem in run.problems] == ["W_MAYBE_RANKS"]
+
+
+def test_scores_that_fall_from_n_to_1_are_scores():
+    assert not accepted(b"301 D1 3\n301 D2 2\n301 D3 1\n302 D3 1\n", "scores").problems.kept
+
+
+def test_ranks_may_be_written_as_decimals():
+    text = SAME["msmarco"].replace(b"\n", b".0\n")
+    assert formats(recognised(text)) == ["msmarco"]
+    assert accepted(text, "msmarco").rankings[b"301"].docnos == [b"D2", b"D1"]
+
+
+def test_three_columns_of_ranks_are_not_taken_for_scores():
+    (problem, *_) = refused(SAME["msmarco"])
+    assert (problem.code, problem.line) == ("E_COLUMNS", 1)
+    assert problem.hint.startswith("Is column 3 a rank, as in MS MARCO?")

@@ -70,7 +70,7 @@ def test_ranks_that_start_at_zero_are_noted():
     text = line("D1", "2", rank="0") + line("D2", "1", rank="1")
     (note,) = accepted(text, topics={b"301"}).problems
     assert (note.code, note.severity) == ("W_RANK_FROM_0", "note")
-    assert note.message == "the ranks start at 0 in 1 of 1 topics"
+    assert note.message == "the ranks start at 0 in 1 of 1 topic"
 
 
 def test_scores_that_are_all_equal_are_told_as_such():
@@ -87,14 +87,14 @@ def test_ties_across_the_cutoff_are_noted():
     assert len(accepted(text, cutoff=1).problems) == 0
     (note,) = accepted(text, cutoff=2).problems
     assert (note.code, note.severity) == ("W_TIES_AT_CUTOFF", "note")
-    assert note.message == "ties span rank 2 in 1 topics (first: 301)"
+    assert note.message == "ties span rank 2 in 1 topic (first: 301)"
 
 
 def test_scores_that_grow_with_the_rank_look_like_distances():
     text = b"".join(line(f"D{i}", f"0.{i}", rank=str(i)) for i in range(1, 10))
     (warning,) = accepted(text, docnos=None, topics={b"301"}).problems
     assert (warning.code, warning.line) == ("W_UPSIDE_DOWN", 1)
-    assert warning.message.startswith("in 1 of 1 topics the scores rise with the rank")
+    assert warning.message.startswith("in 1 of 1 topic the scores rise with the rank")
     assert warning.hint == "If the scores are distances, negate them."
 
 
@@ -119,7 +119,7 @@ def test_a_score_of_absurd_length_is_refused(length):
     assert codes(refused(line(score="9" * length))) == [("E_SCORE", 1)]
 
 
-@pytest.mark.parametrize("rank", ["x", "1.0", "²", "9" * 5000])
+@pytest.mark.parametrize("rank", ["x", "1.5", "²", "9" * 5000])
 def test_the_rank_must_be_an_integer(rank):
     assert codes(refused(line(rank=rank), line=10_000)) == [("E_RANK", 1)]
 
@@ -323,8 +323,8 @@ def test_the_tag_of_the_file_must_be_the_one_given_with_it():
         (line("D\u20281"), "E_CHAR", 1),
         (line("D\u00a01"), "E_CHAR", 1),
         (line("D\u200b1"), "E_CHAR", 1),
-        (line("D" * 129), "E_DOCID", 1),
-        (line(topic="3" * 129), "E_TOPIC", 1),
+        (line("D" * 1025), "E_DOCID", 1),
+        (line(topic="3" * 1025), "E_TOPIC", 1),
         (GOOD.replace(b"D2", b"D\xe92"), "E_ENCODING", 2),
         (GOOD.replace(b"D2", b"D\xc0\xaf"), "E_ENCODING", 2),
         (GOOD.decode().encode("utf-16"), "E_ENCODING", None),

@@ -1,6 +1,6 @@
-"""How fast the board of a task answers: 100 systems on 20 tracks, and 500 systems on 100.
+"""How fast the board of a benchmark answers: 100 systems on 20 tracks, and 500 systems on 100.
 
-    python -m benchmarks.task_boards
+    python -m benchmarks.several_tracks
 
 Pages are asked for inside one process, through every middleware and packed as browsers take them,
 on SQLite. The goals for 100 systems on 20 tracks of 50 topics: 400 ms at first, 150 ms later, and
@@ -27,8 +27,8 @@ GROUPS = 4
 
 
 @dataclass(frozen=True)
-class TaskScene:
-    """A task of so many systems, each answered by a run on every track."""
+class BenchmarkScene:
+    """A benchmark of so many systems, each answered by a run on every track."""
 
     slug: str
     systems: int
@@ -36,7 +36,7 @@ class TaskScene:
     topics: int
 
 
-SCENES = (TaskScene("usual", 100, 20, 50), TaskScene("wide", 500, 100, 50))
+SCENES = (BenchmarkScene("usual", 100, 20, 50), BenchmarkScene("wide", 500, 100, 50))
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
             "DATABASE_URL": "",
             "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
         }
-        words = [sys.executable, "-m", "benchmarks.task_boards", "measure", *sys.argv[1:]]
+        words = [sys.executable, "-m", "benchmarks.several_tracks", "measure", *sys.argv[1:]]
         subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
 
 
@@ -63,100 +63,104 @@ def measure(chosen: list[str]) -> None:
     call_command("migrate", run_syncdb=True, verbosity=0)
     scenes = [scene for scene in SCENES if not chosen or scene.slug in chosen]
     for scene in scenes:
-        make_task(scene)
-    tables.heading("Boards of tasks")
+        make_benchmark(scene)
+    tables.heading("Boards of benchmarks")
     tables.table(VIEWED, (row for scene in scenes for row in _pages(scene)))
     tables.heading("Tests of systems in a job")
-    tables.table(("task", "took", "processor"), map(_tests, scenes))
-    tables.heading("Boards of tasks with their tests")
+    tables.table(("benchmark", "took", "processor"), map(_tests, scenes))
+    tables.heading("Boards of benchmarks with their tests")
     tables.table(VIEWED, (row for scene in scenes for row in _pages(scene, tested=True)))
 
 
-def _pages(scene: TaskScene, tested: bool = False) -> Iterator[tuple[str, ...]]:
+def _pages(scene: BenchmarkScene, tested: bool = False) -> Iterator[tuple[str, ...]]:
     from benchmarks.boards import _views
 
-    name, address = f"{scene.systems} systems x {scene.tracks} tracks", f"/tasks/{scene.slug}/"
+    name, address = f"{scene.systems} systems x {scene.tracks} tracks", f"/benchmarks/{scene.slug}/"
     yield name, *_views(address)[0]
     yield f"{name}, all columns", *_views(f"{address}?column=all")[0]
     if tested:
         yield f"{name}, all pairs", *_views(f"{address}?family=all")[0]
 
 
-def _tests(scene: TaskScene) -> tuple[str, ...]:
+def _tests(scene: BenchmarkScene) -> tuple[str, ...]:
     """Make the tests as a job does, and store them."""
-    from leaderboard.models import TaskComparison
-    from leaderboard.scoring.task_comparisons import compute_task_comparison
+    from leaderboard.models import BenchmarkComparison
+    from leaderboard.scoring.benchmark_comparisons import compute_benchmark_comparison
 
     clock, processor = time.perf_counter(), time.process_time()
-    for wanted in TaskComparison.objects.filter(task__slug=scene.slug, results={}):
-        compute_task_comparison(str(wanted.pk), lambda done, total: None)()
+    for wanted in BenchmarkComparison.objects.filter(benchmark__slug=scene.slug, results={}):
+        compute_benchmark_comparison(str(wanted.pk), lambda done, total: None)()
     took = time.perf_counter() - clock
     return scene.slug, seconds(took), seconds(time.process_time() - processor)
 
 
-def make_task(scene: TaskScene) -> None:
-    """Write the task straight into the tables; the first system is the baseline."""
+def make_benchmark(scene: BenchmarkScene) -> None:
+    """Write the benchmark straight into the tables; the first system is the baseline."""
     from benchmarks.scenes import Scene
-    from leaderboard.models import System, SystemVersion, Task, TaskTeam, User
+    from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion, User
 
     owner, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
-    task = Task.objects.create(slug=scene.slug, name=scene.slug.title(), owner=owner)
-    team = TaskTeam.objects.create(task=task)
+    benchmark = Benchmark.objects.create(slug=scene.slug, name=scene.slug.title(), owner=owner)
+    team = BenchmarkTeam.objects.create(benchmark=benchmark)
     systems = System.objects.bulk_create(
-        System(task=task, team=team, name=f"system-{n}") for n in range(scene.systems)
+        System(benchmark=benchmark, team=team, name=f"system-{n}") for n in range(scene.systems)
     )
     versions = SystemVersion.objects.bulk_create(
         SystemVersion(system=system, label="1", created_by=owner) for system in systems
     )
-    Task.objects.filter(pk=task.pk).update(baseline=systems[0])
+    Benchmark.objects.filter(pk=benchmark.pk).update(baseline=systems[0])
     for place in range(scene.tracks):
         board = Scene(f"{scene.slug}-{place}", scene.systems, scene.topics, 1, seed=place + 1)
-        _add_track(task, team, board, place, versions)
+        _add_track(benchmark, team, board, place, versions)
 
 
-def _add_track(task: object, team: object, scene: object, place: int, versions: list) -> None:
+def _add_track(benchmark: object, team: object, scene: object, place: int, versions: list) -> None:
     """Add a track with a scored run of every version."""
     from django.utils import timezone
 
     from benchmarks.scenes import Scene, _collection
     from leaderboard.models import (
+        Benchmark,
+        BenchmarkTeam,
+        BenchmarkTrack,
         Edition,
         Run,
         Score,
         ScoreSet,
-        Task,
-        TaskTeam,
-        TaskTrack,
         Team,
         Track,
     )
     from leaderboard.scoring import editions
 
-    assert isinstance(task, Task) and isinstance(team, TaskTeam) and isinstance(scene, Scene)
-    judgments = _collection(scene, task.owner)
+    assert (
+        isinstance(benchmark, Benchmark)
+        and isinstance(team, BenchmarkTeam)
+        and isinstance(scene, Scene)
+    )
+    judgments = _collection(scene, benchmark.owner)
     track = Track.objects.create(
         slug=scene.slug,
         name=f"Collection {place + 1}",
-        owner=task.owner,
+        owner=benchmark.owner,
         collection=judgments.collection,
         judgment_set=judgments,
         measures=scene.texts,
         primary_measure=MEASURE,
         disclosure="open",
     )
-    TaskTrack.objects.create(
-        track=track, task=task, position=place, group=f"Group {place % GROUPS + 1}"
+    BenchmarkTrack.objects.create(
+        track=track, benchmark=benchmark, position=place, group=f"Group {place % GROUPS + 1}"
     )
     edition = editions.start_edition(track)
     Track.objects.filter(pk=track.pk).update(edition=edition)
     Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
-    own = Team.objects.create(track=track, name="Bench", task_team=team)
+    own = Team.objects.create(track=track, name="Bench", benchmark_team=team)
     runs = Run.objects.bulk_create(
         Run(
             track=track,
             team=own,
             version=version,
-            submitted_by=task.owner,
+            submitted_by=benchmark.owner,
             tag=f"run-{number}",
             state="scored",
             sha256=hashlib.sha256(str(number).encode()).hexdigest(),

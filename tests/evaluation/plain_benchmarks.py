@@ -1,4 +1,4 @@
-"""The statistics of a task a second time, with loops over collections, topics and flips."""
+"""The statistics of a benchmark a second time, with loops over collections, topics and flips."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def mean_of(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def task_mean(collections: list[PlainCollection], system: int) -> float:
+def benchmark_mean(collections: list[PlainCollection], system: int) -> float:
     return mean_of([mean_of(each.scores[system]) for each in collections])
 
 

@@ -1,9 +1,9 @@
-"""How often each claim of the board of a task is false: python -m tests.evaluation.task_simulations
+"""How often each claim of such a board is false: python -m tests.evaluation.benchmark_simulations
 
-The claims and the structures are those of `simulations`. The collections of a task are of unequal
+The claims and structures are those of `simulations`. The collections of a benchmark are of unequal
 size: the largest has four times the topics of the smallest, the others lie between by equal
 factors. The true differences of a system are drawn for each collection anew, and what is true of
-the task is their mean.
+the benchmark is their mean.
 
 Boards of cell (structure s, R systems, K collections, smallest T) number b come from the seed
 [SEED, s, R, K, T, b].
@@ -50,7 +50,7 @@ def sizes_of(collections: int, smallest: int) -> list[int]:
     return [round(size) for size in np.geomspace(smallest, 4 * smallest, collections).tolist()]
 
 
-def simulate_task(
+def simulate_benchmark(
     structure: str, noise: Noise, systems: int, sizes: list[int], boards: range, draws: int
 ) -> dict[str, dict[str, float]]:
     """The share of boards with a false claim, for "equal" and "different" true means."""
@@ -66,7 +66,7 @@ def simulate_task(
         for truth, share in (("equal", 0), ("different", 1)):
             moved = [rows + share * means for rows, means in zip(scores, effects, strict=True)]
             means = np.mean([share * each[:, 0] for each in effects], axis=0)
-            board = build_task_board(collected_from(moved), means, maxima, draws)
+            board = build_benchmark_board(collected_from(moved), means, maxima, draws)
             for claim, is_false in CLAIMS.items():
                 found[truth][claim] += is_false(board)
     return {
@@ -82,7 +82,7 @@ def collected_from(scores: list[FloatArray]) -> list[Collected]:
     ]
 
 
-def build_task_board(
+def build_benchmark_board(
     collections: list[Collected], truth: FloatArray, maxima: FloatArray, draws: int
 ) -> Board:
     compared = compare_over_collections(collections, draws=draws)[1:]
@@ -93,7 +93,7 @@ def build_task_board(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m tests.evaluation.task_simulations")
+    parser = argparse.ArgumentParser("python -m tests.evaluation.benchmark_simulations")
     parser.add_argument("--boards", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=999)
     parser.add_argument("--structures", nargs="+", help="only these structures")
@@ -112,11 +112,11 @@ def main() -> None:
             )
             first = range(options.boards)
             fresh = range(options.boards, options.boards + options.again)
-            cell = simulate_task(structure, noise, SYSTEMS, sizes, first, options.draws)
+            cell = simulate_benchmark(structure, noise, SYSTEMS, sizes, first, options.draws)
             print_cell(head, cell, len(first))
             worst = max(max(shares.values()) for shares in cell.values())
             if worst > limit_of(len(first)) and fresh:
-                cell = simulate_task(structure, noise, SYSTEMS, sizes, fresh, options.draws)
+                cell = simulate_benchmark(structure, noise, SYSTEMS, sizes, fresh, options.draws)
                 print_cell(head, cell, len(fresh))
 
 

@@ -1,0 +1,56 @@
+"""Judgments in JSON: an object of topics, as in pytrec_eval, or objects with named parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import BinaryIO, TypeAlias
+
+from evaluation.problems import Problems
+from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.headers import name_columns
+from evaluation.reading.lines import first_bytes, numbered_lines
+from evaluation.reading.qrels_lines import Judgment
+from evaluation.reading.records import json_objects, json_parts
+from evaluation.reading.run_json import LONGEST_LINE, json_values
+
+NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
+
+
+def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
+    """Yield the judgments of `{"topic": {"docno": grade}}`, or of a list of objects.
+
+    >>> from io import BytesIO
+    >>> [judgment.token for _, judgment in json_judgments(BytesIO(b'{"7": {"d1": 2}}'), Problems())]
+    [b'2']
+    """
+    if not first_bytes(file).startswith(b"["):
+        for value in json_values(file, problems, RUN_LIMITS.lines):
+            yield value.line, Judgment(value.topic, value.docno, value.written.strip(b'"'))
+        return
+    lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
+    for part in json_parts(lines, problems):
+        yield from _judgment(part.line, part.value, problems)
+
+
+def json_line_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
+    """Yield the judgment of the object on each line, which names its parts as columns are named."""
+    lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
+    for number, value in json_objects(lines, problems):
+        yield from _judgment(number, value, problems)
+
+
+def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgments:
+    parts = value if isinstance(value, dict) else {}
+    kinds = name_columns([name.encode("utf-8", "replace") for name in parts])
+    if not kinds:
+        message = "expected an object with topic, docno and grade"
+        problems.error("E_JSON", number, message, json.dumps(value, ensure_ascii=False))
+        return
+    written = dict(zip(kinds, map(_written, parts.values()), strict=True))
+    yield number, Judgment(written["topic"], written["docno"], written["grade"])
+
+
+def _written(value: object) -> bytes:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
