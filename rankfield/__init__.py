@@ -17,11 +17,21 @@ from typing import TYPE_CHECKING
 from rankfield.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from rankfield.answers import Board, Comparison, Receipt, Run, Standing, Task, Track, Version
+    from rankfield.answers import (
+        Benchmark,
+        Board,
+        Comparison,
+        Receipt,
+        Run,
+        Standing,
+        Track,
+        Version,
+    )
     from rankfield.errors import RejectedError, SiteError, UnreachableError
     from rankfield.site import Site
 
 __all__ = [
+    "Benchmark",
     "Board",
     "Comparison",
     "Receipt",
@@ -30,7 +40,6 @@ __all__ = [
     "Site",
     "SiteError",
     "Standing",
-    "Task",
     "Track",
     "UnreachableError",
     "Version",

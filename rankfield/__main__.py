@@ -19,7 +19,7 @@ from rankfield.version import VERSION
 
 PROGRAM = "rankfield"
 SITE_COMMANDS = {
-    "submit": "submit runs to a track or a task, wait, and print how they compare",
+    "submit": "submit runs to a track or a benchmark, wait, and print how they compare",
     "board": "print the board of a track",
 }
 # Those of Django come on top; `rankfield help` lists all.

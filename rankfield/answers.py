@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from evaluation.problems import Problem
+from rankfield.errors import UnreachableError
 
 Answer = Mapping[str, Any]
 Value = TypeVar("Value")
@@ -42,7 +45,7 @@ class Pair:
     p: float | None
     p_adjusted: float | None
     unit: str
-    question: str
+    family: str
     test: str
     effect_size: float | None
     wins: int
@@ -103,8 +106,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Task:
-    """A task with its tracks, in order."""
+class Benchmark:
+    """A benchmark with its tracks, in order."""
 
     slug: str
     name: str
@@ -138,8 +141,8 @@ class VersionRun:
 
 
 @dataclass(frozen=True)
-class TaskVerdict:
-    """A version compared with another over a task; without a test, `verdict` is empty."""
+class BenchmarkVerdict:
+    """A version compared with another over a benchmark; without a test, `verdict` is empty."""
 
     verdict: Verdict | Literal[""]
     difference: float | None
@@ -151,7 +154,7 @@ class TaskVerdict:
 
 
 @dataclass(frozen=True)
-class TrackVerdict(TaskVerdict):
+class TrackVerdict(BenchmarkVerdict):
     """The same on one track; `p` is adjusted over the tracks."""
 
     track: str
@@ -165,13 +168,13 @@ class VersionVerdict:
     version: str
     branch: str
     sentence: str
-    task: TaskVerdict
+    benchmark: BenchmarkVerdict
     tracks: list[TrackVerdict]
 
     @property
     def is_worse(self) -> bool:
-        """Whether the version is significantly worse on the task or on one of its tracks."""
-        return any(one.is_worse for one in (self.task, *self.tracks))
+        """Whether the version is significantly worse on the benchmark or on one of its tracks."""
+        return any(one.is_worse for one in (self.benchmark, *self.tracks))
 
 
 @dataclass(frozen=True)
@@ -220,9 +223,17 @@ class Board:
     measure: str
     judgments: str
     baseline: str | None
-    question: str
+    family: str
     test: str
     standings: list[Standing]
+
+
+@dataclass(frozen=True)
+class TopicScore:
+    """The score of a run on one topic; None where it is undefined."""
+
+    number: str
+    score: float | None
 
 
 @dataclass(frozen=True)
@@ -242,13 +253,75 @@ class Comparison(Pair):
 
 
 def read_answer(kind: type[Value], answer: Answer) -> Value:
-    """Return the value of an answer; fields that it does not know are for later versions."""
-    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in answer.items() if name in names})
+    """Return the value of an answer; fields that it does not know are for later versions.
+
+    Raises UnreachableError if a field is missing or has another type.
+    """
+    types = types_of(kind)  # type: ignore[arg-type]
+    named = require_names(answer, kind.__name__)
+    values = {name: value for name, value in named.items() if name in types}
+    wrong = [name for name, value in values.items() if not has_type(value, types[name])]
+    if wrong:
+        raise NotRankfieldError(f"{kind.__name__}.{wrong[0]}")
+    try:
+        return kind(**values)
+    except TypeError:
+        raise NotRankfieldError(kind.__name__) from None
+
+
+class NotRankfieldError(UnreachableError):
+    """A part of an answer is not what the API promises."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__(f"The site does not answer as Rankfield does: {part}.")
+
+
+@cache
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the type of each field of a dataclass."""
+    return get_type_hints(kind)
+
+
+def has_type(value: Any, type_: Any) -> bool:
+    """Whether a value of JSON, or one that was read from it, has the type of its field.
+
+    >>> has_type([1, 2.5, None], list[float | None]), has_type({"AP": "?"}, dict[str, float])
+    (True, False)
+    """
+    origin, parts = get_origin(type_), get_args(type_)
+    if type_ is Any:
+        return True
+    if origin is Literal:
+        return value in parts
+    if origin in (Union, UnionType):
+        return any(has_type(value, part) for part in parts)
+    if origin in (list, tuple):
+        return isinstance(value, origin) and all(has_type(part, parts[0]) for part in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(has_type(part, parts[1]) for part in value.values())
+    if isinstance(value, bool):
+        return type_ is bool
+    return isinstance(value, (int, float) if type_ is float else type_)
+
+
+def require_names(answer: Any, what: str) -> Answer:
+    """Return an answer that has names and values.  Raises UnreachableError."""
+    if not isinstance(answer, Mapping):
+        raise NotRankfieldError(what)
+    return answer
+
+
+def list_parts(answer: Answer, name: str) -> list[Answer]:
+    """Return a list of an answer.  Raises UnreachableError."""
+    found = require_names(answer, name).get(name)
+    if not isinstance(found, list):
+        raise NotRankfieldError(name)
+    return found
 
 
 def read_problems(answer: Answer) -> tuple[Problem, ...]:
-    return tuple(read_answer(Problem, problem) for problem in answer.get("problems", ()))
+    problems = list_parts({"problems": [], **require_names(answer, "problems")}, "problems")
+    return tuple(read_answer(Problem, problem) for problem in problems)
 
 
 def read_run(answer: Answer) -> Run:
@@ -264,7 +337,7 @@ def read_receipt(answer: Answer) -> Receipt:
 
 
 def read_version(answer: Answer) -> Version:
-    runs = [read_answer(VersionRun, run) for run in answer["runs"]]
+    runs = [read_answer(VersionRun, run) for run in list_parts(answer, "runs")]
     found = answer.get("verdict")
     verdict = None if found is None else read_version_verdict(found)
     return read_answer(Version, {**answer, "runs": runs, "verdict": verdict})
@@ -272,17 +345,19 @@ def read_version(answer: Answer) -> Version:
 
 def read_version_verdict(answer: Answer) -> VersionVerdict:
     parts = {
-        "task": read_answer(TaskVerdict, answer["task"]),
-        "tracks": [read_answer(TrackVerdict, track) for track in answer["tracks"]],
+        "benchmark": read_answer(
+            BenchmarkVerdict, require_names(answer, "verdict").get("benchmark", {})
+        ),
+        "tracks": [read_answer(TrackVerdict, track) for track in list_parts(answer, "tracks")],
     }
     return read_answer(VersionVerdict, {**answer, **parts})
 
 
 def read_board(answer: Answer) -> Board:
-    standings = [read_answer(Standing, standing) for standing in answer["standings"]]
+    standings = [read_answer(Standing, standing) for standing in list_parts(answer, "standings")]
     return read_answer(Board, {**answer, "standings": standings})
 
 
 def read_comparison(answer: Answer) -> Comparison:
-    topics = [read_answer(TopicPair, topic) for topic in answer["topics"]]
+    topics = [read_answer(TopicPair, topic) for topic in list_parts(answer, "topics")]
     return read_answer(Comparison, {**answer, "topics": topics})

@@ -15,13 +15,15 @@ from evaluation.problems import Problem
 from evaluation.reading.run_names import find_named, is_other_file, is_system_file
 from evaluation.reading.run_rules import RunRules
 from rankfield.answers import (
+    Benchmark,
     Board,
     Comparison,
     Receipt,
     Run,
-    Task,
+    TopicScore,
     Track,
     Version,
+    list_parts,
     read_answer,
     read_board,
     read_comparison,
@@ -159,13 +161,13 @@ class Site:
                 others.append(file)
         return SentFiles(uploads, others)
 
-    def task(self, slug: str) -> Task:
-        """Return a task with its tracks."""
-        return read_answer(Task, self.connection.get(f"{API}/tasks/{quote(slug)}"))
+    def benchmark(self, slug: str) -> Benchmark:
+        """Return a benchmark with its tracks."""
+        return read_answer(Benchmark, self.connection.get(f"{API}/benchmarks/{quote(slug)}"))
 
     def submit_system(
         self,
-        task: str,
+        benchmark: str,
         files: str | Path | Iterable[FormFile],
         name: str,
         *,
@@ -183,7 +185,7 @@ class Site:
         the version does. The same files again are the same runs.
         """
         if isinstance(files, str | Path):
-            files = read_run_files(files, self.task(task).tracks)
+            files = read_run_files(files, self.benchmark(benchmark).tracks)
         fields = {
             "name": name,
             "version": version,
@@ -192,7 +194,7 @@ class Site:
             "branch": branch,
             "configuration": configuration,
         }
-        path = f"{API}/tasks/{quote(task)}"
+        path = f"{API}/benchmarks/{quote(benchmark)}"
         sent = self._send_large(path, files, progress)
         fields["uploads"] = ",".join(sent.uploads)
         form = Form({name: value for name, value in fields.items() if value}, sent.others)
@@ -260,7 +262,8 @@ class Site:
         """Return the scores of a run by topic, by default of the measure that ranks the board."""
         path = f"{API}/runs/{quote(run_id(run))}/topics"
         answer = self.connection.get(path, {"measure": measure})
-        return {topic["number"]: topic["score"] for topic in answer["topics"]}
+        topics = [read_answer(TopicScore, topic) for topic in list_parts(answer, "topics")]
+        return {topic.number: topic.score for topic in topics}
 
     def topic_frame(self, run: Run | str, measures: Iterable[str] = ()) -> Any:
         """Return the scores of a run as a DataFrame: a row per topic, a column per measure.
@@ -279,7 +282,7 @@ class Site:
     def problems(self, run: Run | str) -> list[Problem]:
         """Return every problem of a run; the run itself has the first 50."""
         lines = self.connection.get_bytes(f"{API}/runs/{quote(run_id(run))}/problems")
-        return [read_answer(Problem, json.loads(line)) for line in lines.splitlines()]
+        return [read_answer(Problem, self.connection.decode(line)) for line in lines.splitlines()]
 
     def withdraw(self, run: Run | str, reason: str = "") -> None:
         """Withdraw a run from the board."""

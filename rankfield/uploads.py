@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rankfield.answers import read_answer
 from rankfield.connection import ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE, Connection
-from rankfield.errors import RejectedError, SiteError
+from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import FormFile
 from rankfield.progress import ProgressBar
 
@@ -49,26 +49,26 @@ def send_in_pieces(
         raise
     bar = ProgressBar(-(-upload.size // MIB), is_shown, unit="MiB")
     failures = 0
-    while upload.received < upload.size:
+    while 0 <= upload.received < file.size:
         bar.show(upload.received // MIB, file.name)
         before = upload.received
         try:
             upload = send_piece(connection, upload, file)
         except SiteError as error:
-            failures += 1
-            if not may_continue(error) or failures == ATTEMPTS:
+            if not may_continue(error) or failures + 1 == ATTEMPTS:
                 raise
-            time.sleep(max(FIRST_PAUSE * failures, error.retry_after or 0))
+            time.sleep(max(FIRST_PAUSE * (failures + 1), error.retry_after or 0))
             upload = read_answer(Upload, connection.get(upload.url))
-        if upload.received > before:
-            failures = 0
+        failures = 0 if upload.received > before else failures + 1
+        if failures == ATTEMPTS:
+            raise UnreachableError(f"{connection.url} takes no bytes of {file.name}.")
     bar.show(bar.total, file.name)
     bar.end()
     return upload.id
 
 
 def send_piece(connection: Connection, upload: Upload, file: FormFile) -> Upload:
-    piece = file.read(upload.received, min(PIECE, upload.piece_limit))
+    piece = file.read(upload.received, min(PIECE, max(upload.piece_limit, 1)))
     offset = {"Upload-Offset": str(upload.received)}
     return read_answer(Upload, connection.patch(upload.url, piece, offset))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 def number_text(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    return "" if value is None else f"{value:z.4f}"
 
 
 def signed_text(value: float | None) -> str:
-    return "" if value is None else f"{value:+.4f}"
+    return "" if value is None else f"{value:+z.4f}"
 
 
 def p_text(value: float | None) -> str:

@@ -80,7 +80,8 @@ class Report:
         runs=a2
         pages=
         """
-        runs, pages = " ".join(self.runs), " ".join(self.pages)
+        # A line break in what the site calls a run would be another output.
+        runs, pages = (" ".join(" ".join(each).split()) for each in (self.runs, self.pages))
         return f"verdict={self.verdict}\nruns={runs}\npages={pages}\n"
 
 

@@ -1,4 +1,4 @@
-"""submit: check runs, submit them to a track or a task, wait, and print how they compare."""
+"""submit: check runs, submit them to a track or a benchmark, wait, and print how they compare."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rankfield.answers import PreviousBest, Run, Track
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.arguments import site_of, site_parser
-from rankfield.commands.numbers import number_text
+from rankfield.commands.numbers import number_text, signed_text
 from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
 from rankfield.commands.reports import Report
-from rankfield.commands.systems import find_task, submit_system
+from rankfield.commands.systems import find_benchmark, submit_system
 from rankfield.errors import RejectedError, SiteError, UnreachableError, describe_error
 from rankfield.site import Site, read_run_file, rejection_of
 
@@ -32,10 +32,10 @@ On a track with a main branch, runs state the commit and the branch that the CI 
 --fail-if-worse compares each run with the best one that your team had on the board before, also
 on a track with a main branch.
 
-Of a task, DIR or a zip has the runs of one system, each named by its track (bread.run.gz or
+Of a benchmark, DIR or a zip has the runs of one system, each named by its track (bread.run.gz or
 bread/my.run) or recognised by its topics. They become a version, which is compared with the newest
-one of the main branch before it, on the task and on each track. --fail-if-worse then means worse
-on the task or on one of its tracks.
+one of the main branch before it, on the benchmark and on each track. --fail-if-worse then means
+worse on the benchmark or on one of its tracks.
 
 In CI, --summary and --outputs add to files such as GITHUB_STEP_SUMMARY and GITHUB_OUTPUT. The
 verdict is better, worse, not significant, rejected or none, for several runs the worst of them.
@@ -44,9 +44,11 @@ verdict is better, worse, not significant, rejected or none, for several runs th
 
 def parser() -> argparse.ArgumentParser:
     parser = site_parser(
-        "submit", "Submit runs to a track, or a system to a task, and wait for the scores.", EPILOG
+        "submit",
+        "Submit runs to a track, or a system to a benchmark, and wait for the scores.",
+        EPILOG,
     )
-    parser.add_argument("track", metavar="TRACK|TASK")
+    parser.add_argument("track", metavar="TRACK|BENCHMARK")
     parser.add_argument(
         "runs", metavar="RUN|DIR", nargs="+", help="a file, also .gz or .zip; or a folder of runs"
     )
@@ -86,9 +88,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
-    task = find_task(site, options)
-    if task is not None:
-        return submit_system(site, task, report, options)
+    benchmark = find_benchmark(site, options)
+    if benchmark is not None:
+        return submit_system(site, benchmark, report, options)
     track = site.track(options.track)
     if not options.no_check and not are_acceptable(site, report, options):
         return REJECTED
@@ -189,6 +191,6 @@ def describe_comparisons(found: Run) -> Iterator[str]:
 def describe_verdict(tag: str, pair: PreviousBest) -> str:
     words = {"better": "is better than", "worse": "is worse than"}
     how = words.get(pair.verdict or "", "cannot be told apart from")
-    change = "" if pair.difference is None else f": {pair.measure} {pair.difference:+.4f}"
+    change = "" if pair.difference is None else f": {pair.measure} {signed_text(pair.difference)}"
     p = "" if pair.p_adjusted is None else f", p {pair.p_adjusted:.3g}"
     return f"{tag} {how} {pair.previous_tag}, your previous best{change}{p}."

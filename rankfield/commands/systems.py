@@ -1,4 +1,4 @@
-"""submit, for a task: a version of a system, with its runs on all tracks at once."""
+"""submit, for a benchmark: a version of a system, with its runs on all tracks at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evaluation.reading.run_names import find_named
 from evaluation.tables import Table
-from rankfield.answers import Task, TaskVerdict, Version
+from rankfield.answers import Benchmark, BenchmarkVerdict, Version
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.numbers import number_text, p_text, signed_text
@@ -26,10 +26,10 @@ OF_TRACKS = ("tag", "team", "replaces", "fix")
 NOT_FOUND = 404
 
 
-def find_task(site: Site, options: argparse.Namespace) -> Task | None:
-    """Return the task that is meant, or None if it is a track.
+def find_benchmark(site: Site, options: argparse.Namespace) -> Benchmark | None:
+    """Return the benchmark that is meant, or None if it is a track.
 
-    Where a task and a track have one slug, a folder or the name of a system means the task.
+    Where both have one slug, a folder or the name of a system means the benchmark.
     """
     if not options.name and not any(Path(path).is_dir() for path in options.runs):
         try:
@@ -38,21 +38,23 @@ def find_task(site: Site, options: argparse.Namespace) -> Task | None:
         except RejectedError as error:
             if error.status != NOT_FOUND:
                 raise
-    return site.task(options.track)
+    return site.benchmark(options.track)
 
 
-def submit_system(site: Site, task: Task, report: Report, options: argparse.Namespace) -> int:
+def submit_system(
+    site: Site, benchmark: Benchmark, report: Report, options: argparse.Namespace
+) -> int:
     """Submit a version, wait, report how it compares, and return the exit status."""
     refuse_options_of_tracks(options)
-    files = [file for path in options.runs for file in read_run_files(path, task.tracks)]
-    if not options.no_check and not are_acceptable(site, task, files, report):
+    files = [file for path in options.runs for file in read_run_files(path, benchmark.tracks)]
+    if not options.no_check and not are_acceptable(site, benchmark, files, report):
         return REJECTED
     if options.check_only:
         report.print_passed_check()
         return OK
-    made_by = find_checkout() if task.main_branch else Checkout("", "")
+    made_by = find_checkout() if benchmark.main_branch else Checkout("", "")
     receipt = site.submit_system(
-        task.slug,
+        benchmark.slug,
         files,
         options.name or name_of(options.runs),
         version=options.version,
@@ -81,7 +83,7 @@ def submit_system(site: Site, task: Task, report: Report, options: argparse.Name
 def refuse_options_of_tracks(options: argparse.Namespace) -> None:
     for name in OF_TRACKS:
         if getattr(options, name):
-            raise SiteError(f"--{name} is for runs of a track, and {options.track} is a task.")
+            raise SiteError(f"--{name} is for runs of a track, and {options.track} is a benchmark.")
 
 
 def name_of(paths: Iterable[str]) -> str:
@@ -93,11 +95,13 @@ def name_of(paths: Iterable[str]) -> str:
     return path.name if path.is_dir() else path.name.partition(".")[0]
 
 
-def are_acceptable(site: Site, task: Task, files: Iterable[FormFile], report: Report) -> bool:
+def are_acceptable(
+    site: Site, benchmark: Benchmark, files: Iterable[FormFile], report: Report
+) -> bool:
     """Check the runs that are named by a track; the site finds the track of the others."""
     rejected = False
     for file in files:
-        track = find_named(file.name, task.tracks)
+        track = find_named(file.name, benchmark.tracks)
         if not track:
             continue
         try:
@@ -109,7 +113,7 @@ def are_acceptable(site: Site, task: Task, files: Iterable[FormFile], report: Re
 
 
 def report_version(site: Site, found: Version, report: Report) -> None:
-    """Report a line per track and one for the task, the verdict in words, and what is wrong."""
+    """Report a line per track and one for all, the verdict in words, and what is wrong."""
     verdict = found.verdict
     of_tracks = {one.track: one for one in verdict.tracks} if verdict else {}
     rows = [
@@ -124,27 +128,37 @@ def report_version(site: Site, found: Version, report: Report) -> None:
     ]
     rows += [[track, "missing", "", "", "", ""] for track in found.missing]
     if verdict is not None:
-        rows.append(["task", "", *describe_verdict(verdict.task), "", *numbers_of(verdict.task)])
+        rows.append(
+            [
+                "benchmark",
+                "",
+                *describe_verdict(verdict.benchmark),
+                "",
+                *numbers_of(verdict.benchmark),
+            ]
+        )
     header = ["track", "state", "verdict", "mean", "difference", "p"]
     report.table = Table(header, rows, texts=3)
     report.runs = [run.run for run in found.runs]
     report.pages = [site.page_of(run.run) for run in found.runs]
     if verdict is not None:
         report.sentences.append(verdict.sentence)
-        report.verdicts += [one.verdict for one in (verdict.task, *verdict.tracks) if one.verdict]
+        report.verdicts += [
+            one.verdict for one in (verdict.benchmark, *verdict.tracks) if one.verdict
+        ]
     for run in found.runs:
         if run.is_rejected:
             report.add_problem(f"{run.track}: {rejection_of(site.run(run.run))}")
 
 
-def describe_verdict(verdict: TaskVerdict | None) -> list[str]:
+def describe_verdict(verdict: BenchmarkVerdict | None) -> list[str]:
     if verdict is None:
         return [""]
     words = {"better": "better", "worse": "worse", "not significant": "not to be told apart"}
     return [words.get(verdict.verdict, "not tested")]
 
 
-def numbers_of(verdict: TaskVerdict | None) -> list[str]:
+def numbers_of(verdict: BenchmarkVerdict | None) -> list[str]:
     if verdict is None:
         return ["", ""]
     return [signed_text(verdict.difference), p_text(verdict.p)]

@@ -37,6 +37,17 @@ def test_submit_prints_the_scores(capsys):
     assert line.split()[:3] == ["ben-bm25", "scored", "0.6944"]
 
 
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [("", "This needs a token."), ("rf_wrong", "The site does not accept this token.")],
+)
+def test_without_a_token_submit_says_where_to_create_one(capsys, monkeypatch, token, said):
+    monkeypatch.setenv("RANKFIELD_TOKEN", token)
+    assert main(["submit", "bread", "my.run"]) == REJECTED
+    expected = f"{said} Create one at {URL}/account/ and set RANKFIELD_TOKEN to it."
+    assert expected in capsys.readouterr().err
+
+
 def test_several_runs_are_submitted_at_once(capsys):
     assert main(["submit", "bread", "my.run", "other.run", "--description", "tuned"]) == OK
     assert {run.description for run in Run.objects.all()} == {"tuned"}
@@ -133,7 +144,7 @@ def test_on_a_public_board_no_run_states_a_commit_by_default(monkeypatch):
     assert "commit" not in Run.objects.get().facts
 
 
-@pytest.mark.parametrize("page", ["/tracks/bread/submit/", "/tracks/bread/task/"])
+@pytest.mark.parametrize("page", ["/tracks/bread/submit/", "/tracks/bread/overview/"])
 def test_the_command_on_a_page_works(as_ben, page, monkeypatch):
     monkeypatch.delenv("RANKFIELD_URL")
     Path("my.run.gz").write_bytes(gzip.compress(RUN.encode()))

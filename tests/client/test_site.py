@@ -134,7 +134,7 @@ def test_a_used_up_quota_is_not_waited_for(track, bens_site, network, run_file):
 
 
 def test_a_wrong_token_is_rejected(db, network: InProcess):
-    with pytest.raises(RejectedError, match="valid token") as rejected:
+    with pytest.raises(RejectedError, match="does not accept this token") as rejected:
         Site(URL, "rf_wrong").track("bread")
     assert rejected.value.status == 401
 

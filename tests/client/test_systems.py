@@ -1,4 +1,4 @@
-"""`rankfield submit TASK DIR`: a version of a system from a folder or a zip."""
+"""`rankfield submit BENCHMARK DIR`: a version of a system from a folder or a zip."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.models import ApiToken, Run, SystemVersion, Task
+from leaderboard.models import ApiToken, Benchmark, Run, SystemVersion
 from rankfield import Site, checkout
 from rankfield.__main__ import main
+from tests.benchmark_scene import ROLLS_RUN, make_benchmark, make_benchmark_team, zipped
 from tests.builders import OTHER_RUN, RUN
 from tests.client.conftest import URL, InProcess
 from tests.pages.ten_topics import run_of, ten_track
-from tests.task_scene import ROLLS_RUN, make_task, make_task_team, zipped
 
 OK, WORSE, REJECTED = 0, 1, 2
 
 
 @pytest.fixture
-def task(ada, ben) -> Task:
-    return make_task(ada, ben, main_branch="main")
+def benchmark(ada, ben) -> Benchmark:
+    return make_benchmark(ada, ben, main_branch="main")
 
 
 @pytest.fixture(autouse=True)
-def bens_shell(network: InProcess, task, ben, monkeypatch, tmp_path) -> None:
+def bens_shell(network: InProcess, benchmark, ben, monkeypatch, tmp_path) -> None:
     """Ben's CI is on the branch rrf; his folder `oven` has a run for each track."""
     _, token = ApiToken.objects.issue(ben, ["read", "submit"])
     for name in (*checkout.COMMITS, *checkout.BRANCHES):
@@ -59,7 +59,7 @@ def test_a_version_is_compared_with_main(capsys):
     assert main(["submit", "baking", "oven", "--fail-if-worse"]) == OK
     out = capsys.readouterr().out
     assert "oven 4a0ffee" in out and "main (oven abc123) over 2 tracks" in out
-    assert re.search(r"\ntask +not (tested|to be told apart) +-0\.", out)
+    assert re.search(r"\nbenchmark +not (tested|to be told apart) +-0\.", out)
 
 
 def test_a_zip_is_sent_as_it_is(capsys):
@@ -105,13 +105,13 @@ def test_a_wrong_command_ends_with_two(words):
     assert not Run.objects.exists()
 
 
-def test_neither_a_task_nor_a_track_ends_with_two(capsys):
+def test_neither_a_benchmark_nor_a_track_ends_with_two(capsys):
     assert main(["submit", "cheese", "oven/bread.run"]) == REJECTED
     assert "Not found, or you do not have access." in capsys.readouterr().err
 
 
-def test_a_public_task_gets_no_commit_by_default():
-    Task.objects.update(main_branch="")
+def test_a_public_benchmark_gets_no_commit_by_default():
+    Benchmark.objects.update(main_branch="")
     main(["submit", "baking", "oven"])
     assert SystemVersion.objects.get().commit == ""
 
@@ -124,9 +124,9 @@ def test_scripts_get_json(capsys):
 
 def test_a_version_that_is_worse_ends_with_one_if_asked(capsys, ada, ben):
     track = ten_track(ada)
-    task = Task.objects.create(slug="tens", name="Tens", owner=ada, main_branch="main")
-    task.places.create(track=track, position=0)
-    make_task_team(task, ben)
+    benchmark = Benchmark.objects.create(slug="tens", name="Tens", owner=ada, main_branch="main")
+    benchmark.places.create(track=track, position=0)
+    make_benchmark_team(benchmark, ben)
     write({"first/ten.run": run_of("first", [1] * 10)})
     main(["submit", "tens", "first", "--name", "x", "--branch", "main", "--commit", "abc123"])
     write({"second/ten.run": run_of("second", [2, 3, 4, 2, 3, 4, 2, 3, 4, 5])})
@@ -137,7 +137,7 @@ def test_a_version_that_is_worse_ends_with_one_if_asked(capsys, ada, ben):
 def test_the_command_on_the_page_works(as_ben, monkeypatch):
     monkeypatch.delenv("RANKFIELD_URL")
     Path("oven").rename("runs")
-    text = as_ben.get("/tasks/baking/submit/").content.decode().replace("\\\n", "")
+    text = as_ben.get("/benchmarks/baking/submit/").content.decode().replace("\\\n", "")
     [words] = re.findall(r"rankfield (submit baking .*?)</pre>", text, re.S)
     assert main(words.split()) == OK
     assert Run.objects.count() == 2

@@ -10,9 +10,9 @@ import pytest
 from leaderboard.models import PartialUpload, Run
 from rankfield import RejectedError, UnreachableError, uploads
 from rankfield.__main__ import main
+from tests.benchmark_scene import ROLLS_RUN, make_benchmark
 from tests.builders import OTHER_RUN, RUN
 from tests.client.conftest import InProcess
-from tests.task_scene import ROLLS_RUN, make_task
 
 PIECE = 40
 
@@ -89,7 +89,7 @@ def test_the_bar_shows_how_much_has_arrived(track, bens_site, run_file, capsys, 
 
 
 def test_large_files_of_a_system_arrive_in_pieces(ada, ben, bens_site, tmp_path):
-    make_task(ada, ben)
+    make_benchmark(ada, ben)
     (tmp_path / "oven").mkdir()
     for name, text in {"bread.run.gz": OTHER_RUN, "rolls.run.gz": ROLLS_RUN}.items():
         (tmp_path / "oven" / name).write_bytes(gzip.compress(text.encode()))
