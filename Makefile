@@ -47,7 +47,7 @@ bench: .venv/dev         ## every table of benchmarks/, which take an hour
 	.venv/bin/python -m benchmarks.scoring
 	.venv/bin/python -m benchmarks.significance
 	.venv/bin/python -m benchmarks.boards
-	.venv/bin/python -m benchmarks.task_boards
+	.venv/bin/python -m benchmarks.several_tracks
 	.venv/bin/python -m benchmarks.crowd
 	.venv/bin/python -m benchmarks.submission
 	.venv/bin/python -m benchmarks.starting

@@ -58,7 +58,8 @@ MIDDLEWARE = [
     "leaderboard.pages.middleware.add_request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "leaderboard.pages.middleware.read_refused_upload",
+    "leaderboard.pages.middleware.answer_head",
+    "leaderboard.pages.middleware.answer_scripts",
     "leaderboard.pages.middleware.delete_unfinished_uploads",
     "leaderboard.pages.middleware.compress_text",
     "leaderboard.pages.middleware.set_content_security_policy",
@@ -73,7 +74,9 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "leaderboard.pages.middleware.record_start_time",
+    "leaderboard.pages.middleware.return_to_form",
     "leaderboard.pages.middleware.require_second_factor",
+    "leaderboard.pages.middleware.read_notice",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"

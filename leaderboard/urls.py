@@ -3,14 +3,25 @@
 Topic numbers and docnos are parameters, never part of a path: they may contain anything.
 """
 
+from collections.abc import Callable
+
+from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.views.decorators.http import require_GET
+from django.views.generic import RedirectView
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
     agreement,
     analysis,
     assessments,
+    benchmark_boards,
+    benchmark_differences,
+    benchmark_history,
+    benchmark_home,
+    benchmark_joining,
+    benchmark_setup,
+    benchmark_snapshots,
     boards,
     collections,
     deadlines,
@@ -28,6 +39,7 @@ from leaderboard.pages.views import (
     mark_files,
     metrics,
     notices,
+    overviews,
     pairs,
     people,
     people_and_machine,
@@ -44,14 +56,6 @@ from leaderboard.pages.views import (
     snapshots,
     submissions,
     systems,
-    task_boards,
-    task_differences,
-    task_history,
-    task_home,
-    task_joining,
-    task_setup,
-    task_snapshots,
-    tasks,
     teams,
     topics,
     tracks,
@@ -97,10 +101,9 @@ assessment_urls = [
 
 track_urls = [
     path("", boards.board, name="board"),
-    path("task/", tasks.task, name="task"),
-    path("about/", tasks.about, name="about"),
-    path("data/", tasks.data, name="data"),
-    path("data/baseline.run", tasks.baseline_file, name="baseline_file"),
+    path("overview/", overviews.overview, name="overview"),
+    path("data/", overviews.data, name="data"),
+    path("data/baseline.run", overviews.baseline_file, name="baseline_file"),
     path("submit/", submissions.submit, name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
     path("pack.zip", downloads.pack, name="pack"),
@@ -112,7 +115,7 @@ track_urls = [
     path("topic/", topics.topic, name="topic"),
     path("document/", topics.document, name="track_document"),
     path("significance/", analysis.significance, name="significance"),
-    path("measures/", analysis.measures_agreement, name="measures_agreement"),
+    path("measures/", analysis.measures_correlation, name="measures_correlation"),
     path("cost/", analysis.cost, name="cost"),
     path("plan/", planning.plan, name="plan"),
     path("compare/", pairs.compare, name="compare"),
@@ -150,7 +153,7 @@ track_urls = [
     path("snapshots/<slug:name>/", snapshots.snapshot, name="snapshot"),
     path("setup/", setup.setup, name="setup"),
     path("setup/baseline/", setup.make_baseline, name="make_baseline"),
-    path("setup/open/", setup.open_task, name="open_task"),
+    path("setup/open/", setup.open_track, name="open_track"),
     path("desk/", desk.desk, name="desk"),
     path("desk/announce/", desk.announce, name="announce"),
     path("desk/grant/", desk.grant, name="grant"),
@@ -161,7 +164,7 @@ track_urls = [
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", tracks.manage, name="manage"),
     path("manage/undo/<int:event_id>/", tracks.undo_change, name="undo_change"),
-    path("manage/task/", tasks.manage_task, name="manage_task"),
+    path("manage/overview/", overviews.manage_overview, name="manage_overview"),
     path("manage/delete/", leaving.delete_track, name="delete_track"),
     path("manage/invitation/", teams.renew_invitation, name="renew_invitation"),
     path("manage/badge/", history.change_badge, name="change_badge"),
@@ -176,52 +179,65 @@ track_urls = [
     ),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
     path("manage/archive.zip", downloads.archive, name="archive"),
-    path("manage/copy.zip", downloads.board_copy, name="board_copy"),
+    path("manage/copy/", downloads.pages_copy, name="pages_copy"),
+    path("manage/copy.zip", downloads.pages_copy_file, name="pages_copy_file"),
     path("manage/refused/", runs.refused_runs, name="refused_runs"),
     path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
     path("manage/release/", tracks.release, name="release"),
 ]
 
-# The pages of a task, which is a group of tracks.
-task_urls = [
-    path("", task_boards.task_board, name="task_board"),
-    path("submit/", systems.task_submit, name="task_submit"),
-    path("systems/", systems.task_systems, name="task_systems"),
-    path("systems/<int:system_id>/", systems.task_system, name="task_system"),
+# The pages of a benchmark, which is a group of tracks.
+benchmark_urls = [
+    path("", benchmark_boards.benchmark_board, name="benchmark_board"),
+    path("submit/", systems.benchmark_submit, name="benchmark_submit"),
+    path("systems/", systems.benchmark_systems, name="benchmark_systems"),
+    path("systems/<int:system_id>/", systems.benchmark_system, name="benchmark_system"),
     path("systems/<int:system_id>/facts/", systems.system_facts, name="system_facts"),
     path("systems/<int:system_id>/change/", systems.change_system, name="change_system"),
     path("systems/<int:system_id>/withdraw/", systems.withdraw_version, name="withdraw_version"),
     path("systems/<int:system_id>/add-run/", systems.add_run, name="add_run"),
-    path("differences/", task_differences.task_differences, name="task_differences"),
-    path("compare/", task_differences.task_compare, name="task_compare"),
-    path("history/", task_history.task_history, name="task_history"),
-    path("badge.svg", task_history.task_badge, name="task_badge"),
-    path("manage/badge/", task_history.change_task_badge, name="change_task_badge"),
-    path("about/", task_home.task_home, name="task_home"),
-    path("join/", task_joining.task_join, name="task_join"),
-    path("manage/", task_setup.task_manage, name="task_manage"),
-    path("manage/tracks/", task_setup.place_tracks, name="place_tracks"),
-    path("manage/tracks/add/", task_setup.add_task_track, name="add_task_track"),
+    path("differences/", benchmark_differences.benchmark_differences, name="benchmark_differences"),
+    path("compare/", benchmark_differences.benchmark_compare, name="benchmark_compare"),
+    path("history/", benchmark_history.benchmark_history, name="benchmark_history"),
+    path("badge.svg", benchmark_history.benchmark_badge, name="benchmark_badge"),
+    path("manage/badge/", benchmark_history.change_benchmark_badge, name="change_benchmark_badge"),
+    path("about/", benchmark_home.benchmark_home, name="benchmark_home"),
+    path("join/", benchmark_joining.benchmark_join, name="benchmark_join"),
+    path("manage/", benchmark_setup.benchmark_manage, name="benchmark_manage"),
+    path("manage/tracks/", benchmark_setup.place_tracks, name="place_tracks"),
+    path("manage/tracks/add/", benchmark_setup.add_benchmark_track, name="add_benchmark_track"),
     path(
-        "manage/tracks/<slug:track>/remove/", task_setup.remove_task_track, name="remove_task_track"
+        "manage/tracks/<slug:track>/remove/",
+        benchmark_setup.remove_benchmark_track,
+        name="remove_benchmark_track",
     ),
-    path("manage/organisers/", task_setup.add_task_organiser, name="add_task_organiser"),
+    path(
+        "manage/organisers/",
+        benchmark_setup.add_benchmark_organiser,
+        name="add_benchmark_organiser",
+    ),
     path(
         "manage/organisers/<int:user_id>/remove/",
-        task_setup.remove_task_organiser,
-        name="remove_task_organiser",
+        benchmark_setup.remove_benchmark_organiser,
+        name="remove_benchmark_organiser",
     ),
-    path("manage/invitation/", task_setup.renew_task_invitation, name="renew_task_invitation"),
+    path(
+        "manage/invitation/",
+        benchmark_setup.renew_benchmark_invitation,
+        name="renew_benchmark_invitation",
+    ),
     path(
         "manage/requests/<int:request_id>/",
-        task_setup.decide_task_request,
-        name="decide_task_request",
+        benchmark_setup.decide_benchmark_request,
+        name="decide_benchmark_request",
     ),
-    path("manage/delete/", task_setup.delete_task, name="delete_task"),
-    path("manage/archive.zip", downloads.task_archive, name="task_archive"),
-    path("snapshots/", task_snapshots.task_snapshots, name="task_snapshots"),
-    path("snapshots/<slug:name>/", task_snapshots.task_snapshot, name="task_snapshot"),
-    path("manage/freeze/", task_snapshots.freeze_task, name="freeze_task"),
+    path("manage/delete/", benchmark_setup.delete_benchmark, name="delete_benchmark"),
+    path("manage/archive.zip", downloads.benchmark_archive, name="benchmark_archive"),
+    path("snapshots/", benchmark_snapshots.benchmark_snapshots, name="benchmark_snapshots"),
+    path(
+        "snapshots/<slug:name>/", benchmark_snapshots.benchmark_snapshot, name="benchmark_snapshot"
+    ),
+    path("manage/freeze/", benchmark_snapshots.freeze_benchmark, name="freeze_benchmark"),
 ]
 
 run_urls = [
@@ -260,7 +276,7 @@ collection_urls = [
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path("agreement/", agreement.versions_agreement, name="versions_agreement"),
     path("machine/", machines.import_answers, name="import_answers"),
-    path("fill-holes/", machines.fill_holes, name="fill_holes"),
+    path("fill-unjudged/", machines.fill_unjudged, name="fill_unjudged"),
     path(
         "judgments/<slug:version>/prompts.jsonl",
         machines.version_prompts,
@@ -291,15 +307,40 @@ collection_urls = [
     path("tracks/new/internal/", tracks.new_board, name="new_board"),
 ]
 
+
+def moved_to(name: str) -> Callable[..., HttpResponseBase]:
+    """Return the view of a former address, which leads to the present one for good."""
+    return RedirectView.as_view(pattern_name=name, permanent=True, query_string=True)
+
+
+former_urls = [
+    path("tracks/run-a-task/", moved_to("organise")),
+    path("tracks/<slug:slug>/about/", moved_to("overview")),
+    path("tracks/<slug:slug>/task/", moved_to("overview")),
+    path("tracks/<slug:slug>/manage/task/", moved_to("manage_overview")),
+    path("collections/<slug:slug>/fill-holes/", moved_to("fill_unjudged")),
+    path("task-badges/<slug:code>.svg", moved_to("benchmark_badge_by_code")),
+    path("tasks/", moved_to("all_benchmarks")),
+    path(
+        "tasks/<path:rest>",
+        RedirectView.as_view(url="/benchmarks/%(rest)s", permanent=True, query_string=True),
+    ),
+]
+
 urlpatterns = [
+    *former_urls,
     path("", tracks.home, name="home"),
     path("tracks/", tracks.all_tracks, name="all_tracks"),
-    path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
+    path("organise/", tracks.organise, name="organise"),
     path("tracks/<slug:slug>/", include(track_urls)),
-    path("tasks/", task_home.all_tasks, name="all_tasks"),
-    path("tasks/new/", task_home.new_task, name="new_task"),
-    path("tasks/<slug:slug>/", include(task_urls)),
-    path("task-badges/<slug:code>.svg", task_history.task_badge_by_code, name="task_badge_by_code"),
+    path("benchmarks/", benchmark_home.all_benchmarks, name="all_benchmarks"),
+    path("benchmarks/new/", benchmark_home.new_benchmark, name="new_benchmark"),
+    path("benchmarks/<slug:slug>/", include(benchmark_urls)),
+    path(
+        "benchmark-badges/<slug:code>.svg",
+        benchmark_history.benchmark_badge_by_code,
+        name="benchmark_badge_by_code",
+    ),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),
     path("runs/", runs.sent_runs, name="sent_runs"),
     path("runs/<slug:run_id>/", include(run_urls)),
@@ -316,6 +357,7 @@ urlpatterns = [
     path("collections/<slug:slug>/", include(collection_urls)),
     path("measures/", site.measures, name="measures"),
     path("limits/", site.limits, name="limits"),
+    path("api/", site.api, name="api"),
     path("search/", site.search, name="search"),
     path("account/", site.account, name="account"),
     path("account/data.json", leaving.account_data, name="account_data"),

@@ -69,6 +69,8 @@
   const WAITS = "They wait in this browser and are sent once the site answers.";
   const SIGNED_OUT = "You are signed out. Sign in in another tab, then reload this page.";
   let reason = WAITS;
+  // Why a mark was refused stays on the page, since the next key says something else.
+  let refusal = "";
   async function send() {
     if (sending) return;
     sending = true;
@@ -103,7 +105,7 @@
     unsent = unsent.filter((mark) => !done.has(mark.key));
     keep();
     const refused = answer.results.find((result) => result.code);
-    if (refused) say(refused.message);
+    if (refused) refusal = refused.message;
     if (closed) { reason = closed.message; throw new Error(reason); }
     const known = new Set(held());
     const fresh = answer.next.filter((one) => !known.has(one.document));
@@ -123,8 +125,9 @@
 
   function report() {
     const waiting = unsent.length && failures;
-    unsentBox.hidden = !waiting;
-    unsentBox.textContent = waiting ? `${unsent.length} unsent. ${reason}` : "";
+    const words = [refusal, waiting ? `${unsent.length} unsent. ${reason}` : ""].filter(Boolean).join(" ");
+    unsentBox.hidden = !words;
+    if (unsentBox.textContent !== words) unsentBox.textContent = words;
   }
   addEventListener("beforeunload", (event) => { if (unsent.length && failures) event.preventDefault(); });
   addEventListener("online", send);

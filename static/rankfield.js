@@ -32,6 +32,38 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => { delete form.dataset.sent; }, ON_ITS_WAY);
 });
 
+// What was typed outlives a session that ended meanwhile: it waits in this tab while its reader signs
+// in, and is put back on the page of its form.  Passwords and files are not kept.
+const KEPT = "unsent form";
+const isAccountPage = () => location.pathname.startsWith("/account/");
+document.addEventListener("submit", ({ target: form }) => {
+  if (form.getAttribute("method") !== "post" || isAccountPage() || !form.closest("main")) return;
+  const values = {};
+  for (const [name, value] of new FormData(form)) if (typeof value === "string" && name !== "csrfmiddlewaretoken") (values[name] ??= []).push(value);
+  const kept = { page: location.pathname + location.search, place: postForms().indexOf(form), values };
+  try { sessionStorage.setItem(KEPT, JSON.stringify(kept)); } catch { /* a private window keeps nothing */ }
+}, true);
+const postForms = () => all("main form[method=post]");
+function restore() {
+  let kept = null;
+  try { kept = JSON.parse(sessionStorage.getItem(KEPT)); } catch { /* nothing is kept */ }
+  if (!kept) return;
+  if (isAccountPage()) { sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, signsIn: true })); return; }
+  sessionStorage.removeItem(KEPT);
+  const form = postForms()[kept.place];
+  if (!kept.signsIn || kept.page !== location.pathname + location.search || !form) return;
+  all("input, textarea, select", form).filter(({ name, type }) => name && !["hidden", "file", "password"].includes(type)).forEach((field) => fill(field, kept.values[field.name] ?? []));
+  errorsOf(form).replaceChildren(make("div", { className: "notice info", role: "status" }, sign("info"), make("div", {},
+    make("b", { textContent: "What you entered is back, and is not sent yet." }), one("[type=file]", form) ? " Choose the file again, then send the form." : " Check it, then send the form.")));
+}
+function fill(field, values) {
+  if (["checkbox", "radio"].includes(field.type)) field.checked = values.includes(field.value);
+  else if (field.multiple) [...field.options].forEach((option) => { option.selected = values.includes(option.value); });
+  else if (values.length) [field.value] = values;
+  for (let fold = field.closest("details:not([open])"); fold && values.some(Boolean); fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
+}
+document.addEventListener("DOMContentLoaded", restore);
+
 // Keys: / goes to the search, arrows to the neighbour of a topic, Escape closes a menu.
 const MENUS = "details.menu[open], details.columns[open]";
 // A closed menu hides the field that had the focus, so its name takes that over.
@@ -46,6 +78,8 @@ document.addEventListener("keydown", (event) => {
   const neighbour = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   if (neighbour && !event.target.closest(".scroll")) one(`.actions a[rel="${neighbour}"]`)?.click();
   if (event.key === "/") { event.preventDefault(); one(".search input")?.focus(); }
+  // A digit settles a disagreement, as it grades for an assessor.
+  if (/^[0-9]$/.test(event.key) && !event.repeat) one(`[data-digits] [name=grade][value="${event.key}"]`)?.click();
 });
 
 // The browser searches only what is here, so the rest of a long board comes first.
@@ -62,10 +96,25 @@ addEventListener("beforeprint", () => all(".rest a").forEach((link) => {
   if (whole) link.closest("table").replaceWith(whole);
 }));
 
+const isFilledIn = (field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked;
 // A page that follows along waits while somebody fills in a field of it or has a menu open.
 document.addEventListener("htmx:beforeRequest", (event) => {
-  const busy = one(`main :is(input, select, textarea):focus, main :is(${MENUS})`);
+  const busy = one(`main :is(input, select, textarea):focus, main :is(${MENUS})`) || all("main :is(input, textarea)").some(isFilledIn);
   if (busy && event.target.matches("[hx-target=main]:not([data-at-once])")) event.preventDefault();
+});
+
+// An answer that is another page, such as the one to sign in, has no part that belongs here.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, pathInfo } = event.detail;
+  if (new URL(xhr.responseURL).pathname === new URL(pathInfo.finalRequestPath, location.href).pathname) return;
+  event.detail.shouldSwap = false;
+  location.reload();
+});
+// A choice that failed is said; a page that follows along asks again anyway.
+for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, ({ detail }) => {
+  if (detail.elt.matches("[hx-trigger^=every]")) return;
+  const words = detail.xhr.status ? `The server answered ${detail.xhr.status}.` : "The connection was lost.";
+  one("#messages")?.replaceChildren(noticeOf(`${words} The page still shows what it showed before. Try again in a moment.`));
 });
 
 document.addEventListener("click", (event) => {
@@ -175,7 +224,11 @@ async function explain(link) {
   drawer.replaceChildren(computed, close);
   document.body.append(drawer);
   drawer.showModal();
+  history.pushState({ ...history.state, drawer: true }, "");
 }
+// Going back closes the drawer, and closing the drawer goes back.
+drawer.addEventListener("close", () => { if (history.state?.drawer) history.back(); });
+addEventListener("popstate", () => { if (drawer.open) drawer.close(); });
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -259,32 +312,67 @@ async function send(form, submitter) {
   buttons.forEach((button) => { button.disabled = true; });
   say("Compressing …");
   for (const [name, value] of [...body]) if (value instanceof File && value.size) body.set(name, await packed(value));
-  const request = new XMLHttpRequest();
-  request.open("POST", form.action);
-  request.responseType = "document";
-  request.upload.addEventListener("progress", ({ loaded, total }) => {
+  const answer = await post(form.action, body, (loaded, total) => {
     if (bar) { bar.hidden = false; bar.max = total; bar.value = loaded; }
     say(loaded < total ? `${bytes(loaded)} of ${bytes(total)} uploaded` : "Upload complete. Saving …");
   });
-  request.addEventListener("loadend", () => {
-    buttons.forEach((button) => { button.disabled = false; });
-    // Led on, so it was taken, whatever becomes of the next page.
-    if (request.status && request.responseURL !== form.action) { location.assign(request.responseURL); return; }
-    if (bar) bar.hidden = true;
-    if (request.response && one(`#${form.id}`, request.response)) { say(""); amend(form, request.response); return; }
-    say(request.status ? `Server error ${request.status}. Try again in a moment.` : "Connection lost. Your file may have arrived. Try again; nothing is counted twice.");
+  buttons.forEach((button) => { button.disabled = false; });
+  const next = ledTo(answer);
+  if (next) { location.assign(next); return; }
+  if (bar) bar.hidden = true;
+  say("");
+  const isForm = answer.response?.getElementById(form.id);
+  if (isForm) amend(form, answer.response); else refuse(form, failureOf(answer));
+  form.dispatchEvent(new Event("refused"));
+}
+
+function post(address, body, progress) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", address);
+    request.setRequestHeader("X-Sent-By", "script");
+    request.responseType = "document";
+    request.upload.addEventListener("progress", ({ loaded, total }) => progress(loaded, total));
+    request.addEventListener("loadend", () => resolve(request));
+    request.send(body);
   });
-  request.send(body);
+}
+
+// Where an accepted upload leads.  The server says so without leading there, or that page would be
+// asked for twice, and what it says once would be lost.
+const ledTo = (answer) => answer.getResponseHeader("Location") ?? "";
+
+// Why an answer has no form, in the words of its page.
+function failureOf({ status, response }) {
+  if (!status) return "The connection was lost. Your file may have arrived. Try again; nothing is counted twice.";
+  const said = response && one("main", response)?.innerText.trim().replace(/\s+/g, " ");
+  return said || `The server answered ${status}. Try again in a moment.`;
+}
+
+// What is wrong with a form as a whole is said at its top.
+function errorsOf(form) {
+  if (!one(".form-errors", form)) form.prepend(make("div", { className: "form-errors", tabIndex: -1 }));
+  return one(".form-errors", form);
+}
+
+const noticeOf = (text) => make("div", { className: "notice bad", role: "alert" }, sign("bad"), make("div", {}, make("b", { textContent: text })));
+
+function refuse(form, text) {
+  errorsOf(form).replaceChildren(noticeOf(text));
+  errorsOf(form).focus();
 }
 
 // A refused form comes back as a page: take its words, keep the files that are chosen here.
 function amend(form, page) {
-  all(".field[id], .form-errors", page).forEach((fresh) => {
-    const mine = one(`#${fresh.id}`, form);
+  const fresh = page.getElementById(form.id);
+  all("[data-answer]", page).forEach((part) => document.getElementById(part.id)?.replaceWith(part));
+  all(".field[id]", fresh).forEach((field) => {
+    const mine = one(`#${field.id}`, form);
     if (!mine) return;
-    if (!one("[type=file]", mine)) { mine.replaceWith(fresh); return; }
+    if (!one("[type=file]", mine)) { mine.replaceWith(field); return; }
     one(".error", mine)?.remove();
-    mine.append(one(".error", fresh) ?? "");
+    mine.append(one(".error", field) ?? "");
   });
-  one("[aria-invalid=true], .form-errors a", form)?.focus();
+  errorsOf(form).replaceWith(errorsOf(fresh));
+  (one("[aria-invalid=true]", form) ?? errorsOf(form)).focus();
 }

@@ -5,6 +5,8 @@
 // A file is read up to this many lines, and a check shows as many topics.
 const LINES = 400000;
 const SHOWN_TOPICS = 3;
+// Of a line that is named, so many characters are shown.
+const SHOWN_LINE = 160;
 const MOST_FILES = 100;
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const word = (number) => NUMBERS[number] ?? count(number);
@@ -21,6 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
     after: one("[data-left-after]", form), label: one("[data-submit]", form).textContent, hint: one("[data-left-after]", form).textContent,
   };
   one("[type=file]", form).addEventListener("change", () => inspect(page));
+  form.addEventListener("refused", () => outdate(page));
   form.addEventListener("submit", (event) => {
     if (page.rows.length < 2) return;
     event.preventDefault();
@@ -150,7 +153,7 @@ async function inflate(data, most) {
 
 // What can be told of a file without the collection.
 async function look(file) {
-  const seen = { lines: 0, columns: [], tags: new Set(), topics: new Map(), scores: [], twice: [], first: [], cut: false, high: 0x811c9dc5, low: 0x1000193 };
+  const seen = { at: 0, lines: 0, columns: [], tags: new Set(), topics: new Map(), scores: [], twice: [], shown: {}, first: [], cut: false, high: 0x811c9dc5, low: 0x1000193 };
   const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   let stream = file.stream();
   if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
@@ -160,23 +163,29 @@ async function look(file) {
     const { value, done } = await reader.read();
     const parts = (rest + (value ?? "")).split("\n");
     rest = done ? "" : parts.pop();
-    for (const line of parts) if (line.trim()) read(line, seen);
+    for (const line of parts) { seen.at++; if (line.trim()) read(line, seen); }
     if (seen.lines >= LINES) seen.cut = true;
     if (done) return seen;
     if (seen.cut) { reader.cancel(); return seen; }
   }
 }
 
+// Keep the number of a line with a problem, and show the first line of each kind.
+function note(seen, kind, line) {
+  seen[kind].push(seen.at);
+  seen.shown[kind] ??= line.length > SHOWN_LINE ? `${line.slice(0, SHOWN_LINE)}…` : line.trimEnd();
+}
+
 function read(line, seen) {
-  const number = ++seen.lines;
+  seen.lines++;
   const fields = line.trim().split(/\s+/);
   if (seen.first.length < 3) seen.first.push(fields);
-  if (fields.length !== 6) { seen.columns.push(number); mix(seen, line); return; }
+  if (fields.length !== 6) { note(seen, "columns", line); mix(seen, line); return; }
   const [name, , docno, rank, score, tag] = fields;
   if (seen.tags.size < 3) seen.tags.add(tag);
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(score) || !Number.isFinite(Number(score))) seen.scores.push(number);
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(score) || !Number.isFinite(Number(score))) note(seen, "scores", line);
   const topic = seen.topics.get(name) ?? seen.topics.set(name, { documents: new Set(), disagrees: false }).get(name);
-  if (topic.documents.has(docno)) seen.twice.push(number);
+  if (topic.documents.has(docno)) note(seen, "twice", line);
   topic.documents.add(docno);
   // The score decides; a rank that says otherwise is worth a word.
   if (topic.rank !== undefined && (Number(rank) - topic.rank) * (Number(score) - topic.score) > 0) topic.disagrees = true;
@@ -212,6 +221,14 @@ async function check(page, { file, problem }, began, isOld) {
   if (tag && !tag.value && seen.tags.size === 1) [tag.value] = seen.tags;
 }
 
+// The server refused the file: what was checked here before stays to be read, without its ticks.
+function outdate({ place }) {
+  const list = one(".checks", place);
+  if (!list) return;
+  all(".ok", list).forEach((found) => { found.className = "past"; one(".sign", found).replaceWith(sign("queued")); });
+  list.nextElementSibling.textContent = "These were the checks in your browser. The server decided afterwards.";
+}
+
 function findings(seen, topics) {
   const at = (lines) => `${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}, first: line ${count(lines[0])}`;
   const unknown = topics ? [...seen.topics.keys()].filter((topic) => !topics.has(topic)) : [];
@@ -219,7 +236,7 @@ function findings(seen, topics) {
   const deepest = Math.max(0, ...[...seen.topics.values()].map((topic) => topic.documents.size));
   const rows = [
     seen.columns.length || !seen.lines
-      ? ["bad", "Format", seen.lines ? "not six columns" : "the file is empty", seen.lines ? at(seen.columns) : ""]
+      ? ["bad", "Format", seen.lines ? "not six columns" : "the file is empty", seen.lines ? at(seen.columns) : "", seen.shown.columns]
       : ["ok", "Format", "TREC run, six columns", `${count(seen.lines)} lines`],
     seen.tags.size === 1
       ? ["ok", "Run tag", `${[...seen.tags][0]} on every line`, ""]
@@ -228,20 +245,24 @@ function findings(seen, topics) {
       ? ["bad", "Topics", `unknown: ${unknown.slice(0, 5).join(", ")}`, `${count(unknown.length)} unknown`]
       : [topics && answered < topics.size ? "warn" : "ok", "Topics", topics ? "all known" : "found", topics ? `${count(answered)} of ${count(topics.size)}` : count(answered)],
     seen.twice.length
-      ? ["bad", "Documents", "duplicates within a topic", at(seen.twice)]
+      ? ["bad", "Documents", "duplicates within a topic", at(seen.twice), seen.shown.twice]
       : ["ok", "Documents", "no duplicates in a topic", `${count(deepest)} max per topic`],
     seen.scores.length
-      ? ["bad", "Scores", "not a finite number", at(seen.scores)]
+      ? ["bad", "Scores", "not a finite number", at(seen.scores), seen.shown.scores]
       : ["ok", "Scores", "all finite numbers", ""],
     ["queued", "Document ids", "checked against the collection on upload", ""],
   ];
   if (!seen.topics.size) rows.splice(1, rows.length, ["queued", "Other checks", "skipped: no line has six columns", ""]);
-  return make("ul", { className: "checks" }, ...rows.map(([found, subject, words, much]) => make("li", { className: found },
-    sign(found), make("span", {}, make("b", { textContent: subject }), ` ${words}`), make("span", { textContent: much }))));
+  return make("ul", { className: "checks" }, ...rows.map(([found, subject, words, much, line]) => make("li", { className: found },
+    sign(found), make("span", {}, make("b", { textContent: subject }), ` ${words}`), make("span", { textContent: much }), ...shownLine(line))));
+}
+
+function shownLine(line) {
+  return line === undefined ? [] : [make("code", { className: "wrong" }, make("bdi", { textContent: line }))];
 }
 
 function firstLines(lines) {
-  const head = ["Topic", "", "Document", "Rank", "Score", "Tag"];
+  const head = ["Topic", "Q0", "Document", "Rank", "Score", "Tag"];
   const cells = (tag, words) => words.slice(0, 6).map((word) => make(tag, { textContent: word, className: tag === "td" ? "mono" : "" }));
   const table = make("table", { className: "short dense" },
     make("thead", {}, make("tr", {}, ...cells("th", head))),
@@ -303,7 +324,7 @@ function summarise(seen, rules) {
   const depths = names.map((name) => seen.topics.get(name).documents.size);
   const deepest = depths.reduce((most, depth) => Math.max(most, depth), 0);
   return {
-    lines: seen.lines, cut: seen.cut, columns: seen.columns, scores: seen.scores, twice: seen.twice, tags: [...seen.tags],
+    lines: seen.lines, cut: seen.cut, columns: seen.columns, scores: seen.scores, twice: seen.twice, shown: seen.shown, tags: [...seen.tags],
     unknown, missing, deepest, deepestTopic: names[depths.indexOf(deepest)], shallow: depths.filter((depth) => depth < deepest).length,
     answered: names.length - unknown.length, disagreeing: names.filter((name) => seen.topics.get(name).disagrees).length,
     same: `${seen.high} ${seen.low} ${seen.lines}`,
@@ -312,17 +333,17 @@ function summarise(seen, rules) {
 
 const listed = (names) => names.slice(0, SHOWN_TOPICS).join(", ") + (names.length > SHOWN_TOPICS ? " and more" : "");
 
-// Why a file cannot be sent, or nothing.
+// Why a file cannot be sent, with the line that this names; or nothing.
 function refusal({ problem, facts }, rules) {
-  if (problem || !facts) return problem;
-  if (!facts.lines) return "The file is empty.";
-  if (facts.columns.length) return rules.isTrec ? `Line ${count(facts.columns[0])} does not have six columns.` : "";
-  if (facts.unknown.length) return facts.answered ? `${capital(plural(facts.unknown.length, "topic", "topics"))} ${listed(facts.unknown)} ${plural(facts.unknown.length, "is", "are")} not in this track.` : `None of its topics is in this track: ${listed(facts.unknown)}.`;
-  if (facts.scores.length) return `Line ${count(facts.scores[0])}: the score is not a finite number.`;
-  if (facts.twice.length && rules.refusesTwice) return `Line ${count(facts.twice[0])} repeats a document of its topic.`;
-  if (facts.deepest > rules.depth) return `Topic ${facts.deepestTopic} has ${count(facts.deepest)} documents; the limit is ${count(rules.depth)}.`;
-  if (facts.missing.length && rules.refusesMissing) return `${capital(plural(facts.missing.length, "topic", "topics"))} ${listed(facts.missing)} ${plural(facts.missing.length, "has", "have")} no results.`;
-  return "";
+  if (problem || !facts) return [problem];
+  if (!facts.lines) return ["The file is empty."];
+  if (facts.columns.length) return rules.isTrec ? [`Line ${count(facts.columns[0])} does not have six columns.`, facts.shown.columns] : [];
+  if (facts.unknown.length) return [facts.answered ? `${capital(plural(facts.unknown.length, "topic", "topics"))} ${listed(facts.unknown)} ${plural(facts.unknown.length, "is", "are")} not in this track.` : `None of its topics is in this track: ${listed(facts.unknown)}.`];
+  if (facts.scores.length) return [`Line ${count(facts.scores[0])}: the score is not a finite number.`, facts.shown.scores];
+  if (facts.twice.length && rules.refusesTwice) return [`Line ${count(facts.twice[0])} repeats a document of its topic.`, facts.shown.twice];
+  if (facts.deepest > rules.depth) return [`Topic ${facts.deepestTopic} has ${count(facts.deepest)} documents; the limit is ${count(rules.depth)}.`];
+  if (facts.missing.length && rules.refusesMissing) return [`${capital(plural(facts.missing.length, "topic", "topics"))} ${listed(facts.missing)} ${plural(facts.missing.length, "has", "have")} no results.`];
+  return [];
 }
 
 // What is worth a word, though the file can be sent.
@@ -361,7 +382,8 @@ function judgeAll(page) {
   for (const row of examined) if (!row.offer && !row.facts.columns.length) judgeTag(row, examined, rules, used);
   for (const row of examined) if (!row.said.length) row.said = [ready(row, rules)];
   for (const row of rows) {
-    const why = refusal(row, rules);
+    const [why, line] = refusal(row, rules);
+    row.shown = line;
     if (why) { row.level = "bad"; row.said = [why]; row.offer = null; }
   }
   const sendable = rows.filter((row) => row.level !== "bad" && row.facts && !row.sent && (!isOut(row)));
@@ -448,7 +470,7 @@ function foundOf(row) {
   if (row.failed) return [make("b", { textContent: "Not submitted." }), ` ${row.failed}`];
   if (isOut(row)) return [`Excluded. ${row.said.join(" ")}`];
   const words = row.said.join(" ");
-  return row.level === "bad" ? [make("b", { textContent: "Cannot be submitted." }), ` ${words}`] : [words];
+  return row.level === "bad" ? [make("b", { textContent: "Cannot be submitted." }), ` ${words}`, ...shownLine(row.shown)] : [words];
 }
 
 // The box stays the same element while its offer does, so that it keeps the focus.
@@ -542,29 +564,19 @@ async function submitRow(page, row) {
   if (usesTag(row)) body.set("replaces_tag", "on");
   body.delete("primary");
   if (page.primaryRow === row) body.set("primary", "on");
-  const answer = await post(page.form.action, body, (share) => { row.progress = share < 1 ? `Uploading, ${Math.floor(100 * share)} %` : "Uploaded. Saving …"; paint(row); });
+  const answer = await post(page.form.action, body, (loaded, total) => { row.progress = loaded < total ? `Uploading, ${Math.floor(100 * loaded / total)} %` : "Uploaded. Saving …"; paint(row); });
   row.progress = "";
   // Led to the page of a run, so it was accepted.
-  const led = answer.responseURL && new URL(answer.responseURL).pathname;
-  row.sent = /^\/runs\/[^/]+\/$/.test(led) ? led : "";
+  const next = ledTo(answer);
+  row.sent = /^\/runs\/[^/]+\/$/.test(next) ? next : "";
   row.failed = row.sent ? "" : readFailure(answer);
   judgeAll(page);
   return Boolean(answer.status);
 }
 
-function readFailure({ status, response }) {
-  if (!status) return "The connection was lost. Submit again; nothing is counted twice.";
-  const said = response ? all(".form-errors b, #submit-form .error", response).map((part) => part.textContent.trim()) : [];
-  return said.length ? said.join(" ") : `The server answered ${status}. Try again in a moment.`;
-}
-
-function post(address, body, progress) {
-  return new Promise((resolve) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", address);
-    request.responseType = "document";
-    request.upload.addEventListener("progress", ({ loaded, total }) => progress(total ? loaded / total : 1));
-    request.addEventListener("loadend", () => resolve(request));
-    request.send(body);
-  });
+function readFailure(answer) {
+  if (ledTo(answer)) return "Your session has ended. Sign in again in another tab, then submit again.";
+  const form = answer.response && one("#submit-form", answer.response);
+  const said = form ? all(".form-errors b, .error", form).map((part) => part.textContent.trim()) : [];
+  return said.length ? said.join(" ") : failureOf(answer);
 }

@@ -16,17 +16,17 @@ from django.db import transaction
 from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
-from leaderboard.analysis.holes import bound_verdicts
 from leaderboard.analysis.judge_agreement import (
     agreement_of_assessors,
     compute_version_agreement,
 )
 from leaderboard.analysis.planning import compute_depths
 from leaderboard.analysis.reusability import compute_reusability
+from leaderboard.analysis.unjudged import bound_verdicts
 from leaderboard.assessments.samples import check_closed_samples
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.collections.word_index import open_word_index
-from leaderboard.infrastructure import kept_answers
+from leaderboard.infrastructure import page_store
 from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
@@ -145,7 +145,7 @@ def forget() -> None:
         remembered.cache_clear()
     families.means_cache.clear()
     comparisons.comparison_cache.clear()
-    kept_answers.forget_all()
+    page_store.forget_all()
     running.last_heartbeats.clear()
     cache.clear()
 

@@ -43,6 +43,7 @@ INSTEAD = {
     r"\brefused?\b|\brefuses\b": "rejected",
     r"\bsubmissions?\b": "run",
     r"\bcompetitions?\b": "track",
+    r"(?<!shared )\btasks?\b": "benchmark, track; overview for the page of a track",
     r"\btak(e|es|en|ing) (it |them |runs? )?off the\b": "remove",
     r"\b(bring|brings|bringing|brought) (it |them |runs? )?back\b": "restore",
     r"\bsen(d|ds|ding|t) (a |the |your |another )?(\w+ )?(runs?|files?)\b": "submit, upload",

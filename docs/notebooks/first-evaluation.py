@@ -29,7 +29,7 @@ scores
 scores["nDCG@10"], scores.of_topic(1)
 
 # %% [markdown]
-# ## Look at holes
+# ## Look at unjudged documents
 #
 # A document without a judgment counts as not relevant. Which share of the first 20 has none?
 

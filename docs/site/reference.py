@@ -19,7 +19,7 @@ from django.core.management import load_command_class  # noqa: E402
 
 from evaluation.__main__ import COMMANDS as EVALUATION_COMMANDS  # noqa: E402
 from leaderboard.api import api  # noqa: E402
-from leaderboard.api.describing import Call, Part, group_calls  # noqa: E402
+from leaderboard.api.describing import Call, DescribedPart, group_calls  # noqa: E402
 from leaderboard.models import Track  # noqa: E402
 from leaderboard.models.track_settings import setting_fields  # noqa: E402
 from leaderboard.pages.views.measure_reference import (  # noqa: E402
@@ -157,7 +157,7 @@ def describe_call(call: Call) -> str:
     return "\n\n".join([*parts, *(describe_part(part) for part in call.parts)])
 
 
-def describe_part(part: Part) -> str:
+def describe_part(part: DescribedPart) -> str:
     is_answer = part.title.startswith("Answer")
     rows = [
         [

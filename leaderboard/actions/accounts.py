@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -12,18 +13,19 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from leaderboard.actions.people import find_teams_led_alone, lock_teams_of
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.models import (
     Assessment,
     Assessor,
     Assignment,
     AuditEvent,
+    Benchmark,
     Collection,
     Mark,
     Membership,
     Run,
     SystemVersion,
-    Task,
     Track,
     User,
 )
@@ -34,7 +36,7 @@ GONE = "deleted user"
 def export_account(user: User) -> dict[str, Any]:
     """Return everything that the site has about a user, as plain values."""
     runs = Run.objects.filter(submitted_by=user).select_related("track", "team")
-    versions = SystemVersion.objects.filter(created_by=user).select_related("system__task")
+    versions = SystemVersion.objects.filter(created_by=user).select_related("system__benchmark")
     return {
         "account": {
             "username": user.username,
@@ -76,7 +78,7 @@ def export_account(user: User) -> dict[str, Any]:
         ],
         "systems": [
             {
-                "task": version.system.task.slug,
+                "benchmark": version.system.benchmark.slug,
                 "system": version.system.name,
                 "description": version.system.description,
                 "facts": version.system.facts,
@@ -148,15 +150,22 @@ def count_runs(user: User) -> int:
     return Run.objects.filter(submitted_by=user).count()
 
 
-def list_duties(user: User) -> list[str]:
-    """Return what only this user organises, which someone else must take over first."""
-    tracks = Track.objects.filter(owner=user)
-    collections = Collection.objects.filter(owner=user)
-    tasks = Task.objects.filter(owner=user)
+@dataclass(frozen=True)
+class Duty:
+    """What a user has to hand over before the account is deleted; a team is one of a track."""
+
+    kind: str
+    name: str
+    track: Track | None = None
+
+
+def list_duties(user: User) -> list[Duty]:
+    """Return what only this user organises or leads, which someone else must take over first."""
     return [
-        *(f"task {task}" for task in tasks),
-        *(f"track {track}" for track in tracks),
-        *(f"collection {row}" for row in collections),
+        *(Duty("benchmark", str(benchmark)) for benchmark in Benchmark.objects.filter(owner=user)),
+        *(Duty("track", str(track)) for track in Track.objects.filter(owner=user)),
+        *(Duty("collection", str(row)) for row in Collection.objects.filter(owner=user)),
+        *(Duty("team", team.name, team.track) for team in find_teams_led_alone(user)),
     ]
 
 
@@ -165,10 +174,14 @@ def delete_account(user: User) -> None:
     """Delete what identifies a user; runs stay with the team, marks under their pseudonym.
 
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
-    the owner of a task, track or collection.
+    the owner of a benchmark, track or collection, and for the only leader of a team with members.
     """
+    # Of two leaders who leave at the same moment, one sees that nobody else leads.
+    lock_teams_of(user)
     if list_duties(user):
-        raise ActionError("Hand over or delete your tasks, tracks and collections first.")
+        raise ActionError(
+            "Hand over or delete your benchmarks, tracks, collections and teams first."
+        )
     AuditEvent.objects.record(user, "delete", user)
     _forget_name(user.username)
     Membership.objects.filter(user=user).delete()
@@ -178,8 +191,8 @@ def delete_account(user: User) -> None:
     _leave_assessments(user)
     for track in Track.objects.filter(co_organisers=user):
         track.co_organisers.remove(user)
-    for task in Task.objects.filter(co_organisers=user):
-        task.co_organisers.remove(user)
+    for benchmark in Benchmark.objects.filter(co_organisers=user):
+        benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
         collection.co_organisers.remove(user)
     user.tokens.all().delete()

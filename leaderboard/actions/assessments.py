@@ -12,23 +12,25 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from leaderboard.actions.conflicts import find_members, find_tracks_beside, lock_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments
 from leaderboard.analysis.decisive import find_swings, has_verdicts, sort_by_swing
 from leaderboard.assessments.distribution import (
+    LoadedAssessor,
     Opinion,
-    Worker,
     find_team,
     plan_assignments,
     take,
 )
 from leaderboard.assessments.drawing import count_undrawn, find_docnos
-from leaderboard.assessments.judgments import Outcome, find_outcome, render_judgments
+from leaderboard.assessments.judgments import JudgingOutcome, find_outcome, render_judgments
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.assessments.provenance import describe_drawing
 from leaderboard.assessments.rounds import plan_second_round
 from leaderboard.collections.numbered_names import next_name
+from leaderboard.display.numbers import counted
 from leaderboard.models import (
     Assessment,
     Assessor,
@@ -105,9 +107,11 @@ def write_guideline(
 
 @transaction.atomic
 def change_assessment(assessment: Assessment, user: User, changes: Mapping[str, Any]) -> None:
-    """Change how a pool is judged."""
+    """Change how a pool is judged.  Raises ActionError."""
     before = {name: getattr(assessment, name) for name in changes}
     changed = {name: value for name, value in changes.items() if value != before[name]}
+    if changed.get("allows_participants") is False:
+        _refuse_judging_members(assessment)
     if changed:
         Assessment.objects.filter(pk=assessment.pk).update(**changed)
         AuditEvent.objects.record(
@@ -117,6 +121,15 @@ def change_assessment(assessment: Assessment, user: User, changes: Mapping[str, 
             before={name: str(before[name]) for name in changed},
             after={name: str(value) for name, value in changed.items()},
         )
+
+
+def _refuse_judging_members(assessment: Assessment) -> None:
+    Assessment.objects.select_for_update().get(pk=assessment.pk)
+    people = assessment.assessors.filter(user__isnull=False).values_list("user", flat=True)
+    lock_people(people)
+    both = find_members(find_tracks_beside(assessment.track), people).count()
+    if both:
+        raise ActionError(f"{counted(both, 'assessor')} of this judging take part in the track.")
 
 
 @transaction.atomic
@@ -161,14 +174,19 @@ def add_assessor(assessment: Assessment, user: User) -> Assessor:
         return known
     if assessment.state == Assessment.State.CLOSED:
         raise ActionError("The judging is closed.")
-    takes_part = assessment.track.memberships.filter(user=user, team__of_organisers=False)
-    if not assessment.allows_participants and takes_part.exists():
-        raise ActionError("Teams of this track cannot judge it.")
+    lock_people([user.pk])
+    if not assessment.allows_participants:
+        _refuse_members(assessment, [user.pk])
     assessor = Assessor.objects.create(
         assessment=assessment, user=user, name=next_pseudonym(assessment)
     )
     AuditEvent.objects.record(user, "judge", assessment, after={"assessor": assessor.name})
     return assessor
+
+
+def _refuse_members(assessment: Assessment, users: Sequence[int]) -> None:
+    if find_members(find_tracks_beside(assessment.track), users).exists():
+        raise ActionError("Teams of this track cannot judge it.")
 
 
 def next_pseudonym(assessment: Assessment) -> str:
@@ -257,7 +275,7 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
     if Assignment.objects.filter(assessor=to, topic=assignment.topic).exists():
         raise ActionError(f"{to} judges this topic already.")
     lock_assessors(pk=assignment.assessor_id)
-    worker = Worker(to, find_team(to))
+    worker = LoadedAssessor(to, find_team(to))
     _refuse_own_documents(assignment, worker)
     opinion = Opinion(assignment.topic, assignment.turn)
     if assignment.drawn_at is None:
@@ -284,7 +302,7 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
     return moved
 
 
-def _refuse_own_documents(assignment: Assignment, worker: Worker) -> None:
+def _refuse_own_documents(assignment: Assignment, worker: LoadedAssessor) -> None:
     """Refuse an assessor whose team alone found a document that is left."""
     pool = assignment.assessor.assessment.pool
     pooled = documents_to_judge(pool, assignment.topic)
@@ -368,9 +386,19 @@ def start_second_round(assessment: Assessment, user: User) -> int:
 
 @transaction.atomic
 def settle_document(
-    assessment: Assessment, user: User, topic: Topic, docno: str, grade: int, note: str = ""
+    assessment: Assessment,
+    user: User,
+    topic: Topic,
+    docno: str,
+    grade: int | None,
+    note: str = "",
 ) -> Settlement:
-    """Decide the grade of a document on which assessors differ.  Raises ActionError."""
+    """Decide the grade of a document on which assessors differ.  Raises ActionError.
+
+    As with a mark, it is either part of what closing makes or refused.
+    """
+    lock_assessors(assessment=assessment)
+    assessment.refresh_from_db(fields=["state"])
     if assessment.state == Assessment.State.CLOSED:
         raise ActionError("The judging is closed.")
     if grade not in [known.grade for known in assessment.guideline.scale]:
@@ -416,21 +444,25 @@ def make_trial_version(assessment: Assessment, user: User, version: str) -> Judg
     )
 
 
-def describe_outcome(outcome: Outcome) -> str:
+def describe_outcome(outcome: JudgingOutcome) -> str:
     """Return how much of the pool is judged, for the note of the version."""
-    return f"{outcome.num_graded:,} of {outcome.num_pooled:,} documents of the pool have a grade."
+    verb = "has" if outcome.num_graded == 1 else "have"
+    pooled = counted(outcome.num_pooled, "document")
+    return f"{outcome.num_graded:,} of {pooled} of the pool {verb} a grade."
 
 
-def describe_making(assessment: Assessment, outcome: Outcome) -> str:
+def describe_making(assessment: Assessment, outcome: JudgingOutcome) -> str:
     """Return how much is judged, and how it was drawn, for the note of the version."""
     if not assessment.chooses:
         return describe_outcome(outcome)
-    return f"{outcome.num_graded:,} documents have a grade. {describe_drawing(assessment)}"
+    verb = "has" if outcome.num_graded == 1 else "have"
+    graded = counted(outcome.num_graded, "document")
+    return f"{graded} {verb} a grade. {describe_drawing(assessment)}"
 
 
 @transaction.atomic
 def _make_version(
-    assessment: Assessment, user: User, version: str, outcome: Outcome, note: str
+    assessment: Assessment, user: User, version: str, outcome: JudgingOutcome, note: str
 ) -> JudgmentSet:
     """Store the settled marks as a file of judgments and queue its import."""
     if not outcome.num_graded:

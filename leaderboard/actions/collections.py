@@ -21,7 +21,7 @@ from leaderboard.actions.uploads import (
     refuse_files,
     store_intents,
 )
-from leaderboard.collections.answers import Answers, complete_grade_map
+from leaderboard.collections.choices import ImportChoices, complete_grade_map
 from leaderboard.collections.preview import (
     JudgmentsPreview,
     read_judgments_preview,
@@ -124,105 +124,107 @@ CHECKABLE = (ImportState.PREVIEW, ImportState.REFUSED, ImportState.FAILED)
 
 
 @transaction.atomic
-def confirm_collection(collection: Collection, user: User, answers: Answers | None = None) -> None:
-    """Check the files again with the answers given, and import them.
+def confirm_collection(
+    collection: Collection, user: User, choices: ImportChoices | None = None
+) -> None:
+    """Check the files again with the choices given, and import them.
 
     Raises ActionError while a question is unanswered.
     """
-    answers = answers or Answers()
-    if left := answers.first_open_question(collection.questions):
+    choices = choices or ImportChoices()
+    if left := choices.first_open_question(collection.questions):
         raise ActionError(left)
-    _check_again(collection, CONFIRMABLE, asks_first=False, answers=answers)
+    _check_again(collection, CONFIRMABLE, asks_first=False, choices=choices)
     AuditEvent.objects.record(user, "confirm", collection)
 
 
-def preview_answers(collection: Collection, user: User, answers: Answers) -> None:
-    """Preview the collection under other answers, without importing it.
+def preview_choices(collection: Collection, user: User, choices: ImportChoices) -> None:
+    """Preview the collection under other choices, without importing it.
 
-    Answers about grades use the stored preview; for other answers the files are read again.
+    Those about grades use the stored preview; for other choices the files are read again.
     """
-    if answers.formats or answers.renumber_topics is not None:
-        check_again(collection, user, answers)
+    if choices.formats or choices.renumber_topics is not None:
+        check_again(collection, user, choices)
         return
     waiting = collection.judgment_sets.filter(state=ImportState.PREVIEW)
-    waiting.update(**_grade_fields(answers, read_preview(collection).judgments))
+    waiting.update(**_grade_fields(choices, read_preview(collection).judgments))
 
 
 @transaction.atomic
-def check_again(collection: Collection, user: User, answers: Answers | None = None) -> None:
+def check_again(collection: Collection, user: User, choices: ImportChoices | None = None) -> None:
     """Read the files of a collection that is not imported again and preview them."""
-    _check_again(collection, CHECKABLE, asks_first=True, answers=answers or Answers())
+    _check_again(collection, CHECKABLE, asks_first=True, choices=choices or ImportChoices())
     AuditEvent.objects.record(user, "check again", collection)
 
 
 def _check_again(
-    collection: Collection, states: Iterable[str], asks_first: bool, answers: Answers
+    collection: Collection, states: Iterable[str], asks_first: bool, choices: ImportChoices
 ) -> None:
     queued = Collection.objects.filter(pk=collection.pk, state__in=states).update(
         state=ImportState.QUEUED, asks_first=asks_first
     )
     if not queued:
         raise ActionError("This collection is not awaiting confirmation.")
-    collection.formats = {**collection.formats, **(answers.formats or {})}
-    if answers.renumber_topics is not None:
-        collection.renumber_topics = answers.renumber_topics
+    collection.formats = {**collection.formats, **(choices.formats or {})}
+    if choices.renumber_topics is not None:
+        collection.renumber_topics = choices.renumber_topics
     Collection.objects.filter(pk=collection.pk).update(
         formats=collection.formats, renumber_topics=collection.renumber_topics
     )
     collection.judgment_sets.update(
         state=ImportState.QUEUED,
         format=collection.formats.get("judgments", ""),
-        **_grade_fields(answers, read_preview(collection).judgments),
+        **_grade_fields(choices, read_preview(collection).judgments),
     )
     queue_check(collection)
 
 
-def _grade_fields(answers: Answers, preview: JudgmentsPreview | None) -> dict[str, Any]:
-    """Return the fields of a judgment set that the answers change."""
+def _grade_fields(choices: ImportChoices, preview: JudgmentsPreview | None) -> dict[str, Any]:
+    """Return the fields of a judgment set that the choices change."""
     fields: dict[str, Any] = {}
-    if answers.grade_map is not None:
+    if choices.grade_map is not None:
         grades = [] if preview is None else [str(grade) for grade in preview.grades]
-        grade_map = complete_grade_map(answers.grade_map, grades)
+        grade_map = complete_grade_map(choices.grade_map, grades)
         # A document of a sample that was not drawn has no grade to map.
         is_sample = preview is not None and preview.strata is not None
         kept = (grade for grade in grade_map if not is_sample or int(grade) >= 0)
         fields["grade_map"] = {grade: grade_map[grade] for grade in kept}
-    if answers.relevant_from is not None:
-        fields["relevant_from"] = answers.relevant_from
+    if choices.relevant_from is not None:
+        fields["relevant_from"] = choices.relevant_from
     return fields
 
 
 def confirm_judgments(
-    judgment_set: JudgmentSet, user: User, answers: Answers | None = None
+    judgment_set: JudgmentSet, user: User, choices: ImportChoices | None = None
 ) -> None:
-    """Check new judgments again with the answers given, and import them."""
-    answers = answers or Answers()
-    if left := answers.first_open_question(judgment_set.questions):
+    """Check new judgments again with the choices given, and import them."""
+    choices = choices or ImportChoices()
+    if left := choices.first_open_question(judgment_set.questions):
         raise ActionError(left)
-    _check_judgments_again(judgment_set, CONFIRMABLE, asks_first=False, answers=answers)
+    _check_judgments_again(judgment_set, CONFIRMABLE, asks_first=False, choices=choices)
     AuditEvent.objects.record(user, "confirm", judgment_set)
 
 
 def check_judgments_again(
-    judgment_set: JudgmentSet, user: User, answers: Answers | None = None
+    judgment_set: JudgmentSet, user: User, choices: ImportChoices | None = None
 ) -> None:
-    """Read new judgments again under other answers and preview them."""
-    answers = answers or Answers()
-    _check_judgments_again(judgment_set, CHECKABLE, asks_first=True, answers=answers)
+    """Read new judgments again under other choices and preview them."""
+    choices = choices or ImportChoices()
+    _check_judgments_again(judgment_set, CHECKABLE, asks_first=True, choices=choices)
     AuditEvent.objects.record(user, "check again", judgment_set)
 
 
 @transaction.atomic
 def _check_judgments_again(
-    judgment_set: JudgmentSet, states: Iterable[str], asks_first: bool, answers: Answers
+    judgment_set: JudgmentSet, states: Iterable[str], asks_first: bool, choices: ImportChoices
 ) -> None:
     queued = JudgmentSet.objects.filter(
         pk=judgment_set.pk, state__in=states, collection__state=ImportState.READY
     ).update(
         state=ImportState.QUEUED,
         asks_first=asks_first,
-        format=(answers.formats or {}).get("judgments", judgment_set.format),
-        **_grade_fields(answers, read_judgments_preview(judgment_set)),
+        format=(choices.formats or {}).get("judgments", judgment_set.format),
+        **_grade_fields(choices, read_judgments_preview(judgment_set)),
     )
     if not queued:
         raise ActionError("These judgments are not awaiting confirmation.")

@@ -1,4 +1,4 @@
-"""Import the answers of a machine as a version of its own, and fill the holes of people's."""
+"""Import the answers of a machine as a version, and fill what people left unjudged."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def reread_answers(judgment_set: JudgmentSet, file: UploadedFile) -> SimpleUploa
     return rendered
 
 
-def fill_holes(
+def fill_unjudged(
     people: JudgmentSet, machine: JudgmentSet, user: User, version: str, note: str = ""
 ) -> JudgmentSet:
     """Make a version with the grades of people, and the machine's where people gave none.
@@ -104,7 +104,7 @@ def fill_holes(
         made.relevant_from = people.relevant_from
         made.save(update_fields=["made_by", "people_version", "machine_version", "relevant_from"])
         sources = {"people": people.version, "machine": machine.version}
-        AuditEvent.objects.record(user, "fill holes", made, after=sources)
+        AuditEvent.objects.record(user, "fill unjudged", made, after=sources)
     return made
 
 

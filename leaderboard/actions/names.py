@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.utils.text import slugify
 
-from leaderboard.models import Collection, Task, Track
+from leaderboard.models import Benchmark, Collection, Track
 
 COMMIT = "{commit}"
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -35,15 +35,16 @@ def clean_commit_url(text: str) -> str:
     return text
 
 
-# Words that follow /tracks/, /tasks/ or /collections/ in URLs of other pages.
+# Words that follow /tracks/, /benchmarks/ or /collections/ in URLs of other pages.
 RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
 MOST_MEASURES = 40
 LARGEST_INTEGER = 2**31 - 1
 
 
-def unused_slug(name: str, model: type[Collection] | type[Task] | type[Track]) -> str:
+def unused_slug(name: str, model: type[Collection] | type[Benchmark] | type[Track]) -> str:
     """Return a short name that is free, with a number if the plain one is taken."""
-    base = slugify(name)[:50] or "untitled"
+    # A name in a script without a slug, such as Arabic, gets the kind of what it names.
+    base = slugify(name)[:50] or str(model._meta.model_name)
     taken = {*model.objects.filter(slug__startswith=base).values_list("slug", flat=True), *RESERVED}
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
     return base if base not in taken else next(slug for slug in numbered if slug not in taken)

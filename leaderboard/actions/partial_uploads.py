@@ -26,6 +26,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import NotAccepted, refuse_full_site, refuse_size
+from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.free_space import check_free_space
 from leaderboard.models import PartialUpload, UploadPiece, User
 
@@ -94,8 +95,8 @@ def make_room(user: User, size: int) -> None:
         if oldest is None:
             raise NotAccepted(
                 "E_QUOTA",
-                f"You have {mine.count()} unfinished uploads with {total_size(mine):,} bytes. "
-                "Finish or delete some of them first.",
+                f"You have {counted(mine.count(), 'unfinished upload')} with"
+                f" {total_size(mine):,} bytes. Finish or delete some of them first.",
             )
         delete_upload(oldest)
 

@@ -10,18 +10,24 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from leaderboard.actions.benchmark_teams import enlist, find_row, rows_of, spread, spread_team
+from leaderboard.actions.conflicts import (
+    JudgesError,
+    find_judges,
+    find_tracks_beside,
+    lock_people,
+)
 from leaderboard.actions.submission_rules import ActionError, format_utc
-from leaderboard.actions.task_teams import enlist, find_row, rows_of, spread, spread_team
 from leaderboard.models import (
     AuditEvent,
+    Benchmark,
     Collection,
     Grant,
     JoinRequest,
     Membership,
-    Task,
     Team,
     Track,
     User,
@@ -66,9 +72,12 @@ class JoinDetails:
 
 def can_join(track: Track, invitation: str = "") -> bool:
     """Whether a user may create a team without approval."""
-    if track.joining == Track.Joining.EVERYONE:
-        return True
-    return hmac.compare_digest(track.invitation.encode(), invitation.encode())
+    return track.joining == Track.Joining.EVERYONE or has_invitation(track, invitation)
+
+
+def has_invitation(place: Track | Benchmark, code: str) -> bool:
+    """Whether this is the code of the invitation link of a track or a benchmark."""
+    return hmac.compare_digest(place.invitation.encode(), code.encode())
 
 
 def can_join_by_run(track: Track) -> bool:
@@ -99,30 +108,32 @@ def join_track(track: Track, user: User, asking: JoinDetails = JoinDetails()) ->
     return _create_team(track, user, name, terms_accepted_at(track))
 
 
-def find_track_to_join(task: Task) -> Track | None:
-    """Return the track whose rules let people join a task: its first that is open."""
-    return task.tracks().filter(is_draft=False).first()
+def find_track_to_join(benchmark: Benchmark) -> Track | None:
+    """Return the track whose rules let people join a benchmark: its first that is open."""
+    return benchmark.tracks().filter(is_draft=False).first()
 
 
-def find_inviting_task_team(task: Task, code: str) -> Team | None:
-    """Return the row of the team of a task with this invitation code, if any."""
+def find_inviting_benchmark_team(benchmark: Benchmark, code: str) -> Team | None:
+    """Return the row of the team of a benchmark with this invitation code, if any."""
     if not code or not code.isprintable():
         return None
-    rows = Team.objects.filter(task_team__task=task, of_organisers=False, track__is_draft=False)
+    rows = Team.objects.filter(
+        benchmark_team__benchmark=benchmark, of_organisers=False, track__is_draft=False
+    )
     return rows.filter(invitation=code).select_related("track").first()
 
 
-def join_task(task: Task, user: User, asking: JoinDetails = JoinDetails()) -> Team:
-    """Return a row of the user's team in the task, joined on all tracks; raises JoinError."""
-    inviting = find_inviting_task_team(task, asking.team_code)
-    track = inviting.track if inviting is not None else find_track_to_join(task)
+def join_benchmark(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
+    """Return a row of the user's team in the benchmark, joined on all tracks; raises JoinError."""
+    inviting = find_inviting_benchmark_team(benchmark, asking.team_code)
+    track = inviting.track if inviting is not None else find_track_to_join(benchmark)
     if track is None:
-        raise JoinError("No track of this task is open yet.")
+        raise JoinError("No track of this benchmark is open yet.")
     team = join_track(track, user, asking)
-    if team.task_team_id is None:
+    if team.benchmark_team_id is None:
         # It came with its track, such as from an archive.
         try:
-            spread(task)
+            spread(benchmark)
         except ActionError as reason:
             raise JoinError(str(reason)) from None
         team.refresh_from_db()
@@ -140,6 +151,13 @@ def refuse_without_terms(track: Track, asking: JoinDetails) -> None:
         raise JoinError("First accept this track’s terms on its page.")
 
 
+def refuse_judges(track: Track, user: User) -> None:
+    """Refuse a user who judges the track, or another track of its benchmark.  Raises JoinError."""
+    judging = find_judges(find_tracks_beside(track), [user.pk]).first()
+    if judging is not None:
+        raise JoinError(str(JudgesError(judging)))
+
+
 def terms_accepted_at(track: Track) -> datetime | None:
     """Return the time to record for terms accepted now, or None if there are no terms."""
     return timezone.now() if track.terms else None
@@ -148,6 +166,7 @@ def terms_accepted_at(track: Track) -> datetime | None:
 def request_to_join(track: Track, user: User, asking: JoinDetails) -> JoinRequest:
     """Ask the organisers for a team; a second request only changes the name.  Raises JoinError."""
     refuse_without_terms(track, asking)
+    refuse_judges(track, user)
     name = clean_team_name(asking.team_name or user.username)
     if track.has_team(name):
         raise NameTakenError(name)
@@ -261,9 +280,13 @@ def _create_team(track: Track, user: User, name: str, accepted: datetime | None)
 def _become_member(team: Team, user: User) -> Team:
     try:
         with transaction.atomic():
-            _add_member(team, user, Membership.Role.MEMBER, terms_accepted_at(team.track))
-            if team.task_team is not None:
-                spread_team(team.task_team)
+            Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+            # The members may have deleted their accounts; then nobody else could lead the team.
+            leads = not team.memberships.filter(role=Membership.Role.LEADER).exists()
+            role = Membership.Role.LEADER if leads else Membership.Role.MEMBER
+            _add_member(team, user, role, terms_accepted_at(team.track))
+            if team.benchmark_team is not None:
+                spread_team(team.benchmark_team)
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:
@@ -271,6 +294,8 @@ def _become_member(team: Team, user: User) -> Team:
 
 
 def _add_member(team: Team, user: User, role: str, accepted: datetime | None) -> None:
+    lock_people([user.pk])
+    refuse_judges(team.track, user)
     Membership.objects.create(
         track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
     )
@@ -293,6 +318,20 @@ def leave_team(track: Track, user: User) -> None:
         AuditEvent.objects.record(user, "leave", team)
 
 
+def lock_teams_of(user: User) -> None:
+    """Lock the teams of a user until the end of the transaction, so that no member changes."""
+    own = Team.objects.filter(memberships__user=user).order_by("pk")
+    list(own.select_for_update(no_key=True, of=("self",)))
+
+
+def find_teams_led_alone(user: User) -> QuerySet[Team]:
+    """Return the teams that have other members, but no leader besides the user."""
+    others = Membership.objects.filter(team=OuterRef("pk")).exclude(user=user)
+    led = Team.objects.filter(memberships__user=user, memberships__role=Membership.Role.LEADER)
+    alone = led.filter(Exists(others)).exclude(Exists(others.filter(role=Membership.Role.LEADER)))
+    return alone.select_related("track").order_by("track__name", "pk")
+
+
 def make_leader(team: Team, leader: User, user_id: int) -> None:
     """Make a member a leader of the team."""
     with transaction.atomic():
@@ -310,7 +349,7 @@ def remove_member(team: Team, leader: User, user_id: int) -> None:
 
 
 def _plain_members(team: Team, user_id: int) -> QuerySet[Membership]:
-    """Return the rows of a member who is no leader, on all tracks of the team's task."""
+    """Return the rows of a member who is no leader, on all tracks of the team's benchmark."""
     members = Membership.objects.filter(team__in=rows_of(team), user=user_id)
     return members.filter(role=Membership.Role.MEMBER)
 
@@ -413,7 +452,7 @@ class OrganiserError(Exception):
     """Why an organiser cannot be added or removed; the organiser sees the text."""
 
 
-def find_new_organiser(organised: Track | Task, name: str) -> User:
+def find_new_organiser(organised: Track | Benchmark, name: str) -> User:
     """Return the user of that name, who does not organise it yet.  Raises OrganiserError."""
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:

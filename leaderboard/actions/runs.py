@@ -12,8 +12,8 @@ from leaderboard.actions.submission_rules import (
     ActionError,
     lock_team,
     refuse_outside_dates,
+    refuse_over_benchmark_quota,
     refuse_over_quota,
-    refuse_over_task_quota,
     refuse_repeated_file,
     refuse_repeated_replacement,
     refuse_repeated_tag,
@@ -117,7 +117,7 @@ def _refuse_uncountable(run: Run, user: User) -> None:
     counts = Run.objects.using_quota().filter(pk=run.pk).exists()
     if not counts and not run.track.is_organised_by(user):
         refuse_over_quota(run.track, team, run.received_at, run.replaces)
-        refuse_over_task_quota(team, run.received_at, run.replaces)
+        refuse_over_benchmark_quota(team, run.received_at, run.replaces)
 
 
 def remove_run(run: Run, user: User, how: str, reason: str) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from leaderboard.actions.overviews import Author, parse_authors, render_authors, suggest_authors
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.tasks import Author, parse_authors, render_authors, suggest_authors
 from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns, page_text
 from leaderboard.boards.exports import (
     FORMATS,

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from leaderboard.display.numbers import mebibytes
+from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.display.phases import phase_of
-from leaderboard.models import Run, TaskTeam, Team, Track
+from leaderboard.models import BenchmarkTeam, Run, Team, Track
 from leaderboard.runs.facts import missing_facts
-from leaderboard.runs.quotas import Quota, find_freed_place, find_quota, find_task_quota
+from leaderboard.runs.quotas import Quota, find_benchmark_quota, find_freed_place, find_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
@@ -64,7 +64,9 @@ def refuse_outside_dates(track: Track, now: datetime, team: Team | None = None) 
     """Refuse a run before the track opens or after it closes for the team."""
     if track.accepts_runs(now, team):
         return
-    raise NotAccepted("E_CLOSED", str(phase_of(track, now, team)))
+    is_closed = track.state(now, team) == Track.State.CLOSED
+    remedy = " Ask the organisers whether they still accept your run." if is_closed else ""
+    raise NotAccepted("E_CLOSED", f"{phase_of(track, now, team)}{remedy}")
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
@@ -84,41 +86,46 @@ def refuse_over_quota(
 ) -> None:
     """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
     freed = find_freed_place(replaced)
-    _refuse_beyond(find_quota(track, team, received_at, freed), received_at, "")
+    _refuse_beyond(find_quota(track, team, received_at, freed), received_at)
 
 
-def refuse_over_task_quota(team: Team, received_at: datetime, replaced: Run | None = None) -> None:
-    """Refuse a run beyond the quota of the team's task; its row of the task is locked."""
-    if team.task_team is not None:
-        quota = find_task_quota(team.task_team, received_at, find_freed_place(replaced))
-        _refuse_beyond(quota, received_at, " of this task")
+def refuse_over_benchmark_quota(
+    team: Team, received_at: datetime, replaced: Run | None = None
+) -> None:
+    """Refuse a run beyond the quota of the team's benchmark; its row of the benchmark is locked."""
+    if team.benchmark_team is not None:
+        quota = find_benchmark_quota(team.benchmark_team, received_at, find_freed_place(replaced))
+        _refuse_beyond(quota, received_at)
 
 
-def _refuse_beyond(quota: Quota, received_at: datetime, where: str) -> None:
+def _refuse_beyond(quota: Quota, received_at: datetime) -> None:
     if quota.left_in_all == 0:
         raise NotAccepted(
-            "E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs{where}."
+            "E_QUOTA",
+            f"Your team has used {quota.in_all} of {counted(quota.in_all, 'run')}{quota.where}. "
+            "Replace one of them, or ask the organisers for more.",
         )
     if quota.left_today != 0:
         return
     if timezone.now() >= quota.next_day:
         day = f"{received_at:%d %b %Y}"
         raise NotAccepted(
-            "E_QUOTA", f"Your team used {quota.today} of {quota.today} runs{where} on {day}."
+            "E_QUOTA",
+            f"Your team used {quota.today} of {counted(quota.today, 'run')}{quota.where} on {day}.",
         )
     raise NotAccepted(
         "E_QUOTA",
-        f"Your team has used {quota.today} of {quota.today} runs{where} for today. "
-        "The quota resets at 00:00 UTC.",
+        f"Your team has used {quota.today} of {counted(quota.today, 'run')}{quota.where} "
+        "for today. The quota resets at 00:00 UTC. Submit it then, or replace a run of today.",
         seconds_between(received_at, quota.next_day),
     )
 
 
 def lock_team(team_id: int) -> Team:
-    """Return a team with its row locked; that of its task is locked before it, if there is one."""
-    team = Team.objects.select_related("task_team__task").get(pk=team_id)
-    if team.task_team_id is not None:
-        TaskTeam.objects.select_for_update(no_key=True).get(pk=team.task_team_id)
+    """Return a team with its row locked, after that of its team of the benchmark if it has one."""
+    team = Team.objects.select_related("benchmark_team__benchmark").get(pk=team_id)
+    if team.benchmark_team_id is not None:
+        BenchmarkTeam.objects.select_for_update(no_key=True).get(pk=team.benchmark_team_id)
     Team.objects.select_for_update(no_key=True).get(pk=team_id)
     return team
 
@@ -172,7 +179,11 @@ def refuse_late_replacement(track: Track, team: Team, received_at: datetime) -> 
     """Refuse to replace a run after the deadline, even where late runs are accepted."""
     if track.is_late(received_at, team):
         until = format_utc(track.deadline_of(team))
-        raise NotAccepted("E_CLOSED", f"Runs could be replaced until the deadline, {until}.")
+        raise NotAccepted(
+            "E_CLOSED",
+            f"Runs could be replaced until the deadline, {until}. "
+            "Ask the organisers whether they still accept your run.",
+        )
 
 
 def refuse_repeated_replacement(run: Run) -> None:

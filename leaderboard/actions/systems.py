@@ -1,4 +1,4 @@
-"""Systems of a task: submit the runs of a version at once, and change what its runs share."""
+"""Systems of a benchmark: submit the runs of a version at once, and change what its runs share."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from leaderboard.actions.uploads import RunDetails
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import (
     AuditEvent,
+    Benchmark,
+    BenchmarkTeam,
     Run,
     System,
     SystemVersion,
-    Task,
-    TaskTeam,
     Team,
     Track,
     User,
@@ -128,7 +128,7 @@ class SubmittedVersion:
 
 
 def submit_version(
-    task: Task,
+    benchmark: Benchmark,
     user: User,
     tracks: Sequence[Track],
     files: Sequence[RunFile],
@@ -147,10 +147,10 @@ def submit_version(
     files = set_others_aside(files)
     ignored = [file for file in files if file.is_ignored]
     with _open_files([file for file in files if not file.is_ignored], tracks) as opened:
-        team = get_or_create_task_team(task, user, tracks)
+        team = get_or_create_benchmark_team(benchmark, user, tracks)
         known = _find_repeated_version(user, team, opened, details, received_at)
         if known is None:
-            known = _store_version(task, user, team, opened, details, received_at)
+            known = _store_version(benchmark, user, team, opened, details, received_at)
     version, runs = known
     return SubmittedVersion(version, runs, find_missing_tracks(version, tracks), ignored)
 
@@ -171,7 +171,7 @@ def _open_files(files: Sequence[RunFile], tracks: Sequence[Track]) -> Iterator[l
     if not files:
         raise NotAccepted("E_EMPTY", "There is no run file in this request.")
     if not tracks:
-        raise NotAccepted("E_TRACK", "This task has no track yet.")
+        raise NotAccepted("E_TRACK", "This benchmark has no track yet.")
     with ExitStack() as stack:
         refusals: dict[str, NotAccepted] = {}
         opened: list[_OpenFile] = []
@@ -202,32 +202,34 @@ def _open_file(
     return _OpenFile(run_file.name, file, uploads.hash_file(file), found)
 
 
-def find_task_team(task: Task, user: User) -> TaskTeam | None:
-    """Return the team of a user in a task."""
-    return TaskTeam.objects.filter(task=task, teams__memberships__user=user).first()
+def find_benchmark_team(benchmark: Benchmark, user: User) -> BenchmarkTeam | None:
+    """Return the team of a user in a benchmark."""
+    return BenchmarkTeam.objects.filter(benchmark=benchmark, teams__memberships__user=user).first()
 
 
-def get_or_create_task_team(task: Task, user: User, tracks: Sequence[Track]) -> TaskTeam:
+def get_or_create_benchmark_team(
+    benchmark: Benchmark, user: User, tracks: Sequence[Track]
+) -> BenchmarkTeam:
     """Return the user's team; a first submission joins, and organisers have one.
 
     Raises NotAccepted.
     """
-    team = find_task_team(task, user)
+    team = find_benchmark_team(benchmark, user)
     if team is not None:
         return team
-    if task.is_organised_by(user):
+    if benchmark.is_organised_by(user):
         made = [people.get_or_create_organisers_team(track) for track in tracks]
     else:
-        made = [_join_team(task, user)]
-    found = TaskTeam.objects.filter(teams__in=made).first()
+        made = [_join_team(benchmark, user)]
+    found = BenchmarkTeam.objects.filter(teams__in=made).first()
     if found is None:
-        raise NotAccepted("E_NO_TEAM", "Join this task before you submit to it.")
+        raise NotAccepted("E_NO_TEAM", "Join this benchmark before you submit to it.")
     return found
 
 
-def _join_team(task: Task, user: User) -> Team:
+def _join_team(benchmark: Benchmark, user: User) -> Team:
     try:
-        return people.join_task(task, user)
+        return people.join_benchmark(benchmark, user)
     except people.JoinError as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
@@ -237,7 +239,7 @@ Stored = tuple[SystemVersion, list[SubmittedRun]]
 
 def _find_repeated_version(
     user: User,
-    team: TaskTeam,
+    team: BenchmarkTeam,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
@@ -276,22 +278,22 @@ def _match_runs(version: SystemVersion, files: Sequence[_OpenFile]) -> Stored | 
 
 
 def _store_version(
-    task: Task,
+    benchmark: Benchmark,
     user: User,
-    team: TaskTeam,
+    team: BenchmarkTeam,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
 ) -> Stored:
     """Store all files and their runs, or none; raises FilesRefusedError and NotAccepted."""
-    organises = task.is_organised_by(user)
+    organises = benchmark.is_organised_by(user)
     runs = _build_runs(user, team, files, details, received_at, organises)
     try:
         for file, run in zip(files, runs, strict=True):
             uploads.save_file(run, file.file)
         with transaction.atomic():
-            TaskTeam.objects.select_for_update(no_key=True).get(pk=team.pk)
-            version = _get_or_create_version(task, user, team, details)
+            BenchmarkTeam.objects.select_for_update(no_key=True).get(pk=team.pk)
+            version = _get_or_create_version(benchmark, user, team, details)
             submitted = _insert_runs(version, files, runs, limited=not organises)
     except IntegrityError:
         # The same request came twice at once, and the first one made the runs.
@@ -318,14 +320,14 @@ def _delete_files(runs: Sequence[Run]) -> None:
 
 def _build_runs(
     user: User,
-    team: TaskTeam,
+    team: BenchmarkTeam,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
     organises: bool,
 ) -> list[Run]:
     """Return the runs of the files, not yet saved; raises FilesRefusedError by the rules."""
-    teams = {row.track_id: row for row in Team.objects.filter(task_team=team)}
+    teams = {row.track_id: row for row in Team.objects.filter(benchmark_team=team)}
     stated = _stated_facts(team, details)
     shared = RunDetails(
         description=details.description, facts=stated, idempotency_key=details.idempotency_key
@@ -347,18 +349,21 @@ def _build_runs(
     return runs
 
 
-def _stated_facts(team: TaskTeam, details: SystemDetails) -> dict[str, Any]:
+def _stated_facts(team: BenchmarkTeam, details: SystemDetails) -> dict[str, Any]:
     """Return the facts of the runs: those of the system, and what the request states."""
     system = System.objects.filter(team=team, name=details.name).first()
     return {**(system.facts if system is not None else {}), **details.run_facts}
 
 
 def _get_or_create_version(
-    task: Task, user: User, team: TaskTeam, details: SystemDetails
+    benchmark: Benchmark, user: User, team: BenchmarkTeam, details: SystemDetails
 ) -> SystemVersion:
     """Return the version of a request, created if needed; the row of the team is locked."""
     system, is_new = System.objects.get_or_create(
-        task=task, team=team, name=details.name, defaults={"description": details.description}
+        benchmark=benchmark,
+        team=team,
+        name=details.name,
+        defaults={"description": details.description},
     )
     if is_new:
         AuditEvent.objects.record(user, "create", system, after={"name": system.name})
@@ -468,7 +473,7 @@ def state_facts(system: System, user: User, facts: Mapping[str, Any]) -> int:
     A team states facts of a run until the release of its track, organisers at any time.
     """
     facts = {name: fact for name, fact in facts.items() if name not in ("primary", *OF_COMMITS)}
-    organises = system.task.is_organised_by(user)
+    organises = system.benchmark.is_organised_by(user)
     runs = Run.objects.filter(version__system=system).select_related("track")
     fixed = 0
     with transaction.atomic():
@@ -489,7 +494,9 @@ def add_run(version: SystemVersion, user: User, run: Run) -> None:
         raise _answered_already(version, run.track)
     try:
         with transaction.atomic():
-            free = Run.objects.active().filter(version=None, team__task_team=version.system.team_id)
+            free = Run.objects.active().filter(
+                version=None, team__benchmark_team=version.system.team_id
+            )
             if not free.filter(pk=run.pk).update(version=version):
                 raise ActionError("This run is withdrawn or is part of a version already.")
             SystemVersion.objects.filter(pk=version.pk).update(announced_at=None)
@@ -503,14 +510,14 @@ def _answered_already(version: SystemVersion, track: Track) -> ActionError:
 
 
 @transaction.atomic
-def renew_badge(task: Task, user: User) -> None:
-    """Give the badge of a task a new URL; the old one stops working."""
-    Task.objects.filter(pk=task.pk).update(badge_code=secrets.token_urlsafe(16))
-    AuditEvent.objects.record(user, "renew badge", task)
+def renew_badge(benchmark: Benchmark, user: User) -> None:
+    """Give the badge of a benchmark a new URL; the old one stops working."""
+    Benchmark.objects.filter(pk=benchmark.pk).update(badge_code=secrets.token_urlsafe(16))
+    AuditEvent.objects.record(user, "renew badge", benchmark)
 
 
 @transaction.atomic
-def remove_badge(task: Task, user: User) -> None:
-    """Remove the badge of a task."""
-    Task.objects.filter(pk=task.pk).update(badge_code="")
-    AuditEvent.objects.record(user, "remove badge", task)
+def remove_badge(benchmark: Benchmark, user: User) -> None:
+    """Remove the badge of a benchmark."""
+    Benchmark.objects.filter(pk=benchmark.pk).update(badge_code="")
+    AuditEvent.objects.record(user, "remove badge", benchmark)

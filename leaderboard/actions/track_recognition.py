@@ -1,4 +1,4 @@
-"""Which track of a task a run file is for: by its name, else by the topics that it answers."""
+"""Which track of a benchmark a run file is for: by its name, else by the topics that it answers."""
 
 from __future__ import annotations
 

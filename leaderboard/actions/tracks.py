@@ -11,19 +11,19 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.actions.benchmark_teams import spread
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.task_teams import spread
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import (
     AuditEvent,
+    Benchmark,
     Edition,
     Job,
     JudgmentSet,
     Run,
-    Task,
     Track,
     User,
     Webhook,
@@ -37,8 +37,8 @@ from leaderboard.scoring.judgments import explain_first_missing
 
 # Changes of these can make a board public, or put other judgments on a public one.
 CHECKED_WITH = {"judgment_set", "visibility", "disclosure", "is_draft"}
-# What the tracks of a task share.
-OF_THE_TASK = {"joining", "terms"}
+# What the tracks of a benchmark share.
+OF_THE_BENCHMARK = {"joining", "terms"}
 
 
 @transaction.atomic
@@ -76,8 +76,8 @@ def open_draft(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
             AuditEvent.objects.record(user, "open", track)
-            for task in Task.objects.filter(places__track=track):
-                spread(task)
+            for benchmark in Benchmark.objects.filter(places__track=track):
+                spread(benchmark)
 
 
 @transaction.atomic
@@ -115,8 +115,8 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
         )
-    if OF_THE_TASK & after.keys():
-        _refuse_in_a_task(track)
+    if OF_THE_BENCHMARK & after.keys():
+        _refuse_in_a_benchmark(track)
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(_with_changes(track, after))
     before = {name: plain_value(getattr(track, name)) for name in after}
@@ -134,11 +134,13 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
     return track
 
 
-def _refuse_in_a_task(track: Track) -> None:
-    """Raise ActionError for a change that a task makes for all its tracks."""
-    task = Task.objects.filter(places__track=track).first()
-    if task is not None:
-        raise ActionError(f"Who can join and on which terms is a setting of the task {task}.")
+def _refuse_in_a_benchmark(track: Track) -> None:
+    """Raise ActionError for a change that a benchmark makes for all its tracks."""
+    benchmark = Benchmark.objects.filter(places__track=track).first()
+    if benchmark is not None:
+        raise ActionError(
+            f"Who can join and on which terms is a setting of the benchmark {benchmark}."
+        )
 
 
 def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | None) -> None:
@@ -250,7 +252,7 @@ def renew_invitation(track: Track, user: User) -> None:
 
     Raises ActionError if anyone can join without it.
     """
-    _refuse_in_a_task(track)
+    _refuse_in_a_benchmark(track)
     if track.joining == Track.Joining.EVERYONE:
         raise ActionError("Anyone can join this track, so its link is no secret to renew.")
     Track.objects.filter(pk=track.pk).update(invitation=new_invitation())

@@ -17,6 +17,8 @@ from leaderboard.models.tracks import UNDO_TIME
 
 # The settings whose change everybody sees and an organiser can take back.
 UNDOABLE = ("name", "slug", "judgment_set")
+# What readers see of scores, from nothing to everything.
+OPENNESS = (Track.Disclosure.BLIND, Track.Disclosure.LEADERBOARD, Track.Disclosure.OPEN)
 TOO_LATE = (
     "This change was undone already, or it is older than ten minutes. "
     "Change the setting back instead."
@@ -46,6 +48,23 @@ def find_visible_changes(track: Track, changes: Mapping[str, Any]) -> list[str]:
         for name in UNDOABLE
         if name in changes and getattr(track, name) and changes[name] != getattr(track, name)
     ]
+
+
+def shows_more(track: Track, changes: Mapping[str, Any]) -> bool:
+    """Whether everybody who sees an opened track sees more of its scores after these changes.
+
+    The runs of a blind track are shown by no setting, so there is nothing to confirm.
+    """
+    wanted = changes.get("disclosure", track.disclosure)
+    is_release = not track.shows_means and track.runs.not_rejected().exists()
+    shows = OPENNESS.index(wanted) > OPENNESS.index(track.disclosure)
+    return shows and not track.is_draft and not is_release
+
+
+def closes_at_once(track: Track, changes: Mapping[str, Any]) -> bool:
+    """Whether a new deadline that has passed closes a track that is open now."""
+    closes = changes.get("closes_at")
+    return closes is not None and closes <= timezone.now() and track.state() == Track.State.OPEN
 
 
 def find_undoable_change(track: Track) -> UndoableChange | None:

@@ -16,9 +16,9 @@ from django.http import HttpRequest
 
 from leaderboard.actions.partial_uploads import PIECE_LIMIT
 from leaderboard.actions.people import can_join_by_run
-from leaderboard.actions.systems import find_task_team
-from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT
-from leaderboard.models import Collection, PartialUpload, Task, Track, User
+from leaderboard.actions.systems import find_benchmark_team
+from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT, SMALL_BODY
+from leaderboard.models import Benchmark, Collection, PartialUpload, Track, User
 
 API = "api-1:"
 Address = Mapping[str, Any]
@@ -51,13 +51,13 @@ def can_submit(user: User, address: Address) -> bool:
 
 
 def can_submit_systems(user: User, address: Address) -> bool:
-    """Whether the user has a team in the task, organises it or joins it by first runs."""
-    task = Task.objects.visible_to(user).filter(slug=address["slug"]).first()
-    if task is None:
+    """Whether the user has a team in the benchmark, organises it or joins it by first runs."""
+    benchmark = Benchmark.objects.visible_to(user).filter(slug=address["slug"]).first()
+    if benchmark is None:
         return False
-    if find_task_team(task, user) is not None or task.is_organised_by(user):
+    if find_benchmark_team(benchmark, user) is not None or benchmark.is_organised_by(user):
         return True
-    tracks = task.tracks().filter(pk__in=Track.objects.visible_to(user).values("pk"))
+    tracks = benchmark.tracks().filter(pk__in=Track.objects.visible_to(user).values("pk"))
     return any(map(can_join_by_run, tracks))
 
 
@@ -79,7 +79,7 @@ def can_append(user: User, address: Address) -> bool:
 
 
 @dataclass(frozen=True)
-class Upload:
+class UploadAddress:
     """What an address takes, and whether this user may send it."""
 
     size: Callable[[], int]
@@ -90,33 +90,33 @@ class Upload:
         return self.size() + ENVELOPE
 
 
-RUN = Upload(size_of_run, can_submit)
+RUN = UploadAddress(size_of_run, can_submit)
 # All files together: a request has no more bytes than one run may have.
-SYSTEM = Upload(size_of_run, can_submit_systems)
-COLLECTION = Upload(size_of_three_files, can_add_collection)
-REPLACEMENTS = Upload(size_of_three_files, can_change_collection)
-JUDGMENTS = Upload(size_of_file, can_change_collection)
+SYSTEM = UploadAddress(size_of_run, can_submit_systems)
+COLLECTION = UploadAddress(size_of_three_files, can_add_collection)
+REPLACEMENTS = UploadAddress(size_of_three_files, can_change_collection)
+JUDGMENTS = UploadAddress(size_of_file, can_change_collection)
 
 # The views that take files, by the names of their addresses.
 UPLOADS = {
     "submit": RUN,
-    "task_submit": SYSTEM,
+    "benchmark_submit": SYSTEM,
     "new_collection": COLLECTION,
     "check_again": REPLACEMENTS,
     "new_judgments": JUDGMENTS,
     "check_judgments_again": JUDGMENTS,
     "import_answers": JUDGMENTS,
-    "judge_pool": Upload(size_of_file, can_judge_pool),
-    "import_mark_files": Upload(size_of_file, can_judge_pool),
+    "judge_pool": UploadAddress(size_of_file, can_judge_pool),
+    "import_mark_files": UploadAddress(size_of_file, can_judge_pool),
     f"{API}create_run": RUN,
     f"{API}submit_system": SYSTEM,
     # The calls of one address have the name of the first.
-    f"{API}get_upload": Upload(size_of_piece, can_append),
+    f"{API}get_upload": UploadAddress(size_of_piece, can_append),
     f"{API}create_collection": COLLECTION,
     f"{API}create_judgments": JUDGMENTS,
     f"{API}import_machine_judgments": JUDGMENTS,
     f"{API}replace_judgments": JUDGMENTS,
-    f"{API}import_marks": Upload(size_of_file, can_judge_pool),
+    f"{API}import_marks": UploadAddress(size_of_file, can_judge_pool),
 }
 
 
@@ -133,6 +133,8 @@ def limit_before_token(request: HttpRequest) -> int:
     """The limit of a call, which asks for its token before it reads, or of a page."""
     match = request.resolver_match
     name = match.view_name if match else ""
-    if name.startswith(API) and name in UPLOADS:
-        return UPLOADS[name].limit
+    if name.startswith(API):
+        return UPLOADS[name].limit if name in UPLOADS else FORM_LIMIT
+    if not request.user.is_authenticated:
+        return SMALL_BODY
     return limit_for(request, request.user)

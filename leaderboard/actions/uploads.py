@@ -29,8 +29,8 @@ from leaderboard.actions.submission_rules import (
     refuse_large,
     refuse_late_replacement,
     refuse_outside_dates,
+    refuse_over_benchmark_quota,
     refuse_over_quota,
-    refuse_over_task_quota,
     refuse_repeated_replacement,
     refuse_repeated_tag,
     refuse_without_facts,
@@ -82,7 +82,10 @@ class AcceptedRun:
             return ""
         who = "You" if self.run.submitted_by_id == user.pk else "Your team"
         when = format_utc(self.run.received_at)
-        return f"{who} already submitted this file on {when}. This is its run."
+        return (
+            f"{who} already submitted this file on {when}. This is its run, "
+            "with the description and facts that it had. You can edit them."
+        )
 
 
 def accept_run(
@@ -171,7 +174,10 @@ def refuse_known_replacement(known: Run, run_id: str) -> None:
     if not run_id or known.replaces_id == run_id:
         return
     if known.pk == run_id:
-        message = "This is the file of the run itself. Change the facts on its page."
+        message = (
+            "This is the file of the run itself, so nothing is replaced, and the description and "
+            "facts of this form are not saved. Edit them on the page of the run."
+        )
         raise NotAccepted("E_CONFLICT", message)
     message = f"This file is already run {known}. Withdraw the other run instead."
     raise NotAccepted("E_CONFLICT", message)
@@ -243,7 +249,7 @@ def insert_run(run: Run, limited: bool) -> None:
     if limited:
         refuse_full_team(team, run.size)
         refuse_over_quota(run.track, team, run.received_at, run.replaces)
-        refuse_over_task_quota(team, run.received_at, run.replaces)
+        refuse_over_benchmark_quota(team, run.received_at, run.replaces)
         refuse_after_refusals(run.track, team, run.received_at)
         refuse_repeated_tag(run)
     run.save(force_insert=True)

@@ -1,7 +1,7 @@
 """The analyses behind a board: a run by topics, a topic by runs, a ranking, a pair of runs."""
 
 from leaderboard.analysis.origins import Origin, find_origin
-from leaderboard.analysis.pairs import Pair, compare_runs
+from leaderboard.analysis.pairs import RunPair, compare_runs
 from leaderboard.analysis.rankings import RankingPage, build_ranking_page, topic_or_404
 from leaderboard.analysis.runs import RunBreakdown, build_run_breakdown
 from leaderboard.analysis.scores import Scores, read_scores
@@ -11,15 +11,15 @@ from leaderboard.analysis.summaries import (
     count_judgments,
     load_judged_topics,
 )
-from leaderboard.analysis.topics import Answer, TopicBreakdown, build_topic_breakdown
+from leaderboard.analysis.topics import RunOnTopic, TopicBreakdown, build_topic_breakdown
 from leaderboard.analysis.waiting import WaitingRuns, find_waiting_runs
 
 __all__ = [
-    "Answer",
     "Origin",
-    "Pair",
     "RankingPage",
     "RunBreakdown",
+    "RunOnTopic",
+    "RunPair",
     "Scores",
     "TopicBreakdown",
     "TopicSummary",

@@ -77,10 +77,10 @@ def _describe(track: Track) -> ChecklistStep:
     detail = "What is asked, who organises it, how to cite it."
     return ChecklistStep(
         "describe",
-        "Describe the task",
+        "Describe the track",
         f"{counted(words, 'word')}." if words else detail,
         words > 0,
-        reverse("manage_task", args=[track.slug]),
+        reverse("manage_overview", args=[track.slug]),
     )
 
 
@@ -99,7 +99,7 @@ def _data(track: Track) -> ChecklistStep:
         "Add the data",
         f"{', '.join(parts)}.{missing}",
         has_terms,
-        f"{reverse('manage_task', args=[track.slug])}#data",
+        f"{reverse('manage_overview', args=[track.slug])}#data",
     )
 
 

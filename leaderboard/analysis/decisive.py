@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from evaluation.measures import Measure, parse_measure
 from evaluation.pooling import compare_with_holes
 from evaluation.pooling.pools import chance_of
-from leaderboard.analysis.holes import (
+from leaderboard.analysis.unjudged import (
     MOST_SCORES,
     bound_verdicts,
     choose_measure,
@@ -43,9 +43,9 @@ def find_swings(track: Track) -> Swings:
     swings: dict[tuple[str, str], float] = {}
     for run_id in _find_doubtful(track, measure, family, len(judgments.topics)):
         pair = compare_with_holes(measure, load_top(runs[run_id]), baseline, judgments, cutoff)
-        for hole in pair.swings:
-            key = hole.topic.decode(), hole.docno.decode()
-            swings[key] = swings.get(key, 0.0) + abs(hole.swing)
+        for document in pair.swings:
+            key = document.topic.decode(), document.docno.decode()
+            swings[key] = swings.get(key, 0.0) + abs(document.swing)
     return swings
 
 

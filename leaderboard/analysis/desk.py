@@ -10,9 +10,10 @@ from django.db.models import Count, Model, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.analysis.summaries import JudgedTopic, load_judged_topics
-from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, build_topic_map
+from leaderboard.analysis.topic_map import MappedTopic, build_topic_map
 from leaderboard.assessments.progress import find_disputes, measure_share
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
@@ -70,7 +71,7 @@ class FailedJob:
 
 
 @dataclass(frozen=True)
-class Rescoring:
+class OpenRescoring:
     """An edition that a job is scoring."""
 
     edition: Edition
@@ -132,7 +133,7 @@ class Queue:
 
 
 @dataclass(frozen=True)
-class JudgingTask:
+class JudgingDecision:
     """An assessment that waits for its organisers."""
 
     assessment: Assessment
@@ -146,7 +147,7 @@ class Desk:
     release_waits: bool
     failed: list[FailedJob]
     num_stuck: int
-    rescoring: list[Rescoring]
+    rescoring: list[OpenRescoring]
     # A complete trial edition; the board does not change until an organiser switches.
     tried: Edition | None
     silent: list[FailingWebhook]
@@ -155,7 +156,8 @@ class Desk:
     pools: list[Pool]
     # Approved pools whose judgments are not uploaded yet.
     unjudged: list[Pool]
-    judging: list[JudgingTask]
+    judging: list[JudgingDecision]
+    conflicts: list[str]
     num_refused: int
     num_valid: int
     alike: list[SimilarRuns]
@@ -177,7 +179,8 @@ class Desk:
     def num_odd(self) -> int:
         """How many things are worth a check."""
         odd = self.odd_topics
-        lists = (self.alike, self.little_judged, odd.empty, odd.mostly_relevant, odd.inverted)
+        lists = (self.conflicts, self.alike, self.little_judged)
+        lists += (odd.empty, odd.mostly_relevant, odd.inverted)
         return sum(map(len, lists))
 
 
@@ -196,7 +199,8 @@ def build_desk(sight: Sight) -> Desk:
         refused_judgments=list(track.collection.judgment_sets.filter(state=ImportState.REFUSED)),
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         unjudged=_pools_without_judging(track),
-        judging=[] if sight.is_assessing else find_judging_tasks(track),
+        judging=[] if sight.is_assessing else find_judging_decisions(track),
+        conflicts=find_conflicts(track, sight.viewer),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
         alike=find_similar_runs(track.runs.not_removed().accepted().select_related("team")),
@@ -213,14 +217,16 @@ def _pools_without_judging(track: Track) -> list[Pool]:
     return list(track.pools.awaiting_judgments().exclude(pk__in=judged_here))
 
 
-def find_judging_tasks(track: Track) -> list[JudgingTask]:
+def find_judging_decisions(track: Track) -> list[JudgingDecision]:
     """Return the assessments with disagreements to settle, or with every document judged."""
     begun = track.assessments.unfinished().exclude(state=Assessment.State.DRAFT)
-    tasks = [
-        JudgingTask(found, len(find_disputes(found)), measure_share(found) >= 1)
+    benchmarks = [
+        JudgingDecision(found, len(find_disputes(found)), measure_share(found) >= 1)
         for found in begun.select_related("pool")
     ]
-    return [task for task in tasks if task.num_disputes or task.is_complete]
+    return [
+        benchmark for benchmark in benchmarks if benchmark.num_disputes or benchmark.is_complete
+    ]
 
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:
@@ -287,13 +293,13 @@ def _last_given_up(webhook: Webhook) -> Delivery:
     return webhook.deliveries.filter(state=Delivery.State.GIVEN_UP)[0]
 
 
-def _rescoring(track: Track) -> list[Rescoring]:
+def _rescoring(track: Track) -> list[OpenRescoring]:
     editions = {
         str(edition.pk): edition for edition in track.editions.select_related("judgment_set")
     }
     kinds = ("build_edition", "score_again")
     jobs = Job.objects.open().filter(kind__in=kinds, target_id__in=editions)
-    return [Rescoring(editions[job.target_id], job) for job in jobs]
+    return [OpenRescoring(editions[job.target_id], job) for job in jobs]
 
 
 def _find_trial(track: Track) -> Edition | None:
@@ -323,7 +329,7 @@ def find_odd_topics(board: Board | None) -> OddTopics:
         mostly_relevant=[
             topic for topic in judged if topic.relevant > MOSTLY_RELEVANT * topic.judged
         ],
-        inverted=build_topic_map(board).inverted if len(board.ranked) >= FEWEST_RUNS else [],
+        inverted=build_topic_map(board).inverted,
     )
 
 

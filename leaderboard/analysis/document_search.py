@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from leaderboard.analysis.snippets import cut_around
 from leaderboard.collections.documents import open_documents
-from leaderboard.collections.topic_words import Piece
+from leaderboard.collections.topic_words import WordPiece
 from leaderboard.collections.word_index import UNSPACED, open_word_index, split_words
 from leaderboard.models import Collection, Job
 
@@ -36,8 +36,8 @@ class Search:
 @dataclass(frozen=True)
 class FoundDocument:
     docno: str
-    title: list[Piece]
-    snippet: list[Piece]
+    title: list[WordPiece]
+    snippet: list[WordPiece]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,6 @@ def find_progress(collection: Collection) -> IndexProgress | None:
     return IndexProgress(job.progress, job.progress_of, job.state == Job.State.FAILED)
 
 
-def _mark(text: str, pattern: re.Pattern[str], *length: int) -> list[Piece]:
+def _mark(text: str, pattern: re.Pattern[str], *length: int) -> list[WordPiece]:
     text = " ".join(text.split())
     return cut_around(text, list(pattern.finditer(text)), *length)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evaluation.conventions import POOLED
 from evaluation.reading.listings import find_among
 from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import load_listing
@@ -88,7 +89,7 @@ def _find_judged(board: Board, docno: str) -> list[JudgedFor]:
     grades = {
         topic.decode(): graded[name]
         for topic, graded in zip(judgments.topics, judgments.grades, strict=True)
-        if graded.get(name, -1) >= 0
+        if graded.get(name, POOLED) != POOLED
     }
     topics = board.edition.track.collection.topics.filter(number__in=grades)
     found = [JudgedFor(topic, grades[topic.number]) for topic in topics]

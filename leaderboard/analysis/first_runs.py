@@ -8,14 +8,14 @@ from typing import Protocol, TypeVar
 from leaderboard.display.charts.drawing import Kind
 
 
-class Marked(Protocol):
+class MarkedRun(Protocol):
     """A line about a run that a chart marks as the baseline, the reader's own or another."""
 
     @property
     def kind(self) -> Kind: ...
 
 
-Line = TypeVar("Line", bound=Marked)
+Line = TypeVar("Line", bound=MarkedRun)
 
 
 def keep_first_runs(lines: Sequence[Line], most: int) -> list[Line]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evaluation.measures import parse_measure
-from leaderboard.analysis.pairs import Pair, compare_runs
+from leaderboard.analysis.pairs import RunPair, compare_runs
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import AGAINST_ALL, Board, Choice, find_board_with
+from leaderboard.boards.standings import AGAINST_ALL, Board, BoardChoice, find_board_with
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Run
@@ -62,7 +62,7 @@ class HistoryLine:
 
 
 @dataclass(frozen=True)
-class Change:
+class JudgmentsChange:
     """The time when these judgments, possibly with other settings, came on the board."""
 
     at: datetime
@@ -76,7 +76,7 @@ class History:
     edition: Edition
     measure: str
     lines: list[HistoryLine]
-    changes: list[Change]
+    changes: list[JudgmentsChange]
 
     @property
     def has_commits(self) -> bool:
@@ -113,9 +113,9 @@ def build_history(sight: Sight, asked: str = "") -> History | None:
 
 def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
     means, direction = _defined_means(edition, measure), parse_measure(measure).direction
-    runs = sight.runs().on_the_board().filter(pk__in=means).order_by("received_at", "pk")
+    runs = sight.with_arrival(sight.runs().on_the_board().filter(pk__in=means))
     lines: list[HistoryLine] = []
-    for run in runs:
+    for run in runs.order_by("arrival", "pk"):
         mean = means[run.pk]
         leads = not lines or direction * mean > direction * lines[-1].best
         best = mean if leads else lines[-1].best
@@ -128,18 +128,18 @@ def _defined_means(edition: Edition, measure: str) -> dict[str, float]:
     return {run_id: mean for run_id, mean in means.items() if mean is not None}
 
 
-def _changes(sight: Sight, edition: Edition) -> list[Change]:
+def _changes(sight: Sight, edition: Edition) -> list[JudgmentsChange]:
     """Return the changes of the board, the earliest first."""
     shown = {shown_edition.pk: shown_edition for shown_edition in [edition, *sight.other_editions]}
     changes = [
-        Change(shown_edition.shown_at, shown_edition.judgment_set.version)
+        JudgmentsChange(shown_edition.shown_at, shown_edition.judgment_set.version)
         for shown_edition in shown.values()
         if shown_edition.shown_at is not None
     ]
     return sorted(changes, key=lambda change: change.at)
 
 
-def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
+def compare_with_previous_best(sight: Sight, run: Run) -> RunPair | None:
     """Compare a run with its team's best earlier run on the board; None if there is none."""
     edition, measure = sight.edition, sight.track.primary_measure
     if edition is None or not sight.can_see_scores_of(run):
@@ -155,7 +155,7 @@ def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
     if best is None or run.pk not in means:
         return None
     # The other run is chosen because it is the best, so all pairs count.
-    choice = Choice(measure=measure, family=AGAINST_ALL)
+    choice = BoardChoice(measure=measure, family=AGAINST_ALL)
     board = find_board_with(sight, choice, run.pk, *(one.pk for one in earlier))
     if board is None or board.standing_of(run) is None:
         return None
@@ -173,9 +173,9 @@ def compare_with_main_branch(
     return replace(found, other=sight.with_shown_name(found.other))
 
 
-def compare_with_branch(sight: Sight, found: BranchComparison) -> Pair | None:
+def compare_with_branch(sight: Sight, found: BranchComparison) -> RunPair | None:
     """Compare a run with that of the main branch by all pairs of the board."""
-    choice = Choice(measure=found.measure, family=AGAINST_ALL)
+    choice = BoardChoice(measure=found.measure, family=AGAINST_ALL)
     board = find_board_with(sight, choice, found.run.pk, found.other.pk)
     if board is None or board.standing_of(found.run) is None:
         return None

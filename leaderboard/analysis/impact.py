@@ -31,14 +31,14 @@ from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)
-class Version:
+class ImpactVersion:
     """Other judgments, and their edition if they have a board."""
 
     judgments: JudgmentSet
     edition: Edition | None
 
 
-def find_other_versions(sight: Sight) -> list[Version]:
+def find_other_versions(sight: Sight) -> list[ImpactVersion]:
     """Return the other judgments, latest first; only organisers see those never on the board."""
     boards: dict[JudgmentSet, Edition] = {}
     for edition in sight.other_editions:
@@ -53,7 +53,7 @@ def find_other_versions(sight: Sight) -> list[Version]:
         for judgment_set in seen
         if current is None or judgment_set != current.judgment_set
     ]
-    return [Version(judgment_set, boards.get(judgment_set)) for judgment_set in beside]
+    return [ImpactVersion(judgment_set, boards.get(judgment_set)) for judgment_set in beside]
 
 
 # How many of the most changed topics are listed.

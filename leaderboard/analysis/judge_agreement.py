@@ -87,7 +87,7 @@ class TopicAgreement:
 
 
 @dataclass(frozen=True)
-class Pace:
+class JudgePace:
     """Marks on documents with equal grades, and marks on documents with different ones.
 
     Medians are in seconds, None without such marks.
@@ -120,7 +120,7 @@ class JudgeAgreement:
     confusion: list[list[ConfusionCell]]
     by_grade: list[GradeAgreement]
     by_topic: list[TopicAgreement]
-    pace: Pace
+    pace: JudgePace
 
     @property
     def pairs(self) -> list[PairAgreement]:
@@ -307,11 +307,11 @@ def _describe_topics(
     ]
 
 
-def _measure_pace(shared: SharedGrades) -> Pace:
+def _measure_pace(shared: SharedGrades) -> JudgePace:
     is_timed = ~np.isnan(shared.seconds)
     agrees = shared.is_equal[shared.document]
     agreeing, differing = (shared.seconds[is_timed & which] for which in (agrees, ~agrees))
-    return Pace(
+    return JudgePace(
         agreeing=len(agreeing),
         differing=len(differing),
         agreeing_seconds=float(np.median(agreeing)) if len(agreeing) else None,

@@ -13,11 +13,11 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import SAMPLED, Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference, scale_of, sign_flip
-from leaderboard.analysis.holes import CUTOFFS
 from leaderboard.analysis.pairs import PERSISTENCE, compare_runs
 from leaderboard.analysis.planning import DEPTHS, PlanRequest
 from leaderboard.analysis.rankings import topic_or_404
 from leaderboard.analysis.reusability import pool_depth_of, teams_of
+from leaderboard.analysis.unjudged import CUTOFFS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
@@ -79,56 +79,57 @@ class Origin:
     @property
     def command(self) -> str:
         """Our command that computes the number; empty if the topics are secret."""
-        words = score_command(self.edition, [str(self.measure)], self._files)
+        words = score_command(self.edition, [str(self.measure)], self._runs)
         return f"{words} -q" if words and self.topic is not None else words
 
     @property
     def trec_command(self) -> str:
-        """The trec_eval command; empty if it lacks the measure or cannot read the judgments.
+        """The trec_eval command; empty if it would not print the number.
 
-        It cannot exclude topics, nor read strata and subtopics.
+        It lacks the measure, reads the judgments or the run otherwise, or cannot exclude topics.
         """
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
         judged = self.edition.judgment_set
         in_other_columns = judged.num_strata or judged.num_subtopics
-        if not name or not self.command or _topics_left_out(self.edition) or in_other_columns:
+        is_read_otherwise = _reading_options(self._runs) not in ([], ["--lenient"])
+        if not name or not self.command or in_other_columns or is_read_otherwise:
+            return ""
+        if _topics_left_out(self.edition):
             return ""
         words = ["trec_eval", "-c", "-M", str(self.edition.settings["depth"])]
         relevance = self.measure.parameters.get("rel")
         if relevance not in (None, 1):
             words += ["-l", str(relevance)]
         by_topic = ["-q"] if self.topic is not None else []
-        return shlex.join([*words, *by_topic, "-m", name, *self._files])
+        return shlex.join([*words, *by_topic, "-m", name, *_file_names(judged, self._runs)])
 
     @property
-    def _files(self) -> list[str]:
-        """The names of the downloaded files; both commands also read them compressed."""
-        return [
-            qrels_name(self.edition.judgment_set),
-            run_name(self.run) if self.run is not None else "RUN.run",
-        ]
+    def _runs(self) -> list[Run]:
+        return [] if self.run is None else [self.run]
 
 
-def score_command(edition: Edition, measures: Sequence[str], files: list[str]) -> str:
-    """Return the command for these measures; empty if it would reveal the private topics."""
-    return _command(edition, ["score", *files, *_options(edition, measures)])
+def score_command(edition: Edition, measures: Sequence[str], runs: Sequence[Run]) -> str:
+    """Return the command for these measures; empty if it would reveal the private topics.
+
+    Without a run its file is called RUN.run.
+    """
+    return _command(edition, ["score"], runs, _options(edition, measures))
 
 
 def compare_command(board: Board, question: str, other: Run, *first: Run) -> str:
     """Return the command that compares the family of a board with one run; empty as above."""
     edition = board.edition
     rest = [run for run in family_runs(board) if run not in (other, *first)]
-    files = [qrels_name(edition.judgment_set), *map(run_name, [other, *first, *rest])]
     how = ["--family", "all"] if question == AGAINST_ALL else ["--test", edition.track.test]
-    return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
+    options = [*_options(edition, [board.measure]), *how]
+    return _command(edition, ["compare"], [other, *first, *rest], options)
 
 
 def probability_command(board: Board, run: Run, other: Run, region: float) -> str:
     """Return the command for the probability that a run is better than another; empty as above."""
     edition = board.edition
-    files = [qrels_name(edition.judgment_set), run_name(other), run_name(run)]
-    how = ["--region", str(region)]
-    return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
+    options = [*_options(edition, [board.measure]), "--region", str(region)]
+    return _command(edition, ["compare"], [other, run], options)
 
 
 def family_runs(board: Board) -> list[Run]:
@@ -142,23 +143,24 @@ def family_runs(board: Board) -> list[Run]:
 
 def pairs_command(board: Board) -> str:
     """Return the command that compares all pairs of the family of a board; empty as above."""
-    files = [qrels_name(board.edition.judgment_set), *map(run_name, family_runs(board))]
-    return _command(board.edition, ["pairs", *files, *_options(board.edition, [board.measure])])
+    options = _options(board.edition, [board.measure])
+    return _command(board.edition, ["pairs"], family_runs(board), options)
 
 
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
     """Return a command over all runs of the board; empty as above."""
-    files = [
-        qrels_name(board.edition.judgment_set),
-        *(run_name(standing.run) for standing in board.ranked),
-    ]
-    return _command(board.edition, [*words, *files, *_options(board.edition, measures)])
+    runs = [standing.run for standing in board.ranked]
+    return _command(board.edition, words, runs, _options(board.edition, measures))
 
 
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
-    return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
+    reading = _reading_options(runs)
+    if reading is None:
+        return ""
+    cut = ["-p", str(PERSISTENCE), "-M", str(TOP)]
+    return _join_words(["overlap", *map(run_name, runs), *cut, *reading])
 
 
 def curve_command(board: Board, number: str, run_id: str) -> str:
@@ -168,11 +170,10 @@ def curve_command(board: Board, number: str, run_id: str) -> str:
     """
     edition = board.edition
     runs = [standing_or_404(board, run_id).run] if run_id else [s.run for s in board.ranked]
-    files = [qrels_name(edition.judgment_set), *map(run_name, runs)]
     words = ["--topic", number, "--levels", *_options(edition, [])]
     if not edition.settings["drop_empty_topics"]:
         words += ["-l", str(edition.settings["relevance_threshold"])]
-    return _command(edition, ["curve", *files, *words])
+    return _command(edition, ["curve"], runs, words)
 
 
 def reuse_command(board: Board) -> str:
@@ -205,7 +206,8 @@ def plan_command(board: Board, asked: PlanRequest) -> str:
     }
     words = [word for name, value in values.items() for word in (f"--{name}", str(value))]
     if asked.variance is not None:
-        return _command(board.edition, ["plan", "--variance", str(asked.variance), *words])
+        words = ["plan", "--variance", str(asked.variance), *words]
+        return "" if board.edition.is_part else _join_words(words)
     words += ["--seconds", str(asked.seconds), "--depth", *map(str, DEPTHS)]
     if not board.edition.settings["drop_empty_topics"]:
         words += ["-l", str(board.edition.settings["relevance_threshold"])]
@@ -213,8 +215,37 @@ def plan_command(board: Board, asked: PlanRequest) -> str:
     return f"{command} {shlex.join(words)}" if command else ""
 
 
-def _command(edition: Edition, words: list[str]) -> str:
-    return "" if edition.is_part else _join_words(words)
+def _command(
+    edition: Edition, words: Sequence[str], runs: Sequence[Run], options: Sequence[str]
+) -> str:
+    """Return a command that reads runs as the site did; empty if it must not or cannot."""
+    reading = _reading_options(runs)
+    if edition.is_part or reading is None:
+        return ""
+    names = _file_names(edition.judgment_set, runs)
+    return _join_words([*words, *names, *options, *reading])
+
+
+def _file_names(judgment_set: JudgmentSet, runs: Sequence[Run]) -> list[str]:
+    """Return the names of the downloaded files; commands also read them compressed."""
+    return [qrels_name(judgment_set), *(map(run_name, runs) if runs else ["RUN.run"])]
+
+
+def _reading_options(runs: Sequence[Run]) -> list[str] | None:
+    """Return the options by which a command reads runs as the site did; None if there are none."""
+    fixes = sorted({fix for run in runs for fix in run.fixes})
+    formats = sorted({run.format or "trec" for run in runs})
+    found = {code for run in runs for code in run.problem_totals}
+    words = [word for fix in fixes for word in ("--fix", fix)]
+    if "W_DUP_DOC" in found:
+        words += ["--duplicates", "keep_best"]
+    if "W_UNKNOWN_DOC" in found:
+        words += ["--docnos", "docnos.txt", "--unknown-documents", "drop"]
+    if formats not in ([], ["trec"]):
+        words += ["--takes", *formats]
+    if any(run.lenient for run in runs):
+        return None if words else ["--lenient"]
+    return words
 
 
 def _join_words(words: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ class PairLine:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """Run `b` compared with run `a` on one measure: the test, and every topic."""
 
     a: Run
@@ -94,7 +94,7 @@ class Pair:
         return tabulate(self.by_size, columns)
 
 
-def compare_runs(board: Board, a: Run, b: Run) -> Pair:
+def compare_runs(board: Board, a: Run, b: Run) -> RunPair:
     """Compare two runs of a board, with the verdict that the board gives about them."""
     edition, measure = board.edition, board.measure
     scores = read_scores(edition, measure, [a, b])
@@ -103,7 +103,7 @@ def compare_runs(board: Board, a: Run, b: Run) -> Pair:
     means, direction = load_measure_means(edition, measure), parse_measure(measure).direction
     of_a, of_b = scores.of(a), scores.of(b)
     tested = decide_pair(board, a, b)
-    return Pair(
+    return RunPair(
         a=a,
         b=b,
         measure=measure,
@@ -134,7 +134,7 @@ class RunAhead:
     probability: Posterior
 
 
-def find_run_ahead(pair: Pair, region: float = 0.0) -> RunAhead | None:
+def find_run_ahead(pair: RunPair, region: float = 0.0) -> RunAhead | None:
     """Return the run that is ahead; None below six topics or where neither is.
 
     The probability is for a pair that was named before its results were seen.
@@ -148,7 +148,7 @@ def find_run_ahead(pair: Pair, region: float = 0.0) -> RunAhead | None:
     return RunAhead(pair.a, pair.b, region, pair.against.unit, turned)
 
 
-def compute_probability(pair: Pair, region: float = 0.0) -> Posterior | None:
+def compute_probability(pair: RunPair, region: float = 0.0) -> Posterior | None:
     """Return how probable it is that `b` is better than `a`, equivalent or worse."""
     order = topic_order([line.topic.number.encode() for line in pair.topics])
     of_a, of_b = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)[order].T

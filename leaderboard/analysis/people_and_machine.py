@@ -61,7 +61,7 @@ class SideRun:
 
 
 @dataclass(frozen=True)
-class TurnedPair:
+class PairTurnedByMachine:
     """Two runs on which people and machine decide differently; verdicts are on the first run."""
 
     first: SideRun
@@ -82,7 +82,7 @@ class TurnedPair:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class PeopleBesideMachine:
     """The two boards by one measure, on the topics that people and the machine judged.
 
     `runs` are by rank by people.  `top` is tau of the first ten runs by people.
@@ -95,7 +95,7 @@ class SideBySide:
     top: float | None
     runs: list[SideRun]
     num_pairs: int
-    turned: list[TurnedPair]
+    turned: list[PairTurnedByMachine]
     computed_at: datetime | None
 
     @property
@@ -158,7 +158,7 @@ class PeopleAndMachine:
     card: MachineCard | None
     request: BoardsRequest
     agreement: JudgeAgreement
-    boards: SideBySide | None
+    boards: PeopleBesideMachine | None
 
     @property
     def grade_shift(self) -> float | None:
@@ -202,7 +202,7 @@ def find_versions_by_people(sight: Sight) -> list[JudgmentSet]:
     return sorted(found, key=lambda each: each.pk != board)
 
 
-def _read(row: JudgeBoards, card: MachineCard | None) -> SideBySide:
+def _read(row: JudgeBoards, card: MachineCard | None) -> PeopleBesideMachine:
     results, measure = row.results, parse_measure(row.measure)
     boards = results["reference"], results["judges"][-1]
     means = [fill_undefined(read_means(board), measure.direction) for board in boards]
@@ -224,7 +224,7 @@ def _read(row: JudgeBoards, card: MachineCard | None) -> SideBySide:
         )
         for number, run_id in enumerate(results["family"])
     ]
-    return SideBySide(
+    return PeopleBesideMachine(
         measure=row.measure,
         topics=results["topics"],
         tau=boards[1]["tau"],
@@ -248,7 +248,7 @@ def _places(placed: Sequence[int], family: Sequence[str]) -> list[int]:
     return [row_of[number] for number in range(len(placed))]
 
 
-def _read_turned(pairs: Mapping[str, Any], sides: Sequence[SideRun]) -> list[TurnedPair]:
+def _read_turned(pairs: Mapping[str, Any], sides: Sequence[SideRun]) -> list[PairTurnedByMachine]:
     """Return the pairs that turn: reversed ones first, then by the places of their runs."""
     turned = []
     for first, second, before, after, old, new in pairs["turned"]:
@@ -256,7 +256,7 @@ def _read_turned(pairs: Mapping[str, Any], sides: Sequence[SideRun]) -> list[Tur
         if one.place > other.place:
             one, other, sign = other, one, -1
         verdicts = VERDICTS[sign * before], VERDICTS[sign * after]
-        turned.append(TurnedPair(one, other, *verdicts, sign * old, sign * new))
+        turned.append(PairTurnedByMachine(one, other, *verdicts, sign * old, sign * new))
     return sorted(
         turned, key=lambda pair: (not pair.is_reversed, pair.first.place, pair.second.place)
     )

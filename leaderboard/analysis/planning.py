@@ -23,13 +23,15 @@ from evaluation.significance import (
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight, sights_of
-from leaderboard.boards.standings import Board, Choice, find_untested_board
+from leaderboard.boards.standings import Board, BoardChoice, find_untested_board
 from leaderboard.models import Track
 from leaderboard.scoring.comparisons import score_matrix
 
 DEPTHS = (5, 10, 20, 50, 100)
 # Below this effect size the topics would be millions.
 SMALLEST_EFFECT = 0.001
+# Less is the rounding of runs that differ by the same on each topic.
+SMALLEST_VARIANCE = 1e-9
 # The numbers of topics in the table of costs, beside those that the plan needs.
 USUAL_TOPICS = (25, 40, 50, 60, 80, 100)
 MOST_PLANNED = 10_000
@@ -66,7 +68,7 @@ class PlanRequest:
 
 
 @dataclass(frozen=True)
-class TopicLine:
+class DesignLine:
     """A design of an experiment with the topics it needs; None where they are millions."""
 
     design: str
@@ -101,7 +103,7 @@ class DepthLine:
 
 
 @dataclass(frozen=True)
-class Cost:
+class JudgingCost:
     """The hours that topics and a depth of pool take."""
 
     hours: float
@@ -110,7 +112,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class CostLine:
+class JudgingCostLine:
     """A depth of pool with the documents of a topic, and the cost of each number of topics.
 
     `found` is the share of the relevant documents that the pool has.
@@ -119,7 +121,7 @@ class CostLine:
     pool: PoolDepth
     documents: float
     found: float
-    costs: list[Cost]
+    costs: list[JudgingCost]
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,10 @@ class CostTable:
 
     topics: list[int]
     detectable: list[float]
-    lines: list[CostLine]
+    lines: list[JudgingCostLine]
 
     @property
-    def planned(self) -> tuple[CostLine, Cost] | None:
+    def planned(self) -> tuple[JudgingCostLine, JudgingCost] | None:
         every = ((line, cost) for line in self.lines for cost in line.costs)
         return next((each for each in every if each[1].is_planned), None)
 
@@ -152,7 +154,7 @@ def find_sources(sight: Sight) -> list[Sight]:
 def find_source_board(sources: Sequence[Sight], slug: str, measure: str) -> Board | None:
     """Return the board of one of these tracks, by this measure if it has it."""
     sight = next((each for each in sources if each.track.slug == slug), None)
-    return find_untested_board(sight, Choice(measure=measure)) if sight is not None else None
+    return find_untested_board(sight, BoardChoice(measure=measure)) if sight is not None else None
 
 
 def find_variances(board: Board) -> Variances | None:
@@ -166,7 +168,7 @@ def find_variances(board: Board) -> Variances | None:
         found = variances_of(score_matrix(board.edition, board.measure, board.ranked_ids))
     except ValueError:
         return None
-    return found if found.residual > 0 and found.paired > 0 else None
+    return found if min(found.residual, found.paired) >= SMALLEST_VARIANCE else None
 
 
 def typed_variances(variance: float) -> Variances:
@@ -174,16 +176,16 @@ def typed_variances(variance: float) -> Variances:
     return Variances(variance, 2 * variance)
 
 
-def plan_topics(request: PlanRequest, variances: Variances) -> list[TopicLine]:
+def plan_topics(request: PlanRequest, variances: Variances) -> list[DesignLine]:
     """Return the topics that each design needs."""
     effect = request.difference / variances.paired**0.5
     return [
-        TopicLine("paired t", 2, "difference", request.difference, _paired(request, effect)),
-        TopicLine(
+        DesignLine("paired t", 2, "difference", request.difference, _paired(request, effect)),
+        DesignLine(
             *("ANOVA", request.runs, "difference", request.difference),
             _anova(request, variances.residual),
         ),
-        TopicLine(*("interval", 2, "width", request.width), _interval(request, variances.paired)),
+        DesignLine(*("interval", 2, "width", request.width), _interval(request, variances.paired)),
     ]
 
 
@@ -252,7 +254,7 @@ def plan_costs(
             minimum_detectable(n, request.power, request.alpha) * deviation for n in topics
         ],
         lines=[
-            CostLine(
+            JudgingCostLine(
                 pool=line.pool,
                 documents=documents,
                 found=line.pool.relevant / relevant,
@@ -265,9 +267,9 @@ def plan_costs(
     )
 
 
-def _cost(request: PlanRequest, documents: float, is_planned: bool) -> Cost:
+def _cost(request: PlanRequest, documents: float, is_planned: bool) -> JudgingCost:
     hours = request.hours_of(documents)
-    return Cost(hours, request.is_over(hours), is_planned)
+    return JudgingCost(hours, request.is_over(hours), is_planned)
 
 
 def plan_depths(board: Board, seconds: float) -> list[DepthLine]:

@@ -12,6 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404
 from numpy.typing import NDArray
 
+from evaluation.conventions import POOLED
 from leaderboard.analysis.gains import (
     CUTOFFS,
     GAIN_HEADS,
@@ -23,7 +24,7 @@ from leaderboard.analysis.snippets import LENGTH, cut_snippet
 from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import find_documents
-from leaderboard.collections.topic_words import Piece, find_terms
+from leaderboard.collections.topic_words import WordPiece, find_terms
 from leaderboard.display.csv_tables import Cell, Table
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
@@ -92,7 +93,7 @@ class Titles:
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class RetrievedDocument:
     rank: int
     docno: str
     score: float
@@ -101,7 +102,7 @@ class Retrieved:
     # How the page shows it: `relevant`, `unjudged`, or neither.
     look: str
     title: str
-    snippet: list[Piece]
+    snippet: list[WordPiece]
     # The subtopics for which the document is relevant.
     subtopics: list[str] = field(default_factory=list)
 
@@ -123,7 +124,7 @@ class RankingPage:
     topic: Topic
     previous: Topic | None
     next: Topic | None
-    documents: list[Retrieved]
+    documents: list[RetrievedDocument]
     total: int
     page: Page
     gains: GainCurves | None
@@ -156,7 +157,9 @@ def build_ranking_page(
     )
 
 
-def with_subtopics(documents: Iterable[Retrieved], coverage: Coverage) -> list[Retrieved]:
+def with_subtopics(
+    documents: Iterable[RetrievedDocument], coverage: Coverage
+) -> list[RetrievedDocument]:
     """Return the documents with the subtopics that they cover."""
     return [
         replace(document, subtopics=coverage.by_document.get(document.docno, []))
@@ -189,13 +192,13 @@ def build_retrieved(
     ranked: RankedDocuments,
     first: int,
     last: int,
-) -> list[Retrieved]:
+) -> list[RetrievedDocument]:
     """Build the documents of a ranking from place `first`, counted from 0, up to `last`."""
     docnos, collection = ranked.docnos[first:last], sight.track.collection
     found = find_documents(collection, docnos)
     terms = find_terms(topic)
     return [
-        Retrieved(
+        RetrievedDocument(
             rank=place + 1,
             docno=docno,
             score=float(ranked.scores[place]),
@@ -211,7 +214,7 @@ def build_retrieved(
 def _look(grade: int | None, sight: Sight) -> str:
     if sight.edition is None:
         return ""
-    if grade is None or grade < 0:
+    if grade is None or grade == POOLED:
         return "unjudged"
     return "relevant" if grade >= sight.track.relevance_threshold else ""
 

@@ -11,7 +11,7 @@ from evaluation.curves import PrecisionRecallCurve, precision_recall
 from evaluation.judging import JudgedRun
 from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis.precision import PrecisionLine, precision_lines
-from leaderboard.analysis.topics import Answer, TopicBreakdown
+from leaderboard.analysis.topics import RunOnTopic, TopicBreakdown
 from leaderboard.boards.standings import Board
 from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run, ScoreSet, Topic
@@ -85,7 +85,7 @@ def read_topic_recall(
     )
 
 
-def _in_front(answers: list[Answer], run_id: str) -> Run:
+def _in_front(answers: list[RunOnTopic], run_id: str) -> Run:
     wanted = next((each.run for each in answers if each.run.pk == run_id), None)
     own = next((each.run for each in answers if each.is_own), None)
     return wanted or own or answers[0].run

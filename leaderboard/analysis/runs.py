@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.boards.standings import Board
-from leaderboard.display.charts import UNIT, Column, Mark, dots_cell, histogram, range_cell
+from leaderboard.display.charts import UNIT, AxisColumn, ChartMark, dots_cell, histogram, range_cell
 from leaderboard.display.charts.bars import BINS
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
@@ -26,7 +26,7 @@ REFERENCES = ("baseline", "median")
 # With more topics than this the bars have no table; the values are in a file.
 MOST_ROWS = 500
 # The axes of both tables; measures outside 0 to 1 have no chart.
-UNIT_AXIS, RANGE_AXIS = Column(UNIT, "unit"), Column(UNIT, "range")
+UNIT_AXIS, RANGE_AXIS = AxisColumn(UNIT, "unit"), AxisColumn(UNIT, "range")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MeasureLine:
     mean: float | None
     rank: int
     of: int
-    marks: list[Mark]
+    marks: list[ChartMark]
     median: float
     best: float
     best_run: Run
@@ -250,11 +250,11 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
     }
     mean = means.get(run)
     marks = [
-        Mark(value, other.tag, "baseline" if other == board.baseline else "other")
+        ChartMark(value, other.tag, "baseline" if other == board.baseline else "other")
         for other, value in means.items()
         if other != run
     ]
-    marks.append(Mark(mean or 0.0, run.tag, "own"))
+    marks.append(ChartMark(mean or 0.0, run.tag, "own"))
     best_run = max(means, key=lambda other: direction * means[other])
     better = sum(direction * value > direction * (mean or 0.0) for value in means.values())
     return MeasureLine(

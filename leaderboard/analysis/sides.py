@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.agreement import rbo
-from leaderboard.analysis.pairs import PERSISTENCE, Pair, PairLine
+from leaderboard.analysis.pairs import PERSISTENCE, PairLine, RunPair
 from leaderboard.analysis.rankings import (
     RankedDocuments,
-    Retrieved,
+    RetrievedDocument,
     UnseenDocument,
     build_retrieved,
     find_unseen,
@@ -28,7 +28,7 @@ DEPTHS = (10, 20, 50)
 class Card:
     """A document of one ranking; `twin` is its rank in the other, None if it is not there."""
 
-    document: Retrieved
+    document: RetrievedDocument
     twin: int | None
 
     @property
@@ -69,7 +69,7 @@ class SideBySide:
     overlap: float
 
 
-def build_side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBySide:
+def build_side_by_side(sight: Sight, pair: RunPair, line: PairLine, depth: int) -> SideBySide:
     """Return the first `depth` documents of both runs of a pair on the topic of this line."""
     grades = find_visible_grades(sight, line.topic)
     left, right = load_ranking(pair.b, line.topic), load_ranking(pair.a, line.topic)
@@ -95,7 +95,7 @@ def build_side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> 
     )
 
 
-def tabulate_sides(sight: Sight, pair: Pair, topic: Topic) -> Table:
+def tabulate_sides(sight: Sight, pair: RunPair, topic: Topic) -> Table:
     """Return a line for each document that one of the runs retrieves, with its rank in both."""
     grades = find_visible_grades(sight, topic)
     in_a, in_b = (

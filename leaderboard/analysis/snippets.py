@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from leaderboard.collections.topic_words import WORD, Piece, stem
+from leaderboard.collections.topic_words import WORD, WordPiece, stem
 
 LENGTH = 280
 # How many characters of a document are read, and how many of the words found are used.
@@ -15,25 +15,25 @@ WORDS_FOUND = 100
 LEAD = 40
 
 
-def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:
+def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[WordPiece]:
     """Return the part of a text with most different terms, or its beginning if it has none.
 
     >>> cut_snippet("Bread rises twice.", frozenset({"bread", "twic"}))
-    [Piece(words='Bread', is_term=True), Piece(words=' rises ', is_term=False), \
-Piece(words='twice', is_term=True), Piece(words='.', is_term=False)]
+    [WordPiece(words='Bread', is_term=True), WordPiece(words=' rises ', is_term=False), \
+WordPiece(words='twice', is_term=True), WordPiece(words='.', is_term=False)]
     """
     text = " ".join(text[:CHARACTERS_READ].split())
     hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms]
     return cut_around(text, hits, length)
 
 
-def cut_around(text: str, hits: Sequence[re.Match[str]], length: int = LENGTH) -> list[Piece]:
+def cut_around(text: str, hits: Sequence[re.Match[str]], length: int = LENGTH) -> list[WordPiece]:
     """Return the part of a text with most different hits, marked, or its beginning."""
     hits = hits[:WORDS_FOUND]
     start, end = _choose_window(text, hits, length)
     before, after = start > 0, end < len(text)
     pieces = _cut(text, start, end, hits)
-    return [*[Piece("… ")] * before, *pieces, *[Piece(" …")] * after]
+    return [*[WordPiece("… ")] * before, *pieces, *[WordPiece(" …")] * after]
 
 
 def _choose_window(text: str, hits: Sequence[re.Match[str]], length: int) -> tuple[int, int]:
@@ -59,14 +59,14 @@ def _find_richest(hits: Sequence[re.Match[str]], length: int) -> int:
     return max(hits, key=terms_after).start() if hits else 0
 
 
-def _cut(text: str, start: int, end: int, hits: Sequence[re.Match[str]]) -> Iterator[Piece]:
+def _cut(text: str, start: int, end: int, hits: Sequence[re.Match[str]]) -> Iterator[WordPiece]:
     at = start
     for hit in hits:
         if hit.start() < start or hit.end() > end:
             continue
         if hit.start() > at:
-            yield Piece(text[at : hit.start()])
-        yield Piece(hit[0], is_term=True)
+            yield WordPiece(text[at : hit.start()])
+        yield WordPiece(hit[0], is_term=True)
         at = hit.end()
     if at < end:
-        yield Piece(text[at:end])
+        yield WordPiece(text[at:end])

@@ -123,7 +123,7 @@ def judge_ranking(edition: Edition, judgments: Judgments, docnos: Sequence[str])
 
 
 def list_subtopics(judged: JudgedRun, rel: int) -> list[SubtopicLine]:
-    """Return a line for each subtopic of the judgments of one topic, in the order of the file."""
+    """Return a line for each subtopic of the judgments of one topic, by their names."""
     intents, (likely,) = judged.judgments.intents, judged.judgments.probabilities or ({},)
     relevant = relevant_per_intent(judged.judgments, rel).tolist()
     values, entries = subtopic_scores(judged, rel).tolist(), relevant_entries(judged, rel, None)

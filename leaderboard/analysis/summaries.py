@@ -10,10 +10,11 @@ from django.db.models import Count
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
+from evaluation.conventions import POOLED
 from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import FEW_TOPICS, Scores, load_topics_at, read_scores
 from leaderboard.boards.standings import Board
-from leaderboard.display.charts import UNIT, Axis, Column, grade_bar
+from leaderboard.display.charts import UNIT, Axis, AxisColumn, grade_bar
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Judgment, Run, Topic
 from leaderboard.scoring.judgments import topic_mask
@@ -29,7 +30,7 @@ class JudgedTopic:
 
     @property
     def judged(self) -> int:
-        return sum(number for grade, number in self.grades.items() if grade >= 0)
+        return sum(number for grade, number in self.grades.items() if grade != POOLED)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[Gra
 
 
 def _grade_meaning(grade: int, threshold: int) -> str:
-    if grade < 0:
+    if grade == POOLED:
         return "pooled, not judged"
     return "relevant" if grade >= threshold else "not relevant"
 
@@ -194,11 +195,11 @@ def tabulate_summaries(summaries: Iterable[TopicSummary]) -> Table:
     return tabulate(summaries, columns)
 
 
-def range_axis(summaries: Sequence[TopicSummary]) -> Column:
+def range_axis(summaries: Sequence[TopicSummary]) -> AxisColumn:
     """Return the axis from the worst to the best run, from 0 to 1 if all values fit."""
     values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
     beyond = values and (min(values) < 0 or max(values) > 1)
-    return Column(Axis.around(min(values), max(values)) if beyond else UNIT, "range")
+    return AxisColumn(Axis.around(min(values), max(values)) if beyond else UNIT, "range")
 
 
 def build_summaries(board: Board) -> Summaries:

@@ -1,4 +1,4 @@
-"""One system of a task among the others: its place on every track, and its versions over time.
+"""One system of a benchmark among the others: its place on every track, and its versions over time.
 
 Everything is made of a board, so of the tracks whose scores its viewer sees.
 """
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from leaderboard.analysis.task_differences import subtract, unit_of
-from leaderboard.boards.disclosure import TaskSight
-from leaderboard.boards.standings import assign_ranks
-from leaderboard.boards.task_boards import (
+from leaderboard.analysis.benchmark_differences import subtract, unit_of
+from leaderboard.boards.benchmark_boards import (
     EVERY_PHASE,
     EVERY_VERSION,
+    BenchmarkBoard,
+    BenchmarkChoice,
+    BenchmarkColumn,
     SystemRow,
-    TaskBoard,
-    TaskChoice,
-    TaskColumn,
     explain_missing_mean,
-    find_task_board,
+    find_benchmark_board,
     keep_newest,
 )
+from leaderboard.boards.disclosure import BenchmarkSight
+from leaderboard.boards.standings import assign_ranks
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import Table
 from leaderboard.models import System
@@ -33,7 +33,7 @@ from leaderboard.models import System
 class TrackPlace:
     """Where a system stands on a track; `others` are the rows of all systems with a score there."""
 
-    column: TaskColumn
+    column: BenchmarkColumn
     place: int
     value: float
     rank: int
@@ -87,7 +87,7 @@ class VersionStep:
 class SystemProfile:
     """A system on the tracks of all phases; `board` has all versions of all systems."""
 
-    board: TaskBoard
+    board: BenchmarkBoard
     system_id: int
 
     @cached_property
@@ -96,8 +96,8 @@ class SystemProfile:
 
     @cached_property
     def newest(self) -> list[SystemRow]:
-        """The version of every system that the board of the task takes."""
-        return keep_newest(self._rows, TaskChoice())
+        """The version of every system that the board of the benchmark takes."""
+        return keep_newest(self._rows, BenchmarkChoice())
 
     @cached_property
     def row(self) -> SystemRow | None:
@@ -111,7 +111,7 @@ class SystemProfile:
 
     @cached_property
     def places(self) -> list[TrackPlace]:
-        """The tracks that the system answers, in the order of the task."""
+        """The tracks that the system answers, in the order of the benchmark."""
         if self.row is None:
             return []
         found = (self._place(self.row, place) for place in range(len(self.board.columns)))
@@ -171,14 +171,14 @@ class SystemProfile:
             yield [*named, column.slug, column.measure, score.value, score.change, *among]
 
 
-def _compare(column: TaskColumn, value: float | None, before: float | None) -> VersionScore:
+def _compare(column: BenchmarkColumn, value: float | None, before: float | None) -> VersionScore:
     change, side = subtract(column, value, before), ""
     if value is not None and before is not None and value != before:
         side = "rise" if (value - before) * column.direction > 0 else "fall"
     return VersionScore(value, change, unit_of(column), side, column.decimals)
 
 
-def build_profile(sight: TaskSight, system: System) -> SystemProfile:
+def build_profile(sight: BenchmarkSight, system: System) -> SystemProfile:
     """Build the profile of a system on the tracks whose scores the viewer sees."""
-    choice = TaskChoice(phase=EVERY_PHASE, versions=EVERY_VERSION)
-    return SystemProfile(find_task_board(sight, choice, tested=False), system.pk)
+    choice = BenchmarkChoice(phase=EVERY_PHASE, versions=EVERY_VERSION)
+    return SystemProfile(find_benchmark_board(sight, choice, tested=False), system.pk)

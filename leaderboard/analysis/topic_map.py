@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
@@ -16,6 +17,7 @@ from leaderboard.models import Topic
 
 # With fewer runs a correlation means nothing.
 FEWEST_RUNS = 3
+ALPHA = 0.05
 # Spreads below this are rounding.
 EQUAL = 1e-12
 
@@ -26,6 +28,8 @@ class MappedTopic:
 
     summary: TopicSummary
     correlation: float
+    # Whether runs that are better on all other topics are worse on this one, beyond chance.
+    is_inverted: bool
     # The lowest score, the quartiles and the highest.
     spread: list[float]
 
@@ -44,11 +48,6 @@ class MappedTopic:
     @property
     def median(self) -> float:
         return self.summary.median
-
-    @property
-    def is_inverted(self) -> bool:
-        """Whether runs that are better on all other topics tend to be worse on this one."""
-        return self.correlation < 0
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,12 @@ def build_topic_map(board: Board) -> TopicMap:
         measure=board.measure,
         standings=board.ranked,
         topics=[
-            MappedTopic(summaries[place], float(correlations[place]), spread[place])
+            MappedTopic(
+                summaries[place],
+                float(correlations[place]),
+                is_inverted(correlations[place], *values.shape),
+                spread[place],
+            )
             for place in order
         ],
         values=values,
@@ -147,3 +151,19 @@ def item_total_correlations(
     rest -= rest.mean(axis=0)
     spread = np.sqrt(np.square(own).sum(axis=0) * np.square(rest).sum(axis=0))
     return np.divide((own * rest).sum(axis=0), spread, out=found, where=spread > EQUAL)
+
+
+def is_inverted(correlation: float, runs: int, topics: int) -> bool:
+    """Return whether a topic turns the order of runs more than chance explains.
+
+    Among many topics some correlations are below 0 by chance. So this is Student's test of
+    Pearson's r, one-sided, at .05 divided by the number of topics.
+
+    >>> is_inverted(-0.5, runs=8, topics=25), is_inverted(-0.95, runs=8, topics=25)
+    (False, True)
+    """
+    if not correlation < 0:
+        return False
+    unexplained = max(1 - correlation**2, EQUAL)
+    t = correlation * np.sqrt((runs - 2) / unexplained)
+    return bool(scipy.special.stdtr(runs - 2, t) * topics < ALPHA)

@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 from django.core.paginator import Page, Paginator
 
+from evaluation.conventions import POOLED
 from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
 from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import tabulate_grades
-from leaderboard.analysis.topic_map import item_total_correlations
+from leaderboard.analysis.topic_map import is_inverted, item_total_correlations
 from leaderboard.boards.standings import Board
 from leaderboard.collections.stored_judgments import load_topic_qrels
 from leaderboard.display.charts.drawing import Kind
@@ -41,7 +42,7 @@ class Retrieved:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RunOnTopic:
     """A run's answer to the topic: its score and its top documents."""
 
     run: Run
@@ -98,7 +99,7 @@ class JudgedSubtopic:
 
 
 @dataclass(frozen=True)
-class Place:
+class MedianPlace:
     """The place of a topic among all by its median, counted from the nearer end."""
 
     number: int
@@ -110,18 +111,20 @@ class TopicBreakdown:
     topic: Topic
     measure: str
     evaluated: bool
-    # The number of documents by grade; negative grades were pooled but not judged.
+    # The number of documents by grade; grade -1 was pooled but not judged.
     grades: dict[int, int]
     median: float
     # None if the topic has no median.
-    place: Place | None
+    place: MedianPlace | None
     num_topics: int
-    answers: list[Answer]
+    answers: list[RunOnTopic]
     # The answers with a column of ranks: the first of the board, the baseline, and own runs.
-    columns: list[Answer]
+    columns: list[RunOnTopic]
     # The item-total correlation: the runs' scores here against their means on all other topics.
     # Only organisers see it; it is NaN for others.
     correlation: float
+    # Whether runs that are better on all other topics are worse on this one, beyond chance.
+    is_inverted: bool
     # Every judged document, without titles; a page of them with titles; the relevant ones.
     documents: list[JudgedDocument]
     judged: Page[JudgedDocument]
@@ -134,12 +137,7 @@ class TopicBreakdown:
 
     @property
     def num_judged(self) -> int:
-        return sum(number for grade, number in self.grades.items() if grade >= 0)
-
-    @property
-    def is_inverted(self) -> bool:
-        """Whether runs that are better on all other topics tend to be worse on this one."""
-        return self.correlation < 0
+        return sum(number for grade, number in self.grades.items() if grade != POOLED)
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -209,7 +207,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         board.edition, board.measure, [standing.run for standing in board.standings]
     )
     every = load_grades(board.edition, topic)
-    grades = {docno: grade for docno, grade in every.items() if grade >= 0}
+    grades = {docno: grade for docno, grade in every.items() if grade != POOLED}
     retrieved = _retrieved(scores.runs, topic, list(grades))
     answers = _answers(board, scores, topic, grades, retrieved)
     columns = _columns(board, answers)
@@ -217,6 +215,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
     threshold = board.edition.track.relevance_threshold
     documents = _judged_documents(grades, retrieved)
     unjudged = _unjudged_documents(grades, retrieved)
+    correlation = _correlation(scores, topic) if board.sight.is_organiser else np.nan
     return TopicBreakdown(
         topic=topic,
         measure=board.measure,
@@ -227,7 +226,8 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         num_topics=scores.values.shape[1],
         answers=answers,
         columns=columns,
-        correlation=_correlation(scores, topic) if board.sight.is_organiser else np.nan,
+        correlation=correlation,
+        is_inverted=is_inverted(correlation, *scores.values.shape),
         documents=documents,
         judged=_with_titles(Paginator(documents, DOCUMENTS).get_page(page), titles),
         relevant=[document for document in documents if document.grade >= threshold],
@@ -256,13 +256,17 @@ def _median(scores: Scores, topic: Topic) -> float:
     return float("nan") if column is None else float(scores.median[column])
 
 
-def _place(scores: Scores, topic: Topic, direction: int) -> Place | None:
+def _place(scores: Scores, topic: Topic, direction: int) -> MedianPlace | None:
     own = direction * _median(scores, topic)
     if np.isnan(own):
         return None
     medians = direction * scores.median
     easier, harder = int((medians > own).sum()), int((medians < own).sum())
-    return Place(easier + 1, "easiest") if easier <= harder else Place(harder + 1, "hardest")
+    return (
+        MedianPlace(easier + 1, "easiest")
+        if easier <= harder
+        else MedianPlace(harder + 1, "hardest")
+    )
 
 
 def _correlation(scores: Scores, topic: Topic) -> float:
@@ -278,7 +282,7 @@ def _answers(
     topic: Topic,
     grades: dict[str, int],
     retrieved: dict[str, Retrieved],
-) -> list[Answer]:
+) -> list[RunOnTopic]:
     evaluated = scores.column(topic)
     if evaluated is None:
         return []
@@ -294,7 +298,7 @@ def _answers(
         has = retrieved[run.pk]
         relevant = [has.ranks[docno] for docno in relevant_ones & has.ranks.keys()]
         answers.append(
-            Answer(
+            RunOnTopic(
                 run=run,
                 rank=None if np.isnan(column[place]) else int((good > good[place]).sum()) + 1,
                 score=float(column[place]),
@@ -309,7 +313,7 @@ def _answers(
     return answers
 
 
-def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
+def _columns(board: Board, answers: list[RunOnTopic]) -> list[RunOnTopic]:
     """Return the first answers in board order, always with the baseline and own runs."""
     by_run = {answer.run.pk: answer for answer in answers}
     ordered = [by_run[standing.run.pk] for standing in board.standings if standing.run.pk in by_run]

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import URLPattern, URLResolver
+from django.views.decorators.http import condition, require_safe
 from ninja import NinjaAPI, Router
 from ninja.openapi.docs import DocsBase
 from ninja.openapi.schema import OpenAPISchema
+from ninja.responses import Response
 
 from leaderboard.api import (
     agreement,
     assessments,
+    benchmark_boards,
+    benchmark_snapshots,
+    benchmarks,
     boards,
     collections,
     judging,
     machines,
     runs,
     systems,
-    task_boards,
-    task_snapshots,
-    tasks,
     tracks,
     uploads,
 )
@@ -48,7 +53,7 @@ class Docs(DocsBase):
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         context = {
-            "groups": group_calls(api.get_openapi_schema()),
+            "calls": render_calls(),
             "says": split_code(DESCRIPTION),
             "openapi": self.get_openapi_url(api, kwargs),
             "site": request.build_absolute_uri("/").rstrip("/"),
@@ -62,13 +67,34 @@ class Api(NinjaAPI):
         """Return Ninja's URLs, with Ninja's own errors in our shape too."""
         patterns, app, namespace = super().urls
         for pattern in patterns:
-            pattern.callback = with_api_errors(pattern.callback)
+            view = kept_document if pattern.name == "openapi-json" else pattern.callback
+            pattern.callback = with_api_errors(view)
         return patterns, app, namespace
 
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         document = super().get_openapi_schema(**options)
         add_rejections(document)
         return document
+
+
+# It depends on the code alone, and takes the better part of a second to make.
+@cache
+def render_document() -> bytes:
+    """Return the OpenAPI document as JSON."""
+    return Response(api.get_openapi_schema()).content
+
+
+@cache
+def render_calls() -> str:
+    """Return the part of the documentation page that describes the calls."""
+    return render_to_string("_api_calls.html", {"groups": group_calls(api.get_openapi_schema())})
+
+
+@require_safe
+@condition(etag_func=lambda request: f'"{sha256(render_document()).hexdigest()}"')
+def kept_document(request: HttpRequest) -> HttpResponse:
+    """Answer the OpenAPI document, which is made once in a process."""
+    return HttpResponse(render_document(), content_type="application/json")
 
 
 api = Api(
@@ -110,11 +136,11 @@ def answer_unknown_path(request: HttpRequest, rest: str) -> None:
 api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
-api.add_router("/tasks", tasks.router)
-api.add_router("/tasks", task_boards.router)
-api.add_router("/tasks", task_snapshots.router)
+api.add_router("/benchmarks", benchmarks.router)
+api.add_router("/benchmarks", benchmark_boards.router)
+api.add_router("/benchmarks", benchmark_snapshots.router)
 api.add_router("", runs.router)
-api.add_router("/tasks", systems.router)
+api.add_router("/benchmarks", systems.router)
 api.add_router("", uploads.router)
 api.add_router("", assessments.router)
 api.add_router("", agreement.router)

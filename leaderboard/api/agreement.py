@@ -122,6 +122,7 @@ def answer_with(
     return {
         "judge_names": found.judges,
         "documents": found.num_documents,
+        "note": None if found.num_documents else "No document has two grades.",
         "measure": by_judge.measure or None,
         "boards_follow": by_judge.follows,
         **{name: serialise_table(table) for name, table in tables.items()},

@@ -123,7 +123,7 @@ def refuse_large(request: HttpRequest, user: User) -> None:
     """Refuse a body that is larger than this user may send, before it is read."""
     if (
         not request_bodies.is_chunked(request.META)
-        and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT
+        and request_bodies.content_length(request.META) <= request_bodies.FORM_LIMIT
     ):
         return
     limit = limit_for(request, user)

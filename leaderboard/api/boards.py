@@ -9,20 +9,26 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
 
-from leaderboard.analysis import Pair, compare_runs
+from leaderboard.analysis import RunPair, compare_runs
 from leaderboard.analysis.pairs import compute_probability
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label, Region
 from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
-from leaderboard.api.schemas import BoardOut, Comparison, json_answer, response_schemas
+from leaderboard.api.schemas import BoardOut, ComparisonOut, json_answer, response_schemas
 from leaderboard.boards import exports
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.kept_pages import find_or_make
-from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_visible_board
-from leaderboard.boards.versions import find_seen_track
+from leaderboard.boards.page_keys import find_seen_track
+from leaderboard.boards.standings import (
+    Board,
+    BoardChoice,
+    Standing,
+    find_board,
+    find_visible_board,
+)
 from leaderboard.models import Run
 
 router = Router(tags=["boards"])
@@ -47,7 +53,7 @@ def get_leaderboard(
 
     def make() -> HttpResponse:
         sight = track_or_404(viewer(request), slug).with_judgments(judgments)
-        choice = Choice(measure=find_measure(sight, measure), baseline=baseline, family=family)
+        choice = BoardChoice(measure=find_measure(sight, measure), baseline=baseline, family=family)
         board = board_or_404(find_visible_board(sight, choice), choice)
         request_missing_tests(board)
         if format != "json":
@@ -66,14 +72,14 @@ def serialise_board(board: Board) -> dict[str, Any]:
         "judged_by": board.who_judged.full_text or None,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
-        "question": board.family,
+        "family": board.family,
         "test": board.test,
-        "family": list(board.tests.family),
+        "tested": list(board.tests.family),
         "standings": [serialise_standing(board, each) for each in board.standings],
     }
 
 
-def board_or_404(board: Board | None, choice: Choice) -> Board:
+def board_or_404(board: Board | None, choice: BoardChoice) -> Board:
     if board is None:
         raise Http404("no board to see")
     if choice.baseline and (board.baseline is None or board.baseline.pk != choice.baseline):
@@ -104,7 +110,7 @@ def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
 @router.get(
     "/{slug:slug}/compare",
     auth=PUBLIC,
-    response=response_schemas(Comparison),
+    response=response_schemas(ComparisonOut),
     summary="Compare runs",
 )
 def compare(
@@ -123,7 +129,7 @@ def compare(
     """
     sight = track_or_404(viewer(request), slug).with_every_run()
     measure = find_measure(sight, measure)
-    choice = Choice(measure=measure, family=family)
+    choice = BoardChoice(measure=measure, family=family)
     board = board_or_404(find_board(sight, choice), choice)
     pair = compare_runs(board, run_on_board(board, "a", a), run_on_board(board, "b", b))
     return serialise_pair(board, pair, region)
@@ -136,7 +142,7 @@ def run_on_board(board: Board, name: str, run_id: str) -> Run:
     return standing.run
 
 
-def serialise_pair(board: Board, pair: Pair, region: float) -> dict[str, Any]:
+def serialise_pair(board: Board, pair: RunPair, region: float) -> dict[str, Any]:
     found = compute_probability(pair, region)
     probability = None if found is None else {"region": region, **asdict(found)}
     topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]

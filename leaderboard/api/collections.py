@@ -31,7 +31,8 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Viewer, visible_judgment_sets
-from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
+from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
 
@@ -216,7 +217,7 @@ def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Stat
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
     collection = organised_collection_or_403(user, slug)
-    said = Answers(
+    said = ImportChoices(
         formats=None if body.formats is None else check_formats(body.formats),
         grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
@@ -235,8 +236,8 @@ def check_grades(grade_map: dict[str, Any]) -> dict[str, int]:
 
 
 def is_grade(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
+    number = read_whole_number(text.removeprefix("-"))
+    return number is not None and number <= 127
 
 
 @router.post(
@@ -296,7 +297,7 @@ def confirm_judgments(
     """Import the previewed judgments, or recheck them with new answers first."""
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
-    said = Answers(
+    said = ImportChoices(
         formats=check_formats({"judgments": body.format}) if body.format else None,
         grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,

@@ -23,7 +23,7 @@ PLACES = {"path": "Path parameters", "query": "Query parameters", "header": "Hea
 
 
 @dataclass(frozen=True)
-class Piece:
+class DescribedPiece:
     """A piece of a text: words, or code that was between backticks."""
 
     words: str
@@ -31,19 +31,19 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Field:
+class DescribedField:
     name: str
     kind: str
     required: bool
-    says: list[Piece]
+    says: list[DescribedPiece]
 
 
 @dataclass(frozen=True)
-class Part:
+class DescribedPart:
     """The fields of one part of a call: of its path, its query, its body or its answer."""
 
     title: str
-    fields: list[Field]
+    fields: list[DescribedField]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Call:
     method: str
     path: str
     title: str
-    says: list[list[Piece]]
-    parts: list[Part]
+    says: list[list[DescribedPiece]]
+    parts: list[DescribedPart]
 
     @property
     def anchor(self) -> str:
@@ -90,37 +90,39 @@ def split_paragraphs(text: str) -> list[str]:
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
 
 
-def split_code(text: str) -> list[Piece]:
+def split_code(text: str) -> list[DescribedPiece]:
     """
     >>> [piece.words for piece in split_code("Send `a` and `b`.") if piece.is_code]
     ['a', 'b']
     """
     pieces = enumerate(text.split("`"))
-    return [Piece(words, bool(place % 2)) for place, words in pieces if words]
+    return [DescribedPiece(words, bool(place % 2)) for place, words in pieces if words]
 
 
-def _parts(call: Schema, schemas: Schema) -> Iterator[Part]:
+def _parts(call: Schema, schemas: Schema) -> Iterator[DescribedPart]:
     for place, title in PLACES.items():
         given = [parameter for parameter in call.get("parameters", []) if parameter["in"] == place]
-        yield Part(title, [_field(parameter["name"], parameter, schemas) for parameter in given])
+        yield DescribedPart(
+            title, [_field(parameter["name"], parameter, schemas) for parameter in given]
+        )
     for kind, body in call.get("requestBody", {}).get("content", {}).items():
-        yield Part(BODIES[kind], _body_fields(kind, body["schema"], schemas))
+        yield DescribedPart(BODIES[kind], _body_fields(kind, body["schema"], schemas))
     for status, answer in call["responses"].items():
         if int(status) < 300:
             # Two successes of a call have one body.
             content = answer.get("content", {}).get("application/json", {})
-            yield Part(f"Answer {status}", _properties(content.get("schema", {}), schemas))
+            yield DescribedPart(f"Answer {status}", _properties(content.get("schema", {}), schemas))
             break
 
 
-def _body_fields(kind: str, schema: Schema, schemas: Schema) -> list[Field]:
+def _body_fields(kind: str, schema: Schema, schemas: Schema) -> list[DescribedField]:
     """Return the fields of a body; one that is a file has no names."""
     if kind == PIECE:
         return [_field("bytes", {"schema": schema, "required": True}, schemas)]
     return _properties(schema, schemas)
 
 
-def _properties(schema: Schema, schemas: Schema) -> list[Field]:
+def _properties(schema: Schema, schemas: Schema) -> list[DescribedField]:
     schema = _resolve(schema, schemas)
     required = schema.get("required", [])
     return [
@@ -129,10 +131,10 @@ def _properties(schema: Schema, schemas: Schema) -> list[Field]:
     ]
 
 
-def _field(name: str, given: Schema, schemas: Schema) -> Field:
+def _field(name: str, given: Schema, schemas: Schema) -> DescribedField:
     schema = given["schema"]
     says = schema.get("description") or given.get("description") or ""
-    return Field(
+    return DescribedField(
         name, describe_type(schema, schemas), given.get("required", False), split_code(says)
     )
 

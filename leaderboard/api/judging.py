@@ -31,7 +31,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.marking import MarkError, SentMark, record_mark
 from leaderboard.assessments.queues import (
     FETCHED,
     TopicProgress,
@@ -167,7 +167,7 @@ def take_mark(assignment: Assignment, sent: MarkIn) -> dict[str, Any]:
     told = {"key": sent.key, "document": sent.document}
     values = sent.dict() | {"spans": [list(span) for span in sent.spans]}
     try:
-        record_mark(assignment, Answer(**values))
+        record_mark(assignment, SentMark(**values))
     except MarkError as reason:
         return told | {"code": reason.code, "message": str(reason)}
     return told

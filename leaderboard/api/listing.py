@@ -9,13 +9,11 @@ from django.db.models import Model, Q, QuerySet
 
 from leaderboard.api.errors import field_error
 from leaderboard.api.schemas import Paging
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Run
 from leaderboard.models.runs import RunQuerySet
 
 Row = TypeVar("Row", bound=Model)
-
-# Keys of rows have no more digits.
-LONGEST_NUMBER = 18
 
 
 @dataclass(frozen=True)
@@ -30,21 +28,21 @@ def page_by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
 
 def page_by_number(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
     """Return a page of rows in the order in which they were made."""
-    after = paging.after or "0"
-    if not after.isdecimal() or len(after) > LONGEST_NUMBER:
-        raise field_error("after", "is not the `next` of a page", after)
-    return _cut_page(rows.filter(pk__gt=int(after)).order_by("pk"), paging, "pk")
+    after = read_whole_number(paging.after or "0")
+    if after is None:
+        raise field_error("after", "is not the `next` of a page", paging.after)
+    return _cut_page(rows.filter(pk__gt=after).order_by("pk"), paging, "pk")
 
 
 def page_newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
-    """Return a page of runs; runs that arrive meanwhile do not move the others."""
+    """Return a page of runs with `arrival`; those that arrive meanwhile do not move the others."""
     if paging.after:
         last = runs.filter(pk=paging.after).first()
         if last is None:
             raise field_error("after", "is not a run of this list", paging.after)
-        same_instant = Q(received_at=last.received_at, pk__gt=last.pk)
-        runs = runs.filter(Q(received_at__lt=last.received_at) | same_instant)
-    return _cut_page(runs.order_by("-received_at", "pk"), paging, "pk")
+        together = Q(arrival=last.arrival, pk__gt=last.pk)
+        runs = runs.filter(Q(arrival__lt=last.arrival) | together)
+    return _cut_page(runs.order_by("-arrival", "pk"), paging, "pk")
 
 
 def _cut_page(rows: QuerySet[Row], paging: Paging, key: str) -> Page[Row]:

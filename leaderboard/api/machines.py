@@ -1,4 +1,4 @@
-"""Judgments by machines: documents ready for prompting, import of answers, and filled holes."""
+"""Judgments by machines: documents ready for prompting, import of answers, and filled judgments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.api.errors import answers_error, field_error, permission_error
 from leaderboard.api.files import only_file, refuse_truncated_body
 from leaderboard.api.schemas import (
     CardIn,
-    FillHolesIn,
+    FillUnjudgedIn,
     ImportedAnswersOut,
     JudgmentsReceipt,
     MachineAnswersIn,
@@ -87,11 +87,11 @@ def import_machine_judgments(
 
 
 @router.post(
-    "/collections/{slug:slug}/fill-holes",
+    "/collections/{slug:slug}/fill-unjudged",
     auth=ORGANISE,
     response=response_schemas(JudgmentsReceipt, 202),
 )
-def fill_holes(request: HttpRequest, slug: str, body: FillHolesIn) -> Status[dict[str, Any]]:
+def fill_unjudged(request: HttpRequest, slug: str, body: FillUnjudgedIn) -> Status[dict[str, Any]]:
     """Make a version with the grades of people, and a machine's where people gave none.
 
     Both versions stay unchanged.
@@ -101,7 +101,7 @@ def fill_holes(request: HttpRequest, slug: str, body: FillHolesIn) -> Status[dic
     people, machine = (
         find_version(user, collection, name, getattr(body, name)) for name in ("people", "machine")
     )
-    made = machine_judgments.fill_holes(people, machine, user, body.version, note=body.note)
+    made = machine_judgments.fill_unjudged(people, machine, user, body.version, note=body.note)
     return Status(202, serialise_judgments_receipt(made))
 
 

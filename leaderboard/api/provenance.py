@@ -12,7 +12,7 @@ from leaderboard.scoring.judgments import resolve_measure
 
 def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
     """Return the file for team and organisers, and judgments and edition if scores are visible."""
-    provenance: dict[str, Any] = {"sha256": run.sha256}
+    provenance: dict[str, Any] = {"sha256": run.sha256} if run.sha256 else {}
     if sight.can_see_file(run):
         provenance |= {
             "filename": run.filename,
@@ -22,12 +22,12 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
         }
     edition = sight.board_edition
     if edition is not None and sight.can_see_means_of(run):
-        provenance |= describe_edition(edition, sight)
+        provenance |= describe_edition(edition, sight, run)
     return provenance
 
 
-def describe_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
-    track = sight.track
+def describe_edition(edition: Edition, sight: Sight, run: Run) -> dict[str, Any]:
+    track, shown = sight.track, sight.with_shown_name(run)
     measures = {text: str(resolve_measure(track, text)) for text in track.measures}
     return {
         "edition": str(edition.pk),
@@ -39,5 +39,5 @@ def describe_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
         "depth": track.depth,
         "top_grade": edition.judgment_set.top_grade,
         "measures": measures,
-        "command": score_command(edition, list(measures.values()), ["QRELS", "RUN"]) or None,
+        "command": score_command(edition, list(measures.values()), [shown]) or None,
     }

@@ -17,7 +17,7 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.partial_uploads import finish_uploads, open_upload
 from leaderboard.actions.uploads import RunDetails
-from leaderboard.analysis import Pair, read_scores
+from leaderboard.analysis import RunPair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
@@ -33,7 +33,7 @@ from leaderboard.api.schemas import (
     RunOut,
     RunPatch,
     RunReceipt,
-    TopicScores,
+    TopicScoresOut,
     Withdrawal,
     response_schemas,
 )
@@ -46,7 +46,7 @@ from leaderboard.boards.standings import name_of_test
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
-from leaderboard.runs.fact_changes import change_facts
+from leaderboard.runs.fact_changes import change_description, change_facts
 from leaderboard.runs.facts import OF_COMMITS, all_facts
 from leaderboard.scoring.families import match_measure
 
@@ -143,7 +143,7 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
 def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
-    page = page_newest_first(sight.runs(), paging)
+    page = page_newest_first(sight.with_arrival(sight.runs()), paging)
     runs = [sight.with_shown_name(run) for run in page.rows]
     means = read_means(sight, runs)
     seen = receipts.build_receipts(sight, runs)
@@ -207,9 +207,9 @@ def serialise_verdict(seen: VisibleRun) -> dict[str, Any]:
     }
 
 
-def serialise_test(sight: Sight, pair: Pair) -> dict[str, Any]:
+def serialise_test(sight: Sight, pair: RunPair) -> dict[str, Any]:
     test = name_of_test(sight.track, pair.question)
-    said = {"measure": pair.measure, "question": pair.question, "test": test}
+    said = {"measure": pair.measure, "family": pair.question, "test": test}
     said |= {"verdict": pair.verdict or None, "unit": pair.against.unit}
     return said | {name: getattr(pair.against, name) for name in TEST_FIELDS}
 
@@ -246,7 +246,7 @@ def serialise_run(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any
         "team": run.team.name,
         "received_at": run.received_at,
         "late": run.is_late,
-        "topics": {"answered": run.num_answered},
+        "topics": {"answered": run.num_answered if run.checked_at else None},
     }
     if run.pk in means and sight.board_edition is not None:
         answer["scores"] = means[run.pk]
@@ -279,7 +279,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=response_schemas(TopicScores))
+@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=response_schemas(TopicScoresOut))
 def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
     """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
@@ -326,7 +326,7 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     "/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True
 )
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
-    """Add or change facts of a run. null removes a fact; other facts do not change.
+    """Change the description of a run, and add or change facts. null removes a fact.
 
     Teams can do this until release, organisers at any time. Changes are recorded.
     """
@@ -334,6 +334,8 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
     if not seen.sight.can_state_facts(seen.run):
         raise permission_error("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
+    if body.description is not None:
+        change_description(seen.run, viewer(request), body.description)
     return get_run(request, run_id)
 
 

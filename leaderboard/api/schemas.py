@@ -215,7 +215,7 @@ class ImportedAnswersOut(JudgmentsReceipt):
     problems: list[ProblemOut] = Field(description="Answers without a grade, the first 50.")
 
 
-class FillHolesIn(Schema):
+class FillUnjudgedIn(Schema):
     people: Version = Field(description="A version by people.")
     machine: Version = Field(description="A version by a machine.")
     version: Version = Field(description="The new version.")
@@ -447,33 +447,33 @@ class SystemReceipt(Schema):
     problems: list[ProblemOut] = Field(description="Files that were ignored, named in `found`.")
 
 
-class VersionRun(Schema):
+class VersionRunOut(Schema):
     track: str
     run: str
     state: str
-    mean: Number = Field(None, description="By the measure of the task or of the track.")
+    mean: Number = Field(None, description="By the measure of the benchmark or of the track.")
 
 
-class TaskVerdict(Schema):
+class BenchmarkVerdictOut(Schema):
     verdict: str = Field(description="better, worse, not significant; empty: not tested.")
     difference: Number
     p: Number
 
 
-class TrackVerdict(TaskVerdict):
+class TrackVerdictOut(BenchmarkVerdictOut):
     track: str
     p: Number = Field(description="By the test of this track, adjusted by Holm over the tracks.")
 
 
-class VersionVerdict(Schema):
+class VersionVerdictOut(Schema):
     """A version compared with the newest one of main before it, else with the baseline."""
 
     system: str
     version: str
     branch: str
     sentence: str
-    task: TaskVerdict
-    tracks: list[TrackVerdict]
+    benchmark: BenchmarkVerdictOut
+    tracks: list[TrackVerdictOut]
 
 
 class VersionOut(Schema):
@@ -482,9 +482,9 @@ class VersionOut(Schema):
     commit: str
     branch: str
     done: bool
-    runs: list[VersionRun]
+    runs: list[VersionRunOut]
     missing: list[str]
-    verdict: VersionVerdict | None
+    verdict: VersionVerdictOut | None
 
 
 class SystemOut(Schema):
@@ -507,7 +507,8 @@ class RepairIn(Schema):
 
 
 class RunPatch(Schema):
-    facts: Facts
+    facts: Facts = {}
+    description: Annotated[Text, StringConstraints(max_length=5000)] | None = None
 
 
 class Withdrawal(Schema):
@@ -526,8 +527,10 @@ Late = Annotated[bool, Field(description="Whether it arrived after the deadline 
 
 
 class TopicCounts(Schema):
-    judged: int = 0
-    answered: int
+    """Null until they are counted."""
+
+    judged: int | None = None
+    answered: int | None
 
 
 class Tested(Schema):
@@ -540,7 +543,7 @@ class Tested(Schema):
     p: Number = Field(description="For this pair alone.")
     p_adjusted: Number = Field(description="Adjusted for all tests of the family.")
     unit: str = Field(description="Of the difference: mean, total, or ratio.")
-    question: Literal["baseline", "all"]
+    family: Literal["baseline", "all"]
     test: str
     effect_size: Number
     wins: int
@@ -579,7 +582,7 @@ class RunOut(RunReceipt):
     tag: str
     team: str
     description: str = ""
-    received_at: datetime
+    received_at: datetime = Field(description="Under a pseudonym, the beginning of its day (UTC).")
     late: Late
     withdrawn_at: datetime | None = None
     withdrawn_reason: str = ""
@@ -617,14 +620,14 @@ class RunList(Schema):
     next: str | None
 
 
-class TopicScore(Schema):
+class TopicScoreOut(Schema):
     number: str
     score: Number
 
 
-class TopicScores(Schema):
+class TopicScoresOut(Schema):
     measure: str
-    topics: list[TopicScore]
+    topics: list[TopicScoreOut]
 
 
 # Boards
@@ -660,13 +663,13 @@ class BoardOut(Schema):
     judged_by: str | None = Field(description="People, which machine, or both; null if not said.")
     edition: str
     baseline: str | None
-    question: Literal["baseline", "all"]
+    family: Literal["baseline", "all"]
     test: str
-    family: list[str] = Field(description="IDs of the runs in the test family.")
+    tested: list[str] = Field(description="IDs of the runs in the test family.")
     standings: list[StandingOut]
 
 
-class TopicPair(Schema):
+class TopicPairOut(Schema):
     number: str
     a: Number
     b: Number
@@ -681,7 +684,7 @@ class Probability(Schema):
     worse: float
 
 
-class Comparison(Tested):
+class ComparisonOut(Tested):
     """Run `b` against run `a`: a positive difference means that b is better."""
 
     a: str
@@ -689,7 +692,7 @@ class Comparison(Tested):
     probability: Probability | None = Field(
         description="From the paired t-test of this pair alone; null below six topics."
     )
-    topics: list[TopicPair]
+    topics: list[TopicPairOut]
 
 
 # Assessments
@@ -834,6 +837,7 @@ class AgreementOut(Schema):
 
     judge_names: list[str] = Field(description="Assessors by pseudonym, or two versions.")
     documents: int = Field(description="How many have at least two grades.")
+    note: str | None = Field(description="Why there is no agreement; null if there is.")
     measure: str | None = Field(description="The boards by judge are by this measure.")
     boards_follow: bool = Field(description="Whether the boards by judge are being computed.")
     statistics: list[TableRow]

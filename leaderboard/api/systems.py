@@ -27,7 +27,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.api.uploads import find_uploads
-from leaderboard.boards.disclosure import task_or_404
+from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.boards.systems import (
     VisibleSystem,
     find_verdict,
@@ -36,7 +36,7 @@ from leaderboard.boards.systems import (
     visible_systems,
 )
 from leaderboard.infrastructure.request_slots import received_at
-from leaderboard.models import Task
+from leaderboard.models import Benchmark
 from leaderboard.scoring.version_verdicts import VersionVerdict
 
 router = Router(tags=["systems"])
@@ -59,7 +59,7 @@ def submit_system(
     with the same `name` and `version`. Ask `url` how the version does.
     """
     user = viewer(request)
-    sight = task_or_404(user, slug)
+    sight = benchmark_or_404(user, slug)
     details = SystemDetails(**form.dict(exclude={"uploads"}), idempotency_key=idempotency_key)
     tracks = [seen.track for seen in sight.sights]
     uploads = find_uploads(request, "uploads", form.uploads)
@@ -69,13 +69,13 @@ def submit_system(
     try:
         with open_uploads(uploads) as joined:
             sent = systems.submit_version(
-                *(sight.task, user, tracks, list_run_files([*files, *joined])),
+                *(sight.benchmark, user, tracks, list_run_files([*files, *joined])),
                 *(details, received_at(request)),
             )
     except FilesRefusedError as refusal:
         raise files_error(refusal) from None
     finish_uploads(uploads)
-    return Status(202, serialise_receipt(sight.task, sent))
+    return Status(202, serialise_receipt(sight.benchmark, sent))
 
 
 def files_error(refusal: FilesRefusedError) -> ApiError:
@@ -86,12 +86,14 @@ def files_error(refusal: FilesRefusedError) -> ApiError:
     return error
 
 
-def serialise_receipt(task: Task, sent: SubmittedVersion) -> dict[str, Any]:
+def serialise_receipt(benchmark: Benchmark, sent: SubmittedVersion) -> dict[str, Any]:
     version = sent.version
     return {
         "system": version.system.name,
         "version": version.label,
-        "url": reverse("api-1:get_version", args=[task.slug, version.system_id, version.label]),
+        "url": reverse(
+            "api-1:get_version", args=[benchmark.slug, version.system_id, version.label]
+        ),
         "runs": [
             {
                 "track": made.run.track.slug,
@@ -110,8 +112,8 @@ def serialise_receipt(task: Task, sent: SubmittedVersion) -> dict[str, Any]:
 
 @router.get("/{slug:slug}/systems", auth=PUBLIC, response=response_schemas(SystemList))
 def list_systems(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
-    """List the systems of a task that you can see, in the order in which they were made."""
-    sight = task_or_404(viewer(request), slug)
+    """List the systems of a benchmark that you can see, in the order in which they were made."""
+    sight = benchmark_or_404(viewer(request), slug)
     page = page_by_number(visible_systems(sight), paging)
     found = load_systems(sight, page.rows)
     return {"items": list(map(serialise_system, found)), "next": page.next}
@@ -139,7 +141,7 @@ def get_version(request: HttpRequest, slug: str, system_id: int, label: str) -> 
 
     Means and the verdict count only the tracks whose scores you can see.
     """
-    sight = task_or_404(viewer(request), slug)
+    sight = benchmark_or_404(viewer(request), slug)
     seen = version_or_404(sight, system_id, label)
     verdict = find_verdict(sight, seen.version) if seen.is_done else None
     return {
@@ -169,7 +171,7 @@ def serialise_verdict(found: VersionVerdict) -> dict[str, Any]:
         "version": found.other.label,
         "branch": found.branch,
         "sentence": found.sentence,
-        "task": {"verdict": found.verdict, "difference": found.difference, "p": found.p},
+        "benchmark": {"verdict": found.verdict, "difference": found.difference, "p": found.p},
         "tracks": [
             {
                 "track": one.track.slug,

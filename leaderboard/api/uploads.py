@@ -16,7 +16,7 @@ from leaderboard.actions.upload_limits import can_submit, can_submit_systems
 from leaderboard.api.auth import SUBMIT, SUBMIT_PIECE, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.schemas import UploadIn, UploadOut, response_schemas
-from leaderboard.boards.disclosure import task_or_404, track_or_404
+from leaderboard.boards.disclosure import benchmark_or_404, track_or_404
 from leaderboard.infrastructure.request_bodies import content_length, is_chunked
 from leaderboard.models import PartialUpload
 
@@ -47,14 +47,16 @@ def begin_upload(request: HttpRequest, slug: str, body: UploadIn) -> Status[dict
 
 
 @router.post(
-    "/tasks/{slug:slug}/uploads", auth=SUBMIT, response=response_schemas(UploadOut, 201, 200)
+    "/benchmarks/{slug:slug}/uploads", auth=SUBMIT, response=response_schemas(UploadOut, 201, 200)
 )
-def begin_task_upload(request: HttpRequest, slug: str, body: UploadIn) -> Status[dict[str, Any]]:
+def begin_benchmark_upload(
+    request: HttpRequest, slug: str, body: UploadIn
+) -> Status[dict[str, Any]]:
     """Announce a large file of a system; submit the system with `uploads` besides `files`."""
     user = viewer(request)
-    task_or_404(user, slug)
+    benchmark_or_404(user, slug)
     if not can_submit_systems(user, {"slug": slug}):
-        raise NotAccepted("E_NO_TEAM", "Join this task before you submit to it.")
+        raise NotAccepted("E_NO_TEAM", "Join this benchmark before you submit to it.")
     return answer_begun(partial_uploads.begin_upload(user, **body.dict()))
 
 
@@ -96,10 +98,10 @@ def append_upload(
     If the connection breaks, what arrived stays: get the upload and continue at `received`. A
     wrong offset is answered with 409.
     """
-    if is_chunked(request.META) or not content_length(request):
+    if is_chunked(request.META) or not content_length(request.META):
         raise field_error("Content-Length", "is missing")
     upload = upload_or_404(request, upload_id)
-    partial_uploads.append_piece(upload, offset, request, content_length(request))
+    partial_uploads.append_piece(upload, offset, request, content_length(request.META))
     return serialise_upload(upload)
 
 

@@ -20,7 +20,7 @@ WIDTH = 72
 
 
 @dataclass(frozen=True)
-class TopicScores:
+class ScoresByTopic:
     """The scores of a run by topic, and the medians to compare them with, if any."""
 
     topics: list[Topic]
@@ -28,7 +28,7 @@ class TopicScores:
     median: NDArray[np.float64] | None = None
 
 
-def render_appendix(board: Board, run: Run, precision: Precision, by_topic: TopicScores) -> str:
+def render_appendix(board: Board, run: Run, precision: Precision, by_topic: ScoresByTopic) -> str:
     """Render the page of a run of this board."""
     parts = [
         render_title(board, run),
@@ -54,7 +54,7 @@ def render_title(board: Board, run: Run) -> list[str]:
         f"Judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}, "
         f"scoring version {edition.scoring_version}, convention {edition.convention}",
         *filter(None, [board.who_judged.full_text.capitalize()]),
-        f"sha256 {run.sha256}",
+        *([f"sha256 {run.sha256}"] if run.sha256 else []),
         *([run.description] if run.description else []),
         "",
     ]
@@ -84,7 +84,7 @@ def depth_lines(run: Run, precision: Precision) -> Iterator[str]:
         yield f"in the first {line.at:<27}{format_four_decimals(line.own):>12}"
 
 
-def topic_lines(by_topic: TopicScores) -> Iterator[str]:
+def topic_lines(by_topic: ScoresByTopic) -> Iterator[str]:
     own, median = by_topic.values.tolist(), by_topic.median
     if median is None:
         for topic, value in zip(by_topic.topics, own, strict=True):

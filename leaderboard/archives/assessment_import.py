@@ -16,7 +16,7 @@ from evaluation.reading.marks import read_marks
 from leaderboard.archives.manifests import AssessmentEntry, AssignmentEntry
 from leaderboard.archives.track_import import clean_values, find_judgments, read_json_lines
 from leaderboard.archives.zip_files import Archive, ArchiveError
-from leaderboard.assessments.mark_files import Place, choose_guidelines, place_of
+from leaderboard.assessments.mark_files import WorkPlace, choose_guidelines, place_of
 from leaderboard.assessments.mark_storage import append_marks
 from leaderboard.models import (
     Assessment,
@@ -35,7 +35,7 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredAssessment:
     """The rows that others refer to, by their names in the archive."""
 
     topics: Mapping[str, Topic]
@@ -78,7 +78,7 @@ def restore_log(archive: Archive, entry: AssessmentEntry, assessment: Assessment
         Assessor.objects.create(assessment=assessment, user=None, **clean_values(Assessor, values))
         for values in entry.assessors
     ]
-    restored = Restored(
+    restored = RestoredAssessment(
         topics={topic.number: topic for topic in assessment.track.collection.topics.all()},
         guidelines=choose_guidelines(assessment),
         assessors={assessor.name: assessor for assessor in assessors},
@@ -102,7 +102,9 @@ def check_grades(values: dict[str, Any]) -> None:
         raise ArchiveError("a guideline of its assessments has an unknown form") from None
 
 
-def restore_decisions(entry: AssessmentEntry, assessment: Assessment, restored: Restored) -> None:
+def restore_decisions(
+    entry: AssessmentEntry, assessment: Assessment, restored: RestoredAssessment
+) -> None:
     """Restore the documents of the practice, and what organisers settled."""
     for practice in entry.practice:
         PracticeDocument.objects.create(
@@ -119,7 +121,7 @@ def restore_decisions(entry: AssessmentEntry, assessment: Assessment, restored: 
         )
 
 
-def restore_assignment(entry: AssignmentEntry, restored: Restored) -> Assignment:
+def restore_assignment(entry: AssignmentEntry, restored: RestoredAssessment) -> Assignment:
     read = entry.read_guideline
     return Assignment.objects.create(
         assessor=find_row(restored.assessors, entry.assessor),
@@ -134,7 +136,7 @@ def restore_documents(
     name: str,
     assignments: Mapping[tuple[str, str], Assignment],
     runs: Sequence[str],
-) -> dict[Place, AssignedDocument]:
+) -> dict[WorkPlace, AssignedDocument]:
     """Restore the documents in their order of judging; return them by their places."""
     documents = {}
     for row in read_json_lines(archive, name):
@@ -145,13 +147,16 @@ def restore_documents(
         document = AssignedDocument(
             assignment=find_row(assignments, share), drawn_from_id=drawn_from, **values
         )
-        documents[Place(*share, document.docno, document.is_repeat)] = document
+        documents[WorkPlace(*share, document.docno, document.is_repeat)] = document
     AssignedDocument.objects.bulk_create(documents.values(), batch_size=1000)
     return documents
 
 
 def restore_marks(
-    archive: Archive, name: str, documents: Mapping[Place, AssignedDocument], restored: Restored
+    archive: Archive,
+    name: str,
+    documents: Mapping[WorkPlace, AssignedDocument],
+    restored: RestoredAssessment,
 ) -> None:
     """Restore the marks; the states of documents are restored with the documents."""
     with archive.member(name) as file:

@@ -33,6 +33,7 @@ from leaderboard.archives.citations import build_citation_members
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Track
+from leaderboard.models.jobs import Progress
 
 # The pages and files of a track that a copy has; rankings and pairs of runs would be too many.
 PAGES = {
@@ -41,7 +42,8 @@ PAGES = {
     "cost",
     "history",
     "judgments",
-    "measures_agreement",
+    "measures_correlation",
+    "overview",
     "run",
     "run_details",
     "run_failures",
@@ -52,7 +54,6 @@ PAGES = {
     "snapshot",
     "snapshots",
     "statistic",
-    "task",
     "topic",
     "topic_map",
     "topic_map_image",
@@ -82,13 +83,17 @@ def is_released(track: Track) -> bool:
     return visible and track.edition is not None and sight_of(track, stranger).can_see_scores
 
 
-def copy_board(track: Track, site: str = "") -> Iterator[Member]:
+def note_nothing(done: int, of: int) -> None:
+    """Tell nobody how many pages are done."""
+
+
+def copy_board(track: Track, site: str = "", progress: Progress = note_nothing) -> Iterator[Member]:
     """Yield the files of a copy, whose other links lead to `site`; raises NotReleasedError."""
     if not is_released(track):
         raise NotReleasedError(
             "Not everybody sees the scores of this track yet. Release a public track first."
         )
-    return BoardCopy(track, site.rstrip("/")).members()
+    return BoardCopy(track, site.rstrip("/"), progress).members()
 
 
 @dataclass
@@ -97,6 +102,7 @@ class BoardCopy:
 
     track: Track
     site: str
+    progress: Progress
     answers: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     # Files of the pages' style, by the address that the pages give them.
     statics: set[str] = field(default_factory=set)
@@ -127,6 +133,7 @@ class BoardCopy:
             address = waiting.pop()
             if address in asked:
                 continue
+            self.progress(len(asked), len(asked.union(waiting)) + 1)
             asked.add(address)
             response = reader.get(address)
             if response.status_code >= 500 or response.status_code == 400:

@@ -21,9 +21,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.tasks import (
+from leaderboard.actions.overviews import (
     Author,
-    find_task_page,
+    find_overview,
     list_authors,
     render_track_bibtex,
 )
@@ -97,7 +97,7 @@ def build_citation_members(
 
 def cite_track(track: Track, site: str) -> Citation:
     """Return how to cite the results of a track: as of its release, or of today if it is open."""
-    page = find_task_page(track)
+    page = find_overview(track)
     authors = list_authors(track, page)
     address = f"{site}{reverse('board', args=[track.slug])}" if site else ""
     return Citation(

@@ -6,17 +6,17 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.db import models
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from leaderboard.models import (
     Assessment,
     AssignedDocument,
     Assignment,
+    Benchmark,
     Edition,
     JudgmentSet,
     Pool,
     Run,
-    Task,
     Track,
 )
 
@@ -42,7 +42,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
         *("num_evaluated", "state"),
     },
     Pool: {"id", "reason"},
-    Task: {"id", "slug", "invitation", "badge_code"},
+    Benchmark: {"id", "slug", "invitation", "badge_code"},
     Assessment: {"id", "invitation"},
     # The own notes of an assessor stay with the person.
     Assignment: {"id", "notes"},
@@ -82,7 +82,7 @@ class JudgmentsEntry(Entry):
         "trec", exclude_if=lambda format: format == "trec"
     )
     fields: dict[str, Any] = {}
-    # Of judgments by a machine, and of those that fill holes the versions they are made of.
+    # Of judgments by a machine, and of filled judgments the versions they are made of.
     machine: dict[str, Any] | None = Field(None, exclude_if=lambda card: card is None)
     people_version: str | None = Field(None, exclude_if=lambda version: version is None)
     machine_version: str | None = Field(None, exclude_if=lambda version: version is None)
@@ -189,8 +189,10 @@ class Manifest(Entry):
     refused: list[RunEntry] = []
     announcements: list[dict[str, Any]]
     milestones: list[dict[str, Any]] = []
-    # The texts of the home page, if the organisers wrote any.
-    task_page: dict[str, Any] | None = None
+    # The texts of the overview, if the organisers wrote any; archives of before name it otherwise.
+    overview: dict[str, Any] | None = Field(
+        None, validation_alias=AliasChoices("overview", "task_page")
+    )
     editions: list[EditionEntry]
     pools: list[PoolEntry]
     # Written only where there is one.

@@ -19,11 +19,11 @@ from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
-from leaderboard.analysis.origins import qrels_name, run_name, score_command
+from leaderboard.analysis.origins import score_command
 from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, compute_spread, find_peers_by_kind
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import load_evaluated_topics, read_scores
-from leaderboard.archives.appendices import TopicScores, name_folder, render_appendix
+from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, paper_columns, shown_columns
@@ -223,15 +223,14 @@ class TeamResults:
     def _command(self, run: Run) -> str:
         edition, track = self.board.edition, self.board.sight.track
         measures = [str(resolve_measure(track, measure)) for measure in self.board.measures]
-        files = [qrels_name(edition.judgment_set), run_name(run)]
-        return f"{score_command(edition, measures, files)}\n"
+        return f"{score_command(edition, measures, [run])}\n"
 
     def _page(self, run: Run) -> str:
         results = next(scores for scores in self.by_measure if scores.measure == self.board.measure)
         spread = results.spreads.get(run.kind)
         values, median = results.own[run.pk], None if spread is None else spread.median
         return render_appendix(
-            self.board, run, self.precision, TopicScores(self.topics, values, median)
+            self.board, run, self.precision, ScoresByTopic(self.topics, values, median)
         )
 
 

@@ -37,7 +37,7 @@ from pydantic_core import to_json
 from evaluation.conventions import SCORING_VERSION
 from leaderboard.analysis.precision import read_precision
 from leaderboard.analysis.scores import read_scores
-from leaderboard.archives.appendices import TopicScores, name_folder, render_appendix
+from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LOCAL_FIELDS_OF_REJECTED,
@@ -61,7 +61,7 @@ from leaderboard.assessments.mark_files import render_marks
 from leaderboard.boards import exports
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.boards.standings import Board, Choice, find_board
+from leaderboard.boards.standings import Board, BoardChoice, find_board
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.collections.topics import render_json_topics
@@ -73,12 +73,12 @@ from leaderboard.models import (
     Edition,
     JudgmentSet,
     MachineCard,
+    Overview,
     Pool,
     PracticeDocument,
     Run,
     Score,
     Settlement,
-    TaskPage,
     Team,
     Track,
 )
@@ -234,7 +234,7 @@ def run_scores(run: Run, edition: Edition) -> dict[str, Any]:
 def board_members(track: Track) -> Iterator[Member]:
     sight = sight_of(track, track.owner)
     board, whole = (
-        find_board(sight, Choice(columns=(ALL_COLUMNS,))),
+        find_board(sight, BoardChoice(columns=(ALL_COLUMNS,))),
         find_board(sight.with_every_run()),
     )
     if board is not None and board.standings and whole is not None:
@@ -248,13 +248,13 @@ def page_members(board: Board) -> Iterator[Member]:
     runs = [standing.run for standing in board.standings]
     precision, scores = read_precision(board), read_scores(board.edition, board.measure, runs)
     for run in scores.runs:
-        by_topic = TopicScores(scores.topics, scores.of(run), scores.median)
+        by_topic = ScoresByTopic(scores.topics, scores.of(run), scores.median)
         page = render_appendix(board, run, precision, by_topic)
         yield Member(f"pages/{name_folder(run)}.txt", [page.encode()])
 
 
 def build_manifest(track: Track) -> Manifest:
-    judged, page = track.judgment_set, TaskPage.objects.filter(track=track).first()
+    judged, page = track.judgment_set, Overview.objects.filter(track=track).first()
     return Manifest(
         archive=ARCHIVE_VERSION,
         rankfield=settings.VERSION,
@@ -277,7 +277,7 @@ def build_manifest(track: Track) -> Manifest:
             plain_values(announcement) for announcement in track.announcements.order_by("pk")
         ],
         milestones=[plain_values(milestone) for milestone in track.milestones.all()],
-        task_page=None if page is None else plain_values(page),
+        overview=None if page is None else plain_values(page),
         editions=[edition_entry(edition) for edition in ready_editions(track)],
         pools=[pool_entry(pool) for pool in approved_pools(track)],
         assessments=[assessment_entry(row) for row in ordered_assessments(track)],

@@ -25,6 +25,7 @@ from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
 from evaluation.problems import Problem
+from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import AcceptedRun, CollectionFiles, RunDetails
@@ -50,17 +51,17 @@ from leaderboard.models import (
     JudgmentSet,
     MachineCard,
     Milestone,
+    Overview,
     Pool,
     Run,
     Score,
     Snapshot,
     SystemVersion,
-    TaskPage,
     Team,
     Track,
     User,
 )
-from leaderboard.runs.facts import clean_facts
+from leaderboard.runs.facts import REQUIRABLE, clean_facts
 from leaderboard.scoring.editions import get_or_create_edition
 from leaderboard.scoring.work import complete_run, find_missing_measures
 
@@ -82,7 +83,7 @@ def read_manifest(archive: Archive) -> Manifest:
 
 
 def parse_manifest(archive: Archive, model: type[AnyManifest], what: str) -> AnyManifest:
-    """Return the manifest of the archive of a track or of a task; raises ArchiveError."""
+    """Return the manifest of the archive of a track or of a benchmark; raises ArchiveError."""
     try:
         return model.model_validate_json(archive.manifest())
     except NotAManifest as error:
@@ -115,6 +116,8 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         formats=formats,
         arrives_until=timezone.now() + ABSENCE_LIMIT,
     )
+    if collection.source_url and not collection.source_link:
+        raise ArchiveError("the source_url of its collection is no address of the web")
     with ExitStack() as stack:
         names = ("topics.jsonl", documents, *judgment_members(archive, judged))
         files = CollectionFiles(*(open_member(archive, name, stack) for name in names))
@@ -221,7 +224,7 @@ def restore_original_file(archive: Archive, entry: JudgmentsEntry, collection: C
 
 
 def restore_makers(entry: JudgmentsEntry, collection: Collection) -> None:
-    """Restore the card of a machine, or the versions of people and machine that fill holes."""
+    """Restore the card of a machine, or the versions of people and machine of filled judgments."""
     judged = find_judgments(collection, entry.version)
     if judged is None:
         return
@@ -242,12 +245,25 @@ def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Trac
     values = clean_values(Track, manifest.track.fields)
     track = Track(slug=slug, collection=collection, **values)
     track.judgment_set = find_judgments(collection, manifest.track.judgments)
+    check_names(track)
     try:
         for text in (*track.measures, track.primary_measure):
             parse_measure(text)
     except MeasureError as error:
         raise ArchiveError(str(error)) from None
     return tracks.open_track(track, collection.owner)
+
+
+def check_names(track: Track) -> None:
+    """Raise ArchiveError where a list of a track has what is no name of its kind."""
+    topics = (*track.excluded_topics, *track.public_topics)
+    if not all(isinstance(name, str) for name in (*track.measures, *topics)):
+        raise ArchiveError("a list of its track has what is no name")
+    facts = {fact.name for fact in REQUIRABLE}
+    known = {"run_formats": RUN_FORMATS.keys(), "required_facts": facts}
+    for name, choices in known.items():
+        if not all(isinstance(each, str) and each in choices for each in getattr(track, name)):
+            raise ArchiveError(f"its track has {name} that are not known here")
 
 
 def find_judgments(collection: Collection, version: str | None) -> JudgmentSet | None:
@@ -274,11 +290,13 @@ def clean_values(
 
 def clean_value(field: models.Field, value: Any) -> Any:
     """Return a JSON value as the field stores it; unlike in a form, an empty value is valid."""
-    return (
-        value
-        if value in ("", [], {}) or (value is None and field.null)
-        else field.clean(value, None)
-    )
+    if value is None and field.null:
+        return value
+    is_text = isinstance(field, models.CharField | models.TextField)
+    kind = str if is_text else type(field.get_default())
+    if kind in (str, list, dict) and not isinstance(value, kind):
+        raise ValidationError(f"{field.name} has a value of another kind")
+    return value if value in ("", [], {}) else field.clean(value, None)
 
 
 def restore_teams(manifest: Manifest, track: Track) -> None:
@@ -311,10 +329,13 @@ def restore_announcements(manifest: Manifest, track: Track) -> None:
     )
 
 
-def restore_task_page(manifest: Manifest, track: Track) -> None:
+def restore_overview(manifest: Manifest, track: Track) -> None:
     """Restore the texts of the home page and the schedule."""
-    if manifest.task_page is not None:
-        TaskPage.objects.create(track=track, **clean_values(TaskPage, manifest.task_page))
+    if manifest.overview is not None:
+        page = Overview(track=track, **clean_values(Overview, manifest.overview))
+        if page.contact and not page.contact_link:
+            raise ArchiveError("the contact of its track is neither an email address nor a URL")
+        page.save(force_insert=True)
     rows = [clean_values(Milestone, milestone) for milestone in manifest.milestones]
     Milestone.objects.bulk_create(Milestone(track=track, **values) for values in rows)
 
@@ -513,7 +534,7 @@ def find_run(runs: Runs, old_id: str) -> Run:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """A run and a measure whose scores here differ from those in the archive."""
 
     run: Run
@@ -522,7 +543,7 @@ class Difference:
 
 def find_differences(
     archive: Archive, entry: EditionEntry, edition: Edition, runs: Runs
-) -> list[Difference]:
+) -> list[ScoreDifference]:
     """Find the restored runs whose scores here differ from those in the archive."""
     found = []
     for old_id, run in runs.items():
@@ -532,5 +553,5 @@ def find_differences(
             # An undefined score is None there, and NaN here.
             values = np.array(there["topics"], dtype=np.float64)
             if not np.array_equal(values, now.get(measure, ()), equal_nan=True):
-                found.append(Difference(run, measure))
+                found.append(ScoreDifference(run, measure))
     return found

@@ -20,7 +20,7 @@ SMALLEST_SAMPLE = 5
 
 
 @dataclass
-class Worker:
+class LoadedAssessor:
     """An assessor with what the assessor has to judge so far."""
 
     assessor: Assessor
@@ -121,11 +121,11 @@ def plan_assignments(assessment: Assessment) -> list[Assignment]:
     return planned
 
 
-def find_workers(assessment: Assessment) -> list[Worker]:
+def find_workers(assessment: Assessment) -> list[LoadedAssessor]:
     """Return the assessors who can judge with their teams and what they have already."""
     assessors = list(assessment.assessors.available())
     teams = find_teams(assessment, assessors)
-    workers = {found.pk: Worker(found, teams.get(found.user_id)) for found in assessors}
+    workers = {found.pk: LoadedAssessor(found, teams.get(found.user_id)) for found in assessors}
     for assignment in Assignment.objects.filter(assessor__in=assessors):
         workers[assignment.assessor_id].topics.add(assignment.topic_id)
         workers[assignment.assessor_id].documents += assignment.num_documents
@@ -145,7 +145,9 @@ def _find_taken(assessment: Assessment) -> set[tuple[int, int]]:
     return set(assignments.values_list("topic", "turn"))
 
 
-def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> list[Assignment]:
+def _assign(
+    assessment: Assessment, opinion: Opinion, workers: list[LoadedAssessor]
+) -> list[Assignment]:
     if assessment.chooses:
         return _assign_whole(assessment, opinion, workers)
     worker = _find_free(assessment, opinion.topic, workers)
@@ -165,7 +167,7 @@ def _assign(assessment: Assessment, opinion: Opinion, workers: list[Worker]) -> 
 
 
 def _assign_whole(
-    assessment: Assessment, opinion: Opinion, workers: Iterable[Worker]
+    assessment: Assessment, opinion: Opinion, workers: Iterable[LoadedAssessor]
 ) -> list[Assignment]:
     """Give a topic whose order chooses to an assessor whose team found nothing alone in it."""
     documents = topics_to_judge(assessment.pool)[opinion.topic.number]
@@ -189,7 +191,9 @@ def first_budget(assessment: Assessment) -> int | None:
     return first_round(assessment.budget)
 
 
-def _find_free(assessment: Assessment, topic: Topic, workers: Iterable[Worker]) -> Worker | None:
+def _find_free(
+    assessment: Assessment, topic: Topic, workers: Iterable[LoadedAssessor]
+) -> LoadedAssessor | None:
     """Return the assessor with the fewest documents who may take the topic."""
     free = [
         worker
@@ -200,7 +204,7 @@ def _find_free(assessment: Assessment, topic: Topic, workers: Iterable[Worker]) 
 
 
 def take(
-    worker: Worker, opinion: Opinion, docnos: list[str], all_of_rule: bool = False
+    worker: LoadedAssessor, opinion: Opinion, docnos: list[str], all_of_rule: bool = False
 ) -> Assignment:
     """Give an opinion to an assessor; list its documents unless the rule says which they are."""
     worker.topics.add(opinion.topic.pk)

@@ -62,7 +62,7 @@ def settle_marks(assessment: Assessment) -> list[Settled]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JudgingOutcome:
     """What closing an assessment now would make."""
 
     settled: list[Settled]
@@ -80,12 +80,12 @@ class Outcome:
         return self.num_pooled - self.num_graded
 
 
-def find_outcome(assessment: Assessment) -> Outcome:
+def find_outcome(assessment: Assessment) -> JudgingOutcome:
     """Return what the marks of an assessment amount to."""
     settled = settle_marks(assessment)
     decided = set(assessment.settlements.values_list("topic__number", "docno"))
     cannot = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.CANNOT)
-    return Outcome(
+    return JudgingOutcome(
         settled=settled,
         num_pooled=sum(documents_by_topic(assessment).values()),
         num_cannot=cannot.count(),
@@ -97,7 +97,7 @@ def find_outcome(assessment: Assessment) -> Outcome:
     )
 
 
-def render_judgments(assessment: Assessment, outcome: Outcome) -> Iterator[bytes]:
+def render_judgments(assessment: Assessment, outcome: JudgingOutcome) -> Iterator[bytes]:
     """Yield the judgments as qrels: those before the pool, then those made here."""
     before = assessment.pool.judged_in
     if before is not None:

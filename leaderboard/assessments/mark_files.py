@@ -41,7 +41,7 @@ class MarkSource:
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class WorkPlace:
     """A document in the work of an assessor; one that came back is a place of its own."""
 
     assessor: str
@@ -50,8 +50,8 @@ class Place:
     is_repeat: bool
 
 
-def place_of(mark: Mark) -> Place:
-    return Place(mark.assessor, mark.topic, mark.docno, mark.is_repeat)
+def place_of(mark: Mark) -> WorkPlace:
+    return WorkPlace(mark.assessor, mark.topic, mark.docno, mark.is_repeat)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Rules:
     guidelines: frozenset[int]
     known: frozenset[str]
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
-    last: dict[Place, Mark] = field(default_factory=dict)
+    last: dict[WorkPlace, Mark] = field(default_factory=dict)
     keys: set[tuple[str, str, str, str]] = field(default_factory=set)
 
     @classmethod

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from evaluation import marks as mark_log
 from leaderboard.assessments.distribution import count_opinions, find_topics, select_documents
-from leaderboard.assessments.mark_files import Place, choose_guidelines, place_of
+from leaderboard.assessments.mark_files import WorkPlace, choose_guidelines, place_of
 from leaderboard.assessments.marking import STATE_AFTER
 from leaderboard.models import (
     Assessment,
@@ -44,7 +44,7 @@ def store_marks(assessment: Assessment, marks: Sequence[mark_log.Mark]) -> list[
     turns = choose_turns(assessment, marks)
     places = order_places(marks)
     left = find_left(assessment, topics, turns, places)
-    documents: dict[Place, AssignedDocument] = {}
+    documents: dict[WorkPlace, AssignedDocument] = {}
     for share, own in places.items():
         name, number = share
         assignment = Assignment.objects.create(
@@ -87,19 +87,19 @@ def choose_turns(assessment: Assessment, marks: Sequence[mark_log.Mark]) -> dict
     return turns
 
 
-def order_places(marks: Iterable[mark_log.Mark]) -> dict[Share, dict[Place, int]]:
+def order_places(marks: Iterable[mark_log.Mark]) -> dict[Share, dict[WorkPlace, int]]:
     """Return the documents of each assessor and topic with their numbers in the order of judging.
 
     Where the marks do not say the order, it is that of their arrival.
     """
-    orders: dict[Share, dict[Place, int | None]] = {}
+    orders: dict[Share, dict[WorkPlace, int | None]] = {}
     for mark in marks:
         own = orders.setdefault((mark.assessor, mark.topic), {})
         own.setdefault(place_of(mark), mark.order)
     return {share: _number_places(own) for share, own in orders.items()}
 
 
-def _number_places(orders: Mapping[Place, int | None]) -> dict[Place, int]:
+def _number_places(orders: Mapping[WorkPlace, int | None]) -> dict[WorkPlace, int]:
     stated = {place: order for place, order in orders.items() if order is not None}
     if len(set(stated.values())) == len(orders):
         return stated
@@ -110,7 +110,7 @@ def find_left(
     assessment: Assessment,
     topics: Mapping[str, Topic],
     turns: Mapping[Share, int],
-    places: Mapping[Share, Iterable[Place]],
+    places: Mapping[Share, Iterable[WorkPlace]],
 ) -> dict[Share, list[str]]:
     """Return the documents that an opinion needs and nobody has, by the last who has a part."""
     last = {(number, turn): (name, number) for (name, number), turn in turns.items()}
@@ -131,8 +131,8 @@ def find_left(
 
 
 def _store_documents(
-    assignment: Assignment, numbers: Mapping[Place, int], left: Sequence[str]
-) -> dict[Place, AssignedDocument]:
+    assignment: Assignment, numbers: Mapping[WorkPlace, int], left: Sequence[str]
+) -> dict[WorkPlace, AssignedDocument]:
     """Store the documents of an assignment; return those with marks by their places."""
     marked = [
         AssignedDocument(
@@ -150,11 +150,11 @@ def _store_documents(
 
 def append_marks(
     marks: Iterable[mark_log.Mark],
-    documents: Mapping[Place, AssignedDocument],
+    documents: Mapping[WorkPlace, AssignedDocument],
     guidelines: Mapping[int | None, Guideline],
 ) -> None:
     """Store marks in the order of their log; each follows the mark before it on its document."""
-    last: dict[Place, Mark] = {}
+    last: dict[WorkPlace, Mark] = {}
     waiting: list[Mark] = []
     used: set[tuple[int, str]] = set()
     for mark in marks:

@@ -1,4 +1,4 @@
-"""Marks: the answers of assessors, each written once and never changed."""
+"""Marks: the replies of assessors, each written once and never changed."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class MarkError(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class SentMark:
     """What an assessor says about a document, as a page or a program sends it.
 
-    `key` is the identity of the mark: an answer that is sent again is not counted again.
+    `key` is the identity of the mark: one that is sent again is not counted again.
     `replaces` is the key of the mark that this one corrects or undoes.
     """
 
@@ -59,22 +59,22 @@ class Answer:
     replaces: str = ""
 
 
-def record_mark(assignment: Assignment, answer: Answer) -> Mark:
+def record_mark(assignment: Assignment, sent: SentMark) -> Mark:
     """Write the mark of an assessor, or find it if it was sent before.  Raises MarkError.
 
     The marks of a document are a chain, and the database lets only one mark follow another.  So
     of two marks that arrive at once one is refused.
     """
-    _refuse_unreadable(answer)
-    known = _find_sent(assignment.assessor, answer)
+    _refuse_unreadable(sent)
+    known = _find_sent(assignment.assessor, sent)
     if known is not None:
         return known
-    _refuse_unfit(assignment, answer)
+    _refuse_unfit(assignment, sent)
     try:
         with transaction.atomic():
             _refuse_closed(lock_assessors(pk=assignment.assessor_id))
-            mark = _append(assignment, answer)
-            AssignedDocument.objects.filter(pk=answer.document).update(
+            mark = _append(assignment, sent)
+            AssignedDocument.objects.filter(pk=sent.document).update(
                 state=STATE_AFTER[Kind(mark.kind)],
                 mark=None if mark.kind == Kind.UNDO else mark,
                 tab="",
@@ -83,7 +83,7 @@ def record_mark(assignment: Assignment, answer: Answer) -> Mark:
             Assessor.objects.filter(pk=assignment.assessor_id).update(last_seen_at=Now())
             return mark
     except IntegrityError:
-        known = _find_sent(assignment.assessor, answer)
+        known = _find_sent(assignment.assessor, sent)
         if known is not None:
             return known
         raise MarkError("E_CONFLICT", "You judged this document in another tab.") from None
@@ -106,65 +106,65 @@ def _refuse_closed(assessors: list[Assessor]) -> None:
             raise MarkError("E_CLOSED", f"The judging is {assessor.assessment.state}.")
 
 
-def _find_sent(assessor: Assessor, answer: Answer) -> Mark | None:
-    """Return the mark with this identity; refuse the identity for another answer."""
-    mark = Mark.objects.filter(assessor=assessor, key=answer.key).first()
+def _find_sent(assessor: Assessor, sent: SentMark) -> Mark | None:
+    """Return the mark with this identity; refuse the identity for another mark."""
+    mark = Mark.objects.filter(assessor=assessor, key=sent.key).first()
     if mark is None:
         return None
     same = (mark.document_id, mark.kind, mark.grade)
-    if same != (answer.document, answer.kind, answer.grade):
+    if same != (sent.document, sent.kind, sent.grade):
         raise MarkError("E_CONFLICT", "This key belongs to another mark.")
     return mark
 
 
-def _refuse_unreadable(answer: Answer) -> None:
+def _refuse_unreadable(sent: SentMark) -> None:
     """Refuse texts that no database compares or stores."""
-    if not KEY.fullmatch(answer.key) or len(answer.rationale) > 2000 or "\0" in answer.rationale:
+    if not KEY.fullmatch(sent.key) or len(sent.rationale) > 2000 or "\0" in sent.rationale:
         raise MarkError("E_FIELD", "A key has 1 to 40 letters, a remark at most 2,000 characters.")
 
 
-def _refuse_unfit(assignment: Assignment, answer: Answer) -> None:
+def _refuse_unfit(assignment: Assignment, sent: SentMark) -> None:
     assessment = assignment.assessor.assessment
     if not assessment.accepts_marks:
         raise MarkError("E_CLOSED", f"The judging is {assessment.state}.")
     if assignment.finished_at is not None:
         raise MarkError("E_CLOSED", "You have finished this topic.")
-    if answer.kind not in Kind.values:
+    if sent.kind not in Kind.values:
         raise MarkError("E_FIELD", f"A mark is one of: {', '.join(Kind.values)}.")
-    if (answer.kind == Kind.CANNOT) != (answer.reason in Mark.Reason.values):
+    if (sent.kind == Kind.CANNOT) != (sent.reason in Mark.Reason.values):
         raise MarkError("E_FIELD", "Say why you cannot judge the document.")
     grades = [grade.grade for grade in assessment.guideline.scale]
-    if answer.kind == Kind.GRADE and answer.grade not in grades:
+    if sent.kind == Kind.GRADE and sent.grade not in grades:
         raise MarkError("E_FIELD", f"The grades are {', '.join(map(str, sorted(grades)))}.")
-    if answer.kind != Kind.GRADE and answer.grade is not None:
+    if sent.kind != Kind.GRADE and sent.grade is not None:
         raise MarkError("E_FIELD", "Only a grade has a number.")
 
 
-def _append(assignment: Assignment, answer: Answer) -> Mark:
+def _append(assignment: Assignment, sent: SentMark) -> Mark:
     """Add the mark to the end of the document's chain."""
     own = AssignedDocument.objects.filter(assignment=assignment)
-    document = own.filter(pk=min(answer.document, LARGEST)).first()
+    document = own.filter(pk=min(sent.document, LARGEST)).first()
     if document is None or document.state == AssignedDocument.State.PASSED:
         raise MarkError("E_NOT_FOUND", "This document is not yours to judge.")
     last = document.marks.filter(replaced_by=None).first()
-    is_current = last is not None and last.key == answer.replaces and last.kind != Kind.UNDO
-    if answer.replaces and not is_current:
+    is_current = last is not None and last.key == sent.replaces and last.kind != Kind.UNDO
+    if sent.replaces and not is_current:
         raise MarkError("E_CONFLICT", "This mark was changed in another tab.")
-    if not answer.replaces and document.state not in OPEN_STATES:
+    if not sent.replaces and document.state not in OPEN_STATES:
         raise MarkError("E_CONFLICT", "You judged this document in another tab.")
-    if answer.kind == Kind.UNDO and not answer.replaces:
+    if sent.kind == Kind.UNDO and not sent.replaces:
         raise MarkError("E_FIELD", "An undo names the mark that it takes back.")
     return Mark.objects.create(
         document=document,
         assessor=assignment.assessor,
-        key=answer.key,
-        kind=answer.kind,
-        grade=answer.grade,
-        reason=answer.reason,
-        rationale=answer.rationale,
-        spans=_clean_spans(answer.spans),
-        seconds=_clean_seconds(answer.seconds),
-        by=answer.by if answer.by in Mark.By.values else Mark.By.CLICK,
+        key=sent.key,
+        kind=sent.kind,
+        grade=sent.grade,
+        reason=sent.reason,
+        rationale=sent.rationale,
+        spans=_clean_spans(sent.spans),
+        seconds=_clean_seconds(sent.seconds),
+        by=sent.by if sent.by in Mark.By.values else Mark.By.CLICK,
         guideline=assignment.assessor.assessment.guideline,
         replaces=last,
     )

@@ -56,7 +56,7 @@ class Opinions:
 
 
 @dataclass(frozen=True)
-class TopicLine:
+class TopicOfAssessors:
     """A topic with a cell per assessor, None where the assessor does not judge it."""
 
     topic: Topic
@@ -95,7 +95,7 @@ class Dispute:
 class Progress:
     """The judging of a pool as it is now; `daily` is the recent number of marks per day."""
 
-    topics: list[TopicLine]
+    topics: list[TopicOfAssessors]
     assessors: list[AssessorColumn]
     num_pooled: int
     num_graded: int
@@ -267,12 +267,12 @@ def _line_up(
     cells: Mapping[tuple[int, int], Cell],
     assessors: Iterable[AssessorColumn],
     disputes: Iterable[Dispute],
-) -> list[TopicLine]:
+) -> list[TopicOfAssessors]:
     columns = [column.assessor.pk for column in assessors]
     opinions = _count_first_opinions(assessment)
     to_settle = Counter(each.topic for each in disputes)
     return [
-        TopicLine(
+        TopicOfAssessors(
             topic=topic,
             cells=[cells.get((topic.pk, column)) for column in columns],
             opinions=opinions.get(topic.pk, Opinions()),

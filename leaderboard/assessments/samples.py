@@ -21,6 +21,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Count
 
 from evaluation.agreement import Estimate, count_opinions
+from evaluation.conventions import POOLED
 from evaluation.pooling import Place, Pool, Pooled
 from leaderboard import models
 from leaderboard.assessments.judgments import settle_marks
@@ -88,7 +89,7 @@ class SampleCheck:
 
 
 def find_machine_version(judgment_set: JudgmentSet) -> JudgmentSet | None:
-    """Return the judgments by the machine: these, or those that fill the holes of people's."""
+    """Return the judgments by the machine: these, or those that fill what people left."""
     if judgment_set.made_by == JudgmentSet.MadeBy.BOTH:
         return judgment_set.machine_version
     return judgment_set if judgment_set.made_by == JudgmentSet.MadeBy.MACHINE else None
@@ -129,7 +130,7 @@ def check_closed_samples(machine_id: int, closed: tuple[int, ...]) -> SampleChec
     both = {
         (topic, docno): (grade, grades[topic][docno])
         for (topic, docno), grade in by_people.items()
-        if grades.get(topic, {}).get(docno, -1) >= 0
+        if grades.get(topic, {}).get(docno, POOLED) != POOLED
     }
     numbers = {topic: place for place, topic in enumerate(dict.fromkeys(t for t, _ in both))}
     if not both:
@@ -263,7 +264,7 @@ def _load_undrawn(by_machine: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
         topic: {
             docno: grade
             for docno, grade in judged.items()
-            if grade >= 0 and (topic, docno) not in drawn
+            if grade != POOLED and (topic, docno) not in drawn
         }
         for topic, judged in load_grades(by_machine.pk).items()
     }

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 
 from leaderboard.collections.documents import find_documents
-from leaderboard.collections.topic_words import WORD, Piece, find_terms, stem
+from leaderboard.collections.topic_words import WORD, WordPiece, find_terms, stem
 from leaderboard.models import AssignedDocument, Topic
 
 # A longer paragraph is cut after a sentence.
@@ -17,6 +17,10 @@ WORDS_PER_PARAGRAPH = 120
 # A longer document is folded, but for the densest part and its neighbours.
 WORDS_UNFOLDED = 1500
 WORDS_PER_PART = 400
+
+# Shorter lines are not those of a wrapped paragraph; so large a share of the breaks is.
+SHORTEST_WRAPPED = 20
+MOSTLY = 0.8
 
 PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 SENTENCE_END = re.compile(r"[.!?…。؟]['\"”’)]*\s+")
@@ -28,14 +32,14 @@ class Paragraph:
 
     start: int
     text: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[WordPiece]
     words: int
     terms: frozenset[str]
     hits: int
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """Some paragraphs of a long document; folded unless they are worth reading first."""
 
     paragraphs: Sequence[Paragraph]
@@ -55,8 +59,8 @@ class Part:
 class ReadableText:
     """A document in parts.  `exists` is False if the collection does not have it."""
 
-    title: Sequence[Piece]
-    parts: Sequence[Part]
+    title: Sequence[WordPiece]
+    parts: Sequence[TextPart]
     exists: bool = True
 
     @cached_property
@@ -104,12 +108,43 @@ def make_readable(title: str, text: str, terms: frozenset[str]) -> ReadableText:
     >>> [paragraph.text for part in found.parts for paragraph in part.paragraphs], found.hits
     (['One loaf.', 'Two loaves.'], 2)
     """
-    paragraphs = [mark_words(start, words, terms) for start, words in cut_paragraphs(text)]
+    unwrapped = join_wrapped_lines(text)
+    paragraphs = [mark_words(start, words, terms) for start, words in cut_paragraphs(unwrapped)]
     if sum(paragraph.words for paragraph in paragraphs) <= WORDS_UNFOLDED:
-        parts = [Part(paragraphs, is_open=True, is_densest=False)] if paragraphs else []
+        parts = [TextPart(paragraphs, is_open=True, is_densest=False)] if paragraphs else []
     else:
         parts = fold(paragraphs)
     return ReadableText(mark_words(0, title, terms).pieces, parts)
+
+
+def join_wrapped_lines(text: str) -> str:
+    """Replace the line breaks that only keep lines short by blanks, one for one.
+
+    A break is of this kind if the next word had no room. Where most breaks of a paragraph are, it
+    was wrapped; the lines of a list, a poem or a table stay.
+
+    >>> join_wrapped_lines("The ferry to the island\\nsails at noon, and on\\nSundays at two.")
+    'The ferry to the island sails at noon, and on Sundays at two.'
+    >>> join_wrapped_lines("flour\\nwater\\nsalt")
+    'flour\\nwater\\nsalt'
+    """
+    return PARAGRAPH.sub(lambda found: _join_lines(found[0]), text)
+
+
+def _join_lines(paragraph: str) -> str:
+    lines = paragraph.split("\n")
+    width = max(map(len, lines))
+    if len(lines) == 1 or width < SHORTEST_WRAPPED:
+        return paragraph
+    firsts = [(line.split(maxsplit=1) or [""])[0] for line in lines[1:]]
+    had_no_room = [
+        len(line.rstrip()) + 1 + len(first) > width
+        for line, first in zip(lines, firsts, strict=False)
+    ]
+    if sum(had_no_room) < MOSTLY * len(had_no_room):
+        return paragraph
+    breaks = [" " if wrapped else "\n" for wrapped in had_no_room]
+    return "".join(chain.from_iterable(zip(lines, [*breaks, ""], strict=True)))
 
 
 def cut_paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -139,23 +174,23 @@ def mark_words(start: int, text: str, terms: frozenset[str]) -> Paragraph:
         words += 1
         if stem(word[0]) in terms:
             if word.start() > at:
-                pieces.append(Piece(text[at : word.start()]))
-            pieces.append(Piece(word[0], is_term=True))
+                pieces.append(WordPiece(text[at : word.start()]))
+            pieces.append(WordPiece(word[0], is_term=True))
             at = word.end()
             seen.append(stem(word[0]))
     if at < len(text):
-        pieces.append(Piece(text[at:]))
+        pieces.append(WordPiece(text[at:]))
     return Paragraph(start, text, pieces, words, frozenset(seen), len(seen))
 
 
-def fold(paragraphs: Sequence[Paragraph]) -> list[Part]:
+def fold(paragraphs: Sequence[Paragraph]) -> list[TextPart]:
     """Cut a long document into parts; the densest, its neighbours and the first are open."""
     cut = _cut_parts(paragraphs)
     densest = max(range(len(cut)), key=lambda number: _density(cut[number]))
     shown = {0, densest - 1, densest, densest + 1}
     numbered = groupby(enumerate(cut), key=lambda item: (item[0] in shown, item[0] == densest))
     return [
-        Part([paragraph for _, part in parts for paragraph in part], is_open, is_densest)
+        TextPart([paragraph for _, part in parts for paragraph in part], is_open, is_densest)
         for (is_open, is_densest), parts in numbered
     ]
 

@@ -143,7 +143,7 @@ def format_four_decimals(value: float | None) -> str:
 def format_decimals(value: float | None, decimals: int) -> str:
     if value is None or math.isnan(value):
         return MISSING
-    return f"{value:.{decimals}f}".replace("-", MINUS)
+    return f"{value:z.{decimals}f}".replace("-", MINUS)
 
 
 def _difference_head(rows: Rows, column: Column) -> str:
@@ -158,8 +158,8 @@ def _wins_head(rows: Rows, column: Column) -> str:
 
 
 def _axis_head(rows: Rows, column: Column) -> str:
-    words = f'<span class="aside">{escape(rows.board.measure)} on an axis</span>'
-    return f"{charts.column_head(rows.axis)}{words}"
+    measure = escape(rows.board.measure)
+    return f"<small>{measure} (chart)</small>{charts.column_head(rows.axis)}"
 
 
 def _strip_head(rows: Rows, column: Column) -> str:
@@ -320,7 +320,8 @@ def _wins_text(against: Difference) -> str:
 
 def _date_cell(each: Standing) -> str:
     received = each.run.received_at
-    return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
+    told = date(received) if each.run.has_pseudonym else instant(received)
+    return f'<td class="num opt" title="{told}">{day(received)}</td>'
 
 
 RANK = Column(
@@ -414,7 +415,7 @@ BASELINE_COLUMNS = (
         _difference_cells,
         ("difference",),
         _difference_values("difference"),
-        _difference_text("{:+.4f}", "difference"),
+        _difference_text("{:+z.4f}", "difference"),
         needs_baseline=True,
         head=_difference_head,
         on_phone=True,
@@ -425,7 +426,7 @@ BASELINE_COLUMNS = (
         _comparison_cells(_confidence_text),
         ("low", "high"),
         _difference_values("low", "high"),
-        _difference_text("{:+.4f} to {:+.4f}", "low", "high"),
+        _difference_text("{:+z.4f} to {:+z.4f}", "low", "high"),
         needs_baseline=True,
         is_default=False,
         head=lambda *_: "Interval<small>95 %</small>",
@@ -447,7 +448,7 @@ BASELINE_COLUMNS = (
         _comparison_cells(_effect_text),
         ("effect_size",),
         _difference_values("effect_size"),
-        _difference_text("{:+.2f}", "effect_size"),
+        _difference_text("{:+z.2f}", "effect_size"),
         needs_baseline=True,
         is_default=False,
         head=lambda *_: "Effect<small>d</small>",

@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Collection, Run, TaskPage
+from leaderboard.models import Collection, Overview, Run
 
 SAMPLE_DEPTH = 3
 # Of larger collections no page computes the digest of the docnos.
@@ -59,7 +59,7 @@ def can_download_documents(sight: Sight) -> bool:
 
 def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
     if not collection.documents:
-        if collection.source_url or collection.source_note:
+        if collection.source_link or collection.source_note:
             yield DataFile("Documents", "not on this site", licence=collection.licence)
         return
     detail = counted(collection.num_documents, "document")
@@ -127,7 +127,7 @@ def find_shared_baseline(sight: Sight) -> Run | None:
     run = sight.track.baseline
     if run is None or not run.file or not run.team.of_organisers:
         return None
-    shared = TaskPage.objects.filter(track=sight.track, shares_baseline=True).exists()
+    shared = Overview.objects.filter(track=sight.track, shares_baseline=True).exists()
     return run if shared or sight.is_organiser else None
 
 

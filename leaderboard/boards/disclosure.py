@@ -11,12 +11,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat, Lower, Substr, TruncDay
 from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
@@ -25,12 +26,12 @@ from leaderboard.boards.judges import WhoJudged, name_who_judged
 from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import (
     Assessment,
+    Benchmark,
+    BenchmarkSnapshot,
     Collection,
     Edition,
     JudgmentSet,
     Run,
-    Task,
-    TaskSnapshot,
     Team,
     Topic,
     Track,
@@ -42,20 +43,41 @@ from leaderboard.runs.facts import FILTERS
 from leaderboard.scoring.families import find_measures, match_measure, ranking_measure, select_runs
 from leaderboard.scoring.ladder import Ladder, build_ladder
 
+# Decimals of a mean in a list of runs, where all may be shown.
+DECIMALS = 4
 # Facts in fixed words and figures; links and free text can name people, places and systems.
 ANONYMOUS_FACTS = {*FILTERS, "efficiency"}
 
 
+# The moments of a run, of which a pseudonym leaves the day: the second would be known elsewhere.
+MOMENTS = ("received_at", "checked_at", "scored_at", "withdrawn_at", "disqualified_at", "hidden_at")
+
+
 def with_pseudonym(run: Run) -> Run:
-    """Return a copy of the run under the pseudonym of its team; do not save it."""
+    """Return a copy of the run under the pseudonym of its team; do not save it.
+
+    Nothing that a run on another track may share with it is left: no hash, no size, no time of day.
+    """
     other = copy(run)
+    other.has_pseudonym = True
+    # Known before its time of day goes.
+    other.is_late = run.is_late
+    for name in MOMENTS:
+        if moment := run.__dict__.get(name):
+            setattr(other, name, day_of(moment))
     other.team = copy(run.team)
     other.team.name = run.team.pseudonym
     other.tag = run.pseudonym
-    other.filename = other.description = other.withdrawn_reason = ""
+    other.size = 0
+    other.sha256 = other.filename = other.description = other.withdrawn_reason = ""
     other.metadata = {}
     other.facts = {name: fact for name, fact in run.facts.items() if name in ANONYMOUS_FACTS}
     return other
+
+
+def day_of(moment: datetime) -> datetime:
+    """Return the beginning of a day in UTC."""
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 Viewer = User | AnonymousUser
@@ -105,6 +127,12 @@ class Sight:
         return self.track.accepts_runs(team=self.team)
 
     @property
+    def can_take_part(self) -> bool:
+        """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
+        is_in = self.is_organiser or self.team is not None
+        return is_in or self.track.joining != Track.Joining.INVITATION
+
+    @property
     def accepts_late_runs(self) -> bool:
         """Whether a run that the viewer's team submits now is accepted and marked late."""
         return self.state == Track.State.CLOSED and self.accepts_runs
@@ -130,6 +158,11 @@ class Sight:
         if self.can_see_scores or self.board_edition is None:
             return None
         return self.board_edition.safe_decimals
+
+    @property
+    def shown_decimals(self) -> int:
+        """How many decimals of a mean a list of runs shows."""
+        return DECIMALS if self.decimals is None else self.decimals
 
     def round_mean(self, measure: str, mean: float | None) -> float | None:
         """Round a mean for this viewer; return None if any digit would reveal judgments."""
@@ -268,20 +301,23 @@ class Sight:
 
         The organisers' own runs do not compete and keep their names.
         """
-        known = self.is_organiser or self.owns(run) or run.team.of_organisers
-        return run if known or not self.track.hides_names else with_pseudonym(run)
+        known = self.owns(run) or run.team.of_organisers
+        return run if known or not self.hides_names else with_pseudonym(run)
 
-    def find_runs_by_tag(self, text: str, most: int) -> list[Run]:
-        """Find runs whose shown tag contains the text."""
-        if self.is_organiser or not self.track.hides_names:
-            return list(self.runs().filter(tag__icontains=text)[:most])
-        shown = (self.with_shown_name(run) for run in self.runs())
-        return [run for run in shown if text.casefold() in run.tag.casefold()][:most]
+    @property
+    def hides_names(self) -> bool:
+        """Whether this viewer sees pseudonyms of the teams and runs of others."""
+        return self.track.hides_names and not self.is_organiser
+
+    def with_arrival(self, runs: RunQuerySet) -> RunQuerySet:
+        """Return runs with their `arrival`; under pseudonyms its day, so no order tells more."""
+        moment = TruncDay("received_at", tzinfo=UTC) if self.hides_names else F("received_at")
+        return runs.annotate(arrival=moment)
 
     @property
     def can_see_snapshots(self) -> bool:
         """Whether frozen boards may be shown: they contain every score and the names."""
-        return self.can_see_scores and (self.is_organiser or not self.track.hides_names)
+        return self.can_see_scores and not self.hides_names
 
     def can_see_file(self, run: Run) -> bool:
         """Whether the file and problems of a run may be shown: its team and organisers see them."""
@@ -373,10 +409,26 @@ def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
     ]
 
 
+def find_runs_by_tag(sights: Sequence[Sight], text: str, most: int) -> list[Run]:
+    """Find runs of these tracks whose shown tag contains the text, in one query."""
+    own = Q(team__in=[sight.team for sight in sights if sight.team is not None])
+    organised = Q(track__in=[sight.track for sight in sights if sight.is_organiser])
+    shown = Q(track__in=[sight.track for sight in sights if sight.can_see_means]) & ON_THE_BOARD
+    hidden = Q(track__in=[sight.track for sight in sights if sight.hides_names])
+    has_pseudonym = hidden & ~own & ~Q(team__of_organisers=True)
+    pseudonym = Concat(Lower("team__alias"), Value("-"), Substr("pk", 1, 4))
+    named = (Q(tag__icontains=text) & ~has_pseudonym) | (Q(name__icontains=text) & has_pseudonym)
+    found = Run.objects.alias(name=pseudonym).filter(own | organised | shown).filter(named)
+    sight_by_track = {sight.track.pk: sight for sight in sights}
+    # An order by the tag or the time would tell more than a pseudonym.
+    ordered = found.select_related("team", "track").order_by("track__name", "pk")
+    return [sight_by_track[run.track_id].with_shown_name(run) for run in ordered[:most]]
+
+
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """Return the viewer's view of a track; raise 404 if the track may not be known."""
     tracks = Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team", "task_place__task"),
+        *("collection", "judgment_set", "baseline__team", "benchmark_place__benchmark"),
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     track = tracks.filter(slug=slug).first()
@@ -386,10 +438,10 @@ def track_or_404(viewer: Viewer, slug: str) -> Sight:
 
 
 @dataclass(frozen=True)
-class TaskSight:
-    """One viewer's view of a task: the views of the tracks that this viewer may know, in order."""
+class BenchmarkSight:
+    """One viewer's view of a benchmark: of the tracks that this viewer may know, in order."""
 
-    task: Task
+    benchmark: Benchmark
     viewer: Viewer
     is_organiser: bool
     sights: tuple[Sight, ...]
@@ -397,70 +449,88 @@ class TaskSight:
     @property
     def phases(self) -> list[str]:
         """The names of its phases in order; "" is the phase of tracks without a name for it."""
-        return list(dict.fromkeys(sight.track.task_place.phase for sight in self.sights))
+        return list(dict.fromkeys(sight.track.benchmark_place.phase for sight in self.sights))
+
+    @property
+    def accepts_runs(self) -> bool:
+        """Whether a track accepts runs of the viewer's team."""
+        return any(sight.accepts_runs for sight in self.sights)
+
+    @property
+    def can_take_part(self) -> bool:
+        """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
+        is_in = self.is_organiser or bool(self.own_teams)
+        return is_in or self.benchmark.joining != Track.Joining.INVITATION
 
     @property
     def own_teams(self) -> set[int]:
-        """The ids of the viewer's team of the task."""
+        """The ids of the viewer's team of the benchmark."""
         teams = (sight.team for sight in self.sights)
-        return {team.task_team_id for team in teams if team is not None and team.task_team_id}
+        return {
+            team.benchmark_team_id for team in teams if team is not None and team.benchmark_team_id
+        }
 
     def shows(self, sight: Sight) -> bool:
-        """Whether the scores of a track may stand on the board of the task.
+        """Whether the scores of a track may stand on the board of the benchmark.
 
         Where a track hides names from this viewer, its runs would be known by those that the same
         system has on other tracks, so that it stands apart until its release.
         """
-        hides_names = sight.track.hides_names and not sight.is_organiser
-        return sight.board_edition is not None and not hides_names
+        return sight.board_edition is not None and not sight.hides_names
 
 
-def task_or_404(viewer: Viewer, slug: str) -> TaskSight:
-    """Return the viewer's view of a task; raise 404 if the task may not be known."""
-    task = Task.objects.visible_to(viewer).select_related("baseline").filter(slug=slug).first()
-    if task is None:
-        raise Http404("no such task")
-    return task_sight_of(task, viewer)
+def benchmark_or_404(viewer: Viewer, slug: str) -> BenchmarkSight:
+    """Return the viewer's view of a benchmark; raise 404 if the benchmark may not be known."""
+    benchmark = (
+        Benchmark.objects.visible_to(viewer).select_related("baseline").filter(slug=slug).first()
+    )
+    if benchmark is None:
+        raise Http404("no such benchmark")
+    return benchmark_sight_of(benchmark, viewer)
 
 
-def task_sight_of(task: Task, viewer: Viewer, by_badge: bool = False) -> TaskSight:
-    """Return the viewer's view of a task; the code of its badge opens all but drafts."""
+def benchmark_sight_of(
+    benchmark: Benchmark, viewer: Viewer, by_badge: bool = False
+) -> BenchmarkSight:
+    """Return the viewer's view of a benchmark; the code of its badge opens all but drafts."""
     visible = Track.objects.visible_to(viewer).values("pk")
     if by_badge:
         visible = Track.objects.opened().values("pk")
-    sights = tuple(sights_of(_load_tracks(task, visible), viewer))
-    return TaskSight(task, viewer, task.is_organised_by(viewer), sights)
+    sights = tuple(sights_of(_load_tracks(benchmark, visible), viewer))
+    return BenchmarkSight(benchmark, viewer, benchmark.is_organised_by(viewer), sights)
 
 
-def shared_task_sight(task: Task) -> TaskSight:
-    """Return what all who may know the tracks of a task see of it alike.
+def shared_benchmark_sight(benchmark: Benchmark) -> BenchmarkSight:
+    """Return what all who may know the tracks of a benchmark see of it alike.
 
     It has no draft, and no track that hides a score or a name from somebody.
     """
-    opened = _load_tracks(task, Track.objects.opened().values("pk"))
+    opened = _load_tracks(benchmark, Track.objects.opened().values("pk"))
     nobody = AnonymousUser()
     sights = [sight for sight in sights_of(opened, nobody) if sight.can_see_snapshots]
-    return TaskSight(task, nobody, False, tuple(sights))
+    return BenchmarkSight(benchmark, nobody, False, tuple(sights))
 
 
-def visible_task_snapshots(sight: TaskSight) -> QuerySet[TaskSnapshot]:
-    """Return the frozen boards of a task whose tracks all show their snapshots to this viewer."""
-    of_editions = TaskSnapshot.editions.through.objects.filter(tasksnapshot__task=sight.task)
+def visible_benchmark_snapshots(sight: BenchmarkSight) -> QuerySet[BenchmarkSnapshot]:
+    """Return the frozen boards of a benchmark on which this viewer sees every track's snapshots."""
+    of_editions = BenchmarkSnapshot.editions.through.objects.filter(
+        benchmarksnapshot__benchmark=sight.benchmark
+    )
     frozen = Track.objects.filter(editions__in=of_editions.values("edition")).distinct()
     known = frozen.filter(pk__in=Track.objects.visible_to(sight.viewer).values("pk"))
     shown = [
         seen.track.pk for seen in sights_of(list(known), sight.viewer) if seen.can_see_snapshots
     ]
     hidden = of_editions.exclude(edition__track__in=shown)
-    return sight.task.snapshots.exclude(pk__in=hidden.values("tasksnapshot"))
+    return sight.benchmark.snapshots.exclude(pk__in=hidden.values("benchmarksnapshot"))
 
 
-def _load_tracks(task: Task, known: QuerySet[Track, Any]) -> list[Track]:
-    """Return those tracks of a task, in order, with what their views read."""
-    tracks = task.tracks().filter(pk__in=known)
+def _load_tracks(benchmark: Benchmark, known: QuerySet[Track, Any]) -> list[Track]:
+    """Return those tracks of a benchmark, in order, with what their views read."""
+    tracks = benchmark.tracks().filter(pk__in=known)
     return list(
         tracks.select_related(
-            *("task_place", "collection", "judgment_set", "baseline__team"),
+            *("benchmark_place", "collection", "judgment_set", "baseline__team"),
             *("edition__judgment_set", "public_edition__judgment_set"),
         )
     )

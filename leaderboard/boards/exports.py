@@ -142,7 +142,7 @@ def render_json(board: Board, columns: Columns) -> str:
         "judged_by": board.who_judged.full_text or None,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
-        "question": board.family,
+        "family": board.family,
         "test": board.test,
         "standings": standings,
     }

@@ -1,7 +1,7 @@
-"""Pages that are made once and kept: the same for all who see the same of a track or a task.
+"""Pages that are made once and kept: the same for all who see the same of a track or a benchmark.
 
 A page is kept under everything that it depends on.  What belongs to one person or passes with time
-is a hole in it, which is filled for each reader.
+is a gap in it, which is filled for each reader.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
 
 import evaluation
-from leaderboard.boards.versions import Seen
-from leaderboard.display import holes
+from leaderboard.boards.page_keys import Seen
+from leaderboard.display import page_gaps
 from leaderboard.display.numbers import describe_time_taken, distance
-from leaderboard.infrastructure import kept_answers
-from leaderboard.infrastructure.kept_answers import KeptAnswer
+from leaderboard.infrastructure import page_store
 from leaderboard.infrastructure.packed_texts import pack
+from leaderboard.infrastructure.page_store import KeptPage
 
 View = Callable[..., HttpResponseBase]
 Look = Callable[..., Seen | None]
@@ -82,10 +82,10 @@ def find_or_make(
         if seen is None or seen.is_stalled:
             return make()
         reader, key = Reader(request, seen), _key_of(request, seen)
-        found = kept_answers.find(key)
+        found = page_store.find(key)
         if found is not None:
             return reader.respond(found)
-        with kept_answers.turn_to_make(key) as turn:
+        with page_store.turn_to_make(key) as turn:
             if not turn.waited:
                 return _make(reader, key, look, make)
     return make()
@@ -108,24 +108,24 @@ def _make(
     make: Callable[[], HttpResponseBase],
 ) -> HttpResponseBase:
     """Make an answer, and keep it if nothing that it depends on changed meanwhile."""
-    with holes.leaving_holes() as word:
+    with page_gaps.leaving_gaps() as word:
         response = _read_short_file(make())
     if response.streaming:
         return response
     assert isinstance(response, HttpResponse)
     texts, left = word.split(response.content)
     if response.status_code != 200 or response.has_header("Cache-Control") or response.cookies:
-        response.content = holes.join(texts, [reader.fill(hole) for hole in left])
+        response.content = page_gaps.join(texts, [reader.fill(gap) for gap in left])
         return response
-    made = KeptAnswer(
+    made = KeptPage(
         headers={name: response[name] for name in OWN_HEADERS if name in response},
         digest=hashlib.sha256(response.content.replace(word.word.encode(), b"")).hexdigest(),
         texts=[pack(text) for text in texts],
-        holes=[(hole.name, hole.value) for hole in left],
+        gaps=[(gap.name, gap.value) for gap in left],
     )
     now = look()
     if now is not None and now.key == reader.seen.key:
-        kept_answers.keep(key, made)
+        page_store.keep(key, made)
     return reader.respond(made)
 
 
@@ -190,14 +190,14 @@ setting_changed.connect(forget_release)
 
 @dataclass(frozen=True)
 class Reader:
-    """Who asks for a page; fills its holes."""
+    """Who asks for a page; fills its gaps."""
 
     request: HttpRequest
     seen: Seen
 
-    def respond(self, answer: KeptAnswer) -> HttpResponse:
+    def respond(self, answer: KeptPage) -> HttpResponse:
         """Return the answer for this reader, or 304 if the reader has it already."""
-        left = [holes.Hole(*hole) for hole in answer.holes]
+        left = [page_gaps.PageGap(*gap) for gap in answer.gaps]
         is_packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
         etag = self._etag_of(answer, left, is_packed)
         asked = parse_etags(self.request.headers.get("If-None-Match", ""))
@@ -212,30 +212,31 @@ class Reader:
         patch_cache_control(response, no_cache=True)
         if self.seen.viewer.is_authenticated:
             patch_cache_control(response, private=True)
+        self.request.reads_notice = self.seen.num_unread > 0  # type: ignore[attr-defined]
         return response
 
     def _print_answer(
-        self, answer: KeptAnswer, left: Iterable[holes.Hole], is_packed: bool
+        self, answer: KeptPage, left: Iterable[page_gaps.PageGap], is_packed: bool
     ) -> HttpResponse:
-        filled = [self.fill(hole) for hole in left]
+        filled = [self.fill(gap) for gap in left]
         if not is_packed:
-            return HttpResponse(holes.join(answer.plain_texts, filled), headers=answer.headers)
+            return HttpResponse(page_gaps.join(answer.plain_texts, filled), headers=answer.headers)
         packed = {**answer.headers, "Content-Encoding": "gzip"}
         return HttpResponse(answer.as_gzip(filled), headers=packed)
 
-    def _etag_of(self, answer: KeptAnswer, left: Iterable[holes.Hole], is_packed: bool) -> str:
-        filled = [self._identify(hole) for hole in left]
+    def _etag_of(self, answer: KeptPage, left: Iterable[page_gaps.PageGap], is_packed: bool) -> str:
+        filled = [self._identify(gap) for gap in left]
         shown = [release_digest(), answer.headers, answer.digest, is_packed, filled]
         return f'"{hashlib.sha256(json.dumps(shown, default=str).encode()).hexdigest()[:32]}"'
 
-    def fill(self, hole: holes.Hole) -> bytes:
-        """Print what a hole has for this reader, now."""
-        return str(self._print(hole)).encode()
+    def fill(self, gap: page_gaps.PageGap) -> bytes:
+        """Print what a gap has for this reader, now."""
+        return str(self._print(gap)).encode()
 
-    def _print(self, hole: holes.Hole) -> str:
-        match hole.name:
+    def _print(self, gap: page_gaps.PageGap) -> str:
+        match gap.name:
             case "distance":
-                return distance(datetime.fromisoformat(hole.value))
+                return distance(datetime.fromisoformat(gap.value))
             case "answered":
                 return describe_time_taken(self.request)
             case "token":
@@ -243,14 +244,14 @@ class Reader:
             case "account":
                 about = {"num_unread": self.seen.num_unread, "csrf_token": get_token(self.request)}
                 return render_to_string("_account.html", {"user": self.request.user, **about})
-        raise ValueError(f"unknown hole {hole.name}")
+        raise ValueError(f"unknown gap {gap.name}")
 
-    def _identify(self, hole: holes.Hole) -> object:
-        """Return what a hole shows, without what differs in every answer."""
-        match hole.name:
+    def _identify(self, gap: page_gaps.PageGap) -> object:
+        """Return what a gap shows, without what differs in every answer."""
+        match gap.name:
             case "distance":
                 # The number of seconds is for the script, which goes on counting.
-                return self._print(hole).split(">", 1)[1]
+                return self._print(gap).split(">", 1)[1]
             case "answered":
                 return ""
             case "token":
@@ -258,7 +259,7 @@ class Reader:
             case "account":
                 user = self.request.user
                 return user.pk, user.get_username(), self.seen.num_unread, self._secret
-        raise ValueError(f"unknown hole {hole.name}")
+        raise ValueError(f"unknown gap {gap.name}")
 
     @property
     def _secret(self) -> str:

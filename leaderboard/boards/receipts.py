@@ -81,6 +81,7 @@ TITLES = {
     "W_UNJUDGED": "Judged document not in the collection",
     "W_UNKNOWN_DOC": "Document not in the collection",
     "W_UPSIDE_DOWN": "Scores increase with rank",
+    "W_MAYBE_RANKS": "Scores may be ranks",
     "W_XML": "Invalid XML read as TREC topics",
 }
 

@@ -22,6 +22,11 @@ from leaderboard.models import (
     Assessor,
     AssignedDocument,
     AuditEvent,
+    Benchmark,
+    BenchmarkComparison,
+    BenchmarkSnapshot,
+    BenchmarkTeam,
+    BenchmarkTrack,
     Collection,
     Comparison,
     Edition,
@@ -30,6 +35,7 @@ from leaderboard.models import (
     MachineCard,
     Membership,
     Milestone,
+    Overview,
     Pool,
     Run,
     Score,
@@ -38,12 +44,6 @@ from leaderboard.models import (
     Snapshot,
     System,
     SystemVersion,
-    Task,
-    TaskComparison,
-    TaskPage,
-    TaskSnapshot,
-    TaskTeam,
-    TaskTrack,
     Team,
     Topic,
     Track,
@@ -65,11 +65,13 @@ OF_SCORE_SET = (
 )
 OF_COLLECTION = "SELECT id FROM leaderboard_track WHERE collection_id = {row}.collection_id"
 AS_COLLECTION = "SELECT id FROM leaderboard_track WHERE collection_id = {row}.id"
-OF_TASK = "SELECT track_id AS id FROM leaderboard_tasktrack WHERE task_id = {row}.task_id"
-AS_TASK = "SELECT track_id AS id FROM leaderboard_tasktrack WHERE task_id = {row}.id"
+OF_BENCHMARK = (
+    "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.benchmark_id"
+)
+AS_BENCHMARK = "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.id"
 OF_SYSTEM = (
     "SELECT place.track_id AS id FROM leaderboard_system made "
-    "JOIN leaderboard_tasktrack place ON place.task_id = made.task_id "
+    "JOIN leaderboard_benchmarktrack place ON place.benchmark_id = made.benchmark_id "
     "WHERE made.id = {row}.system_id"
 )
 OF_ASSESSMENT = "SELECT track_id AS id FROM leaderboard_assessment WHERE id = {row}.assessment_id"
@@ -137,14 +139,14 @@ SHOWN = (
     Shown(Snapshot, OF_TRACK),
     Shown(Announcement, OF_TRACK),
     Shown(Milestone, OF_TRACK),
-    Shown(TaskPage, OF_TRACK),
-    Shown(TaskTrack, OF_TRACK),
-    Shown(Task, AS_TASK),
-    Shown(Task.co_organisers.through, OF_TASK),
-    Shown(TaskTeam, OF_TASK),
-    Shown(TaskComparison, OF_TASK),
-    Shown(TaskSnapshot, OF_TASK),
-    Shown(System, OF_TASK),
+    Shown(Overview, OF_TRACK),
+    Shown(BenchmarkTrack, OF_TRACK),
+    Shown(Benchmark, AS_BENCHMARK),
+    Shown(Benchmark.co_organisers.through, OF_BENCHMARK),
+    Shown(BenchmarkTeam, OF_BENCHMARK),
+    Shown(BenchmarkComparison, OF_BENCHMARK),
+    Shown(BenchmarkSnapshot, OF_BENCHMARK),
+    Shown(System, OF_BENCHMARK),
     Shown(SystemVersion, OF_SYSTEM, {"announced_at": BOOKKEEPING}),
     Shown(
         AuditEvent,
@@ -196,6 +198,7 @@ UNSHOWN = {
     "Notice": "personal",
     "OrderTrial": "only the pages of the judging show it",
     "PracticeDocument": "only the pages of the judging show it",
+    "PagesCopy": "only its organisers' page shows it",
     "PartialUpload": "it is no run yet",
     "UploadPiece": "it is no run yet",
     "SentForm": BOOKKEEPING,

@@ -52,7 +52,7 @@ AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"
 
 
 @dataclass(frozen=True)
-class Choice:
+class BoardChoice:
     """A reader's choices for a board; unknown values fall back to the track's defaults."""
 
     measure: str = ""
@@ -134,7 +134,7 @@ class Board:
     edition: Edition
     measure: str
     measures: list[str]
-    choice: Choice
+    choice: BoardChoice
     standings: list[Standing]
     shown: list[Standing]
     baseline: Run | None
@@ -216,7 +216,7 @@ class Board:
     @property
     def uses_pseudonyms(self) -> bool:
         """Whether this viewer sees pseudonyms instead of the teams' names."""
-        return self.sight.track.hides_names and not self.sight.is_organiser
+        return self.sight.hides_names
 
     @property
     def decimals(self) -> int:
@@ -357,22 +357,22 @@ def decide_pair(board: Board, a: Run, b: Run) -> PairTest:
     return PairTest(against, AGAINST_ALL, not board.compares_all)
 
 
-def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
+def find_board(sight: Sight, choice: BoardChoice | None = None) -> Board | None:
     """Return the board of a track with its scores; None if the viewer may not see them."""
     return find_visible_board(sight, choice) if sight.can_see_scores else None
 
 
-def find_untested_board(sight: Sight, choice: Choice | None = None) -> Board | None:
+def find_untested_board(sight: Sight, choice: BoardChoice | None = None) -> Board | None:
     """Return the board without its tests, for pages that show none."""
     return find_visible_board(sight, choice, tested=False) if sight.can_see_scores else None
 
 
-def find_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
+def find_board_with(sight: Sight, choice: BoardChoice, *run_ids: str) -> Board | None:
     """Return a board with these runs; None if the viewer may not see its scores."""
     return find_visible_board_with(sight, choice, *run_ids) if sight.can_see_scores else None
 
 
-def find_visible_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
+def find_visible_board_with(sight: Sight, choice: BoardChoice, *run_ids: str) -> Board | None:
     """Return the board if it has these runs, otherwise the board of all runs."""
     board = find_visible_board(sight, choice)
     if board is None or all(board.standing_with(run_id) for run_id in run_ids):
@@ -381,7 +381,7 @@ def find_visible_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Boar
 
 
 def find_visible_board(
-    sight: Sight, choice: Choice | None = None, *, tested: bool = True
+    sight: Sight, choice: BoardChoice | None = None, *, tested: bool = True
 ) -> Board | None:
     """Return the board as this viewer may see it, possibly with rounded means, or None.
 
@@ -395,7 +395,7 @@ def find_visible_board(
     runs = {run.pk: run for run in sight.select_board_runs(edition, scored)}
     measured = _visible_means(sight, load_means(edition), runs)
     measures = _complete_measures(sight.track, measured.means.values())
-    choice = _valid_choice(choice or Choice(), sight, measures)
+    choice = _valid_choice(choice or BoardChoice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
     family = family_ids(sight.track, scored, runs.values())
     tests = BoardTests()
@@ -424,7 +424,7 @@ def _complete_measures(track: Track, means: Iterable[Mapping[str, object]]) -> l
     return wanted or sorted(made)
 
 
-def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
+def _valid_choice(choice: BoardChoice, sight: Sight, measures: list[str]) -> BoardChoice:
     track = sight.track
     home = ranking_measure(track, measures)
     measure = match_measure(choice.measure, measures) or home
@@ -448,7 +448,11 @@ def _load_runs(sight: Sight, edition: Edition) -> list[Run]:
 
 
 def _compare(
-    edition: Edition, choice: Choice, runs: dict[str, Run], family: tuple[str, ...], tested: bool
+    edition: Edition,
+    choice: BoardChoice,
+    runs: dict[str, Run],
+    family: tuple[str, ...],
+    tested: bool,
 ) -> BoardTests:
     """Make the tests of the question asked: against the baseline if there is one, or all pairs."""
     measure = choice.measure
@@ -571,7 +575,7 @@ def assign_ranks(values: Sequence[float | None]) -> list[int | None]:
     return ranks
 
 
-def _filter_and_sort(standings: list[Standing], choice: Choice) -> list[Standing]:
+def _filter_and_sort(standings: list[Standing], choice: BoardChoice) -> list[Standing]:
     """Apply the reader's filters and order; ranks and family do not change."""
     if not choice.has_filters and not choice.is_sorted:
         return standings
@@ -587,7 +591,7 @@ def _filter_and_sort(standings: list[Standing], choice: Choice) -> list[Standing
 
 
 @dataclass(frozen=True)
-class Order:
+class ColumnOrder:
     """How a column is sorted: the key, None if missing, and whether the largest comes first."""
 
     key: Callable[[Standing], Any]
@@ -599,31 +603,31 @@ def _difference_key(name: str) -> Callable[[Standing], Any]:
 
 
 ORDERS = {
-    "rank": Order(lambda standing: standing.rank),
-    "interval": Order(lambda standing: standing.interval),
-    "run": Order(lambda standing: str(standing.run).casefold()),
-    "team": Order(lambda standing: standing.run.team.name.casefold()),
-    "type": Order(lambda standing: str(standing.run.kind)),
-    "judged": Order(lambda standing: standing.judged_at_10, is_descending=True),
-    "difference": Order(_difference_key("difference"), is_descending=True),
-    "confidence": Order(_difference_key("low"), is_descending=True),
-    "p": Order(_difference_key("p_adjusted")),
-    "effect": Order(_difference_key("effect_size"), is_descending=True),
-    "wins": Order(_difference_key("wins"), is_descending=True),
-    "date": Order(lambda standing: standing.run.received_at, is_descending=True),
+    "rank": ColumnOrder(lambda standing: standing.rank),
+    "interval": ColumnOrder(lambda standing: standing.interval),
+    "run": ColumnOrder(lambda standing: str(standing.run).casefold()),
+    "team": ColumnOrder(lambda standing: standing.run.team.name.casefold()),
+    "type": ColumnOrder(lambda standing: str(standing.run.kind)),
+    "judged": ColumnOrder(lambda standing: standing.judged_at_10, is_descending=True),
+    "difference": ColumnOrder(_difference_key("difference"), is_descending=True),
+    "confidence": ColumnOrder(_difference_key("low"), is_descending=True),
+    "p": ColumnOrder(_difference_key("p_adjusted")),
+    "effect": ColumnOrder(_difference_key("effect_size"), is_descending=True),
+    "wins": ColumnOrder(_difference_key("wins"), is_descending=True),
+    "date": ColumnOrder(lambda standing: standing.run.received_at, is_descending=True),
 }
 
 
-def find_order_of(column: str) -> Order:
+def find_order_of(column: str) -> ColumnOrder:
     """Return how a column sorts the board: one of ORDERS, or a measure with its best first."""
     if column in ORDERS:
         return ORDERS[column]
-    return Order(
+    return ColumnOrder(
         lambda standing: standing.scores[column], is_descending=parse_measure(column).direction > 0
     )
 
 
-def _sort(shown: list[Standing], choice: Choice) -> list[Standing]:
+def _sort(shown: list[Standing], choice: BoardChoice) -> list[Standing]:
     """Sort by the chosen column; equal lines keep the order of ranks, missing ones come last."""
     order = find_order_of(choice.sorted_by)
     known = [standing for standing in shown if order.key(standing) is not None]
@@ -644,7 +648,7 @@ def _carry_breaks(shown: list[Standing], standings: list[Standing]) -> list[Stan
     ]
 
 
-def _matches(standing: Standing, choice: Choice) -> bool:
+def _matches(standing: Standing, choice: BoardChoice) -> bool:
     run, text, wanted = standing.run, choice.text.casefold(), choice.facts.items()
     return (
         (not choice.team or run.team.name == choice.team)

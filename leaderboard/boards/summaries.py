@@ -28,7 +28,7 @@ from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedPlace:
     """A run on a board; `rank` is None if the measure is undefined for it."""
 
     run: Run
@@ -46,7 +46,7 @@ class BoardSummary:
 
     sight: Sight
     edition: Edition
-    places: list[Place]
+    places: list[RankedPlace]
 
     @property
     def num_teams(self) -> int:
@@ -57,12 +57,12 @@ class BoardSummary:
         return self.sight.decimals or 3
 
     @property
-    def leader(self) -> Place | None:
+    def leader(self) -> RankedPlace | None:
         first = self.places[:1]
         return first[0] if first and first[0].rank is not None else None
 
     @cached_property
-    def by_run(self) -> dict[str, Place]:
+    def by_run(self) -> dict[str, RankedPlace]:
         return {place.run.pk: place for place in self.places}
 
 
@@ -120,7 +120,7 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
     on_board = len(family) == len(runs)
     ranks = assign_ranks([means[run.pk] for run in runs])
     places = [
-        Place(
+        RankedPlace(
             run=run,
             rank=rank,
             mean=means[run.pk],

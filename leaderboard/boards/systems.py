@@ -1,4 +1,4 @@
-"""Systems of a task as a viewer may see them: their versions, and the runs of each by track."""
+"""Systems as a viewer may see them: their versions, and the runs of each by track."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.http import Http404
 
-from leaderboard.boards.disclosure import Sight, TaskSight
+from leaderboard.boards.disclosure import BenchmarkSight, Sight
 from leaderboard.models import Edition, Run, System, SystemVersion, Team
+from leaderboard.models.benchmarks import SystemQuerySet
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
-from leaderboard.models.tasks import SystemQuerySet
 from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.version_verdicts import (
     VersionVerdict,
@@ -43,7 +43,7 @@ class TrackCell:
 
 @dataclass(frozen=True)
 class VisibleVersion:
-    """A version with a cell for every track that the viewer may know, in the task's order."""
+    """A version with a cell for every track that the viewer may know, in the benchmark's order."""
 
     version: SystemVersion
     cells: list[TrackCell]
@@ -62,7 +62,7 @@ class VisibleVersion:
 
     @property
     def commit_link(self) -> str:
-        return self.version.system.task.link_of_commit(self.version.commit)
+        return self.version.system.benchmark.link_of_commit(self.version.commit)
 
     @property
     def commit(self) -> str:
@@ -83,7 +83,7 @@ class VisibleSystem:
         return next(iter(self.versions), None)
 
 
-def visible_runs_of_systems(sight: TaskSight) -> RunQuerySet:
+def visible_runs_of_systems(sight: BenchmarkSight) -> RunQuerySet:
     """Return the runs of systems that exist for this viewer, known as runs of one system.
 
     Where a track hides names, a run of others stands apart: its system would name its team.
@@ -95,22 +95,22 @@ def visible_runs_of_systems(sight: TaskSight) -> RunQuerySet:
             seen |= of_track
         elif sight.shows(track_sight):
             seen |= of_track & ON_THE_BOARD
-    seen |= Q(team__task_team__in=sight.own_teams) & Q(
+    seen |= Q(team__benchmark_team__in=sight.own_teams) & Q(
         track__in=[track_sight.track for track_sight in sight.sights]
     )
-    return Run.objects.filter(seen, version__system__task=sight.task)
+    return Run.objects.filter(seen, version__system__benchmark=sight.benchmark)
 
 
-def visible_systems(sight: TaskSight) -> SystemQuerySet:
+def visible_systems(sight: BenchmarkSight) -> SystemQuerySet:
     """Return the systems with a run that this viewer may see; organisers and teams see theirs."""
-    systems = System.objects.filter(task=sight.task)
+    systems = System.objects.filter(benchmark=sight.benchmark)
     if sight.is_organiser:
         return systems
     shown = visible_runs_of_systems(sight).values("version__system")
     return systems.filter(Q(pk__in=shown) | Q(team__in=sight.own_teams))
 
 
-def load_systems(sight: TaskSight, systems: Iterable[System]) -> list[VisibleSystem]:
+def load_systems(sight: BenchmarkSight, systems: Iterable[System]) -> list[VisibleSystem]:
     """Return these systems as the viewer may see them, with as few queries as for one."""
     systems = list(systems)
     runs = visible_runs_of_systems(sight).filter(version__system__in=systems)
@@ -128,7 +128,7 @@ def load_systems(sight: TaskSight, systems: Iterable[System]) -> list[VisibleSys
         system = next(one for one in systems if one.pk == version.system_id)
         if not found and not sight.is_organiser and system.team_id not in own:
             continue
-        version.system, system.task = system, sight.task
+        version.system, system.benchmark = system, sight.benchmark
         cells = [means.cell(seen, found.get(seen.track.pk)) for seen in sight.sights]
         versions[system.pk].append(VisibleVersion(version, cells))
     names = _load_team_names(sight)
@@ -138,17 +138,20 @@ def load_systems(sight: TaskSight, systems: Iterable[System]) -> list[VisibleSys
     ]
 
 
-def _load_team_names(sight: TaskSight) -> dict[int, str]:
-    tracks = [seen.track for seen in sight.sights]
-    teams = Team.objects.filter(track__in=tracks).exclude(task_team=None)
-    return dict(teams.values_list("task_team", "name"))
+def _load_team_names(sight: BenchmarkSight) -> dict[int, str]:
+    """Return the names of teams that the viewer may know, from tracks that hide none."""
+    known = Q(track__in=[seen.track for seen in sight.sights if not seen.hides_names])
+    teams = Team.objects.filter(known | Q(benchmark_team__in=sight.own_teams)).exclude(
+        benchmark_team=None
+    )
+    return dict(teams.values_list("benchmark_team", "name"))
 
 
 class _Means:
-    """The cells of a task's tracks; the means of a track are read once."""
+    """The cells of a benchmark's tracks; the means of a track are read once."""
 
-    def __init__(self, sight: TaskSight) -> None:
-        self.task = sight.task
+    def __init__(self, sight: BenchmarkSight) -> None:
+        self.benchmark = sight.benchmark
         self.read: dict[int, dict[str, float | None]] = {}
 
     def cell(self, sight: Sight, run: Run | None) -> TrackCell:
@@ -156,7 +159,7 @@ class _Means:
             return TrackCell(sight)
         run.track = sight.track
         state, edition = sight.state_of(run), sight.board_edition
-        measure = find_measure(self.task.measure, sight.track)
+        measure = find_measure(self.benchmark.measure, sight.track)
         if edition is None or not measure or not sight.can_see_means_of(run):
             return TrackCell(sight, run, state)
         if edition.pk not in self.read:
@@ -165,7 +168,7 @@ class _Means:
         return TrackCell(sight, run, state, measure, mean)
 
 
-def system_or_404(sight: TaskSight, system_id: int) -> VisibleSystem:
+def system_or_404(sight: BenchmarkSight, system_id: int) -> VisibleSystem:
     """Return a system that the viewer may see, or raise 404."""
     system = visible_systems(sight).filter(pk=system_id).first()
     if system is None:
@@ -173,7 +176,7 @@ def system_or_404(sight: TaskSight, system_id: int) -> VisibleSystem:
     return load_systems(sight, [system])[0]
 
 
-def version_or_404(sight: TaskSight, system_id: int, label: str) -> VisibleVersion:
+def version_or_404(sight: BenchmarkSight, system_id: int, label: str) -> VisibleVersion:
     """Return a version of a system that the viewer may see, or raise 404."""
     versions = system_or_404(sight, system_id).versions
     found = next((seen for seen in versions if seen.version.label == label), None)
@@ -182,12 +185,12 @@ def version_or_404(sight: TaskSight, system_id: int, label: str) -> VisibleVersi
     return found
 
 
-def find_verdict(sight: TaskSight, version: SystemVersion) -> VersionVerdict | None:
+def find_verdict(sight: BenchmarkSight, version: SystemVersion) -> VersionVerdict | None:
     """Compare a version with main over the tracks whose scores this viewer sees."""
     return compare_version(version, list(_scored_editions(sight)))
 
 
-def _scored_editions(sight: TaskSight) -> Iterable[Edition]:
+def _scored_editions(sight: BenchmarkSight) -> Iterable[Edition]:
     for seen in sight.sights:
         if seen.edition is not None and sight.shows(seen):
             seen.edition.track = seen.track

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
+from leaderboard.infrastructure.logs import log_failure
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Collection
 from leaderboard.models.collections import ImportState
@@ -23,7 +24,8 @@ def record_missing_checksums() -> None:
     without = Q(topics_sha256="") & ~Q(topics_file="")
     without |= Q(documents_sha256="") & ~Q(documents_file="")
     for collection in Collection.objects.filter(without, state=ImportState.READY):
-        record_checksums(collection)
+        with log_failure(f"computing the checksums of collection {collection.slug}"):
+            record_checksums(collection)
 
 
 def _digest(collection: Collection, part: str) -> str:

@@ -37,7 +37,7 @@ HASH_TYPE, BLOCK_NUMBER_TYPE = np.dtype("<u8"), np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocumentBlock:
     start: int
     length: int
     documents: int
@@ -47,11 +47,11 @@ def write_documents(documents: Iterable[Document], file: BinaryIO) -> int:
     """Write documents into a file with bounded memory; return their number."""
     file.write(MAGIC)
     start = len(MAGIC)
-    blocks: list[Block] = []
+    blocks: list[DocumentBlock] = []
     for lines in _blocks_of_lines(documents):
         packed = zlib.compress(b"\n".join(lines), 6)
         file.write(packed)
-        blocks.append(Block(start, len(packed), len(lines)))
+        blocks.append(DocumentBlock(start, len(packed), len(lines)))
         start += len(packed)
     directory = zlib.compress(
         json.dumps([[block.start, block.length, block.documents] for block in blocks]).encode()
@@ -77,20 +77,20 @@ def _blocks_of_lines(documents: Iterable[Document]) -> Iterator[list[bytes]]:
         yield lines
 
 
-def read_directory(file: BinaryIO) -> list[Block]:
+def read_directory(file: BinaryIO) -> list[DocumentBlock]:
     file.seek(-TAIL, 2)
     end = file.tell()
     length = int.from_bytes(file.read(TAIL), "little")
     file.seek(end - length)
-    return [Block(*entry) for entry in json.loads(zlib.decompress(file.read(length)))]
+    return [DocumentBlock(*entry) for entry in json.loads(zlib.decompress(file.read(length)))]
 
 
-def read_lines(file: BinaryIO, block: Block) -> list[bytes]:
+def read_lines(file: BinaryIO, block: DocumentBlock) -> list[bytes]:
     file.seek(block.start)
     return zlib.decompress(file.read(block.length)).split(b"\n")
 
 
-def read_block(file: BinaryIO, block: Block) -> list[Document]:
+def read_block(file: BinaryIO, block: DocumentBlock) -> list[Document]:
     return [Document(*json.loads(line)) for line in read_lines(file, block)]
 
 
@@ -104,7 +104,7 @@ def read_docno(line: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Documents:
+class DocumentStore:
     """The documents of a ready collection.
 
     `keys` are the sorted hashes of the docnos, `blocks_of_keys` the number of the block of each.
@@ -112,7 +112,7 @@ class Documents:
     """
 
     name: str
-    blocks: list[Block]
+    blocks: list[DocumentBlock]
     keys: NDArray[np.uint64]
     blocks_of_keys: NDArray[np.uint32]
 
@@ -170,7 +170,7 @@ def hash_docno(docno: str) -> int:
 
 
 @lru_cache(maxsize=32)
-def open_documents(name: str) -> Documents:
+def open_documents(name: str) -> DocumentStore:
     """Return the documents of a stored file, with an index from the cache or built now.
 
     A stored file never changes under its name, so the cache needs no expiry.
@@ -181,7 +181,7 @@ def open_documents(name: str) -> Documents:
     total = sum(block.documents for block in blocks)
     keys = np.memmap(path, HASH_TYPE, "r", shape=total)
     numbers = np.memmap(path, BLOCK_NUMBER_TYPE, "r", offset=keys.nbytes, shape=total)
-    return Documents(name, blocks, keys, numbers)
+    return DocumentStore(name, blocks, keys, numbers)
 
 
 def find_documents(collection: Collection, docnos: Iterable[str]) -> dict[str, Document]:
@@ -222,7 +222,7 @@ def cached_file(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Pa
     return path
 
 
-def _write_index(file: BinaryIO, blocks: list[Block], index: BinaryIO) -> None:
+def _write_index(file: BinaryIO, blocks: list[DocumentBlock], index: BinaryIO) -> None:
     sizes = [block.documents for block in blocks]
     numbers = np.repeat(np.arange(len(blocks), dtype=BLOCK_NUMBER_TYPE), sizes)
     lines = (line for block in blocks for line in read_lines(file, block))

@@ -1,10 +1,11 @@
-"""The holes of a version by people, filled with the grades of a machine: a third version."""
+"""What people left unjudged, filled with the grades of a machine: a third version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evaluation.conventions import POOLED
 from leaderboard.models import JudgmentSet
 from leaderboard.models.collections import load_grades
 
@@ -48,13 +49,13 @@ class Filling:
 def find_filling(people: JudgmentSet, machine: JudgmentSet) -> Filling:
     """Return what a machine's grades would add to those of people."""
     by_people, by_machine = _pairs_of(people), _pairs_of(machine)
-    judged = {pair: grade for pair, grade in by_people.items() if grade >= 0}
-    graded = {pair: grade for pair, grade in by_machine.items() if grade >= 0}
+    judged = {pair: grade for pair, grade in by_people.items() if grade != POOLED}
+    graded = {pair: grade for pair, grade in by_machine.items() if grade != POOLED}
     filled = {pair: grade for pair, grade in graded.items() if pair not in judged}
     return Filling(
         people=judged,
         machine=filled,
-        unjudged={pair: -1 for pair in by_people if pair not in judged and pair not in filled},
+        unjudged={pair: POOLED for pair in by_people if pair not in judged and pair not in filled},
         both=len(graded) - len(filled),
     )
 

@@ -184,17 +184,17 @@ def pooled_runs(pool: models.Pool) -> list[PooledRun]:
 
 
 @dataclass(frozen=True)
-class Overlap:
+class PoolOverlap:
     """How many documents of a pool are in this many of its runs."""
 
     runs: int
     documents: int
 
 
-def list_overlaps(pool: models.Pool) -> list[Overlap]:
+def list_overlaps(pool: models.Pool) -> list[PoolOverlap]:
     """Return how many documents are in one run, in two runs, and so on, without zeros."""
     shared = enumerate(pool.summary.get("shared", []), 1)
-    return [Overlap(runs, documents) for runs, documents in shared if documents]
+    return [PoolOverlap(runs, documents) for runs, documents in shared if documents]
 
 
 @dataclass(frozen=True)

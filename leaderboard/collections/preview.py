@@ -16,6 +16,8 @@ from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.recognition import Candidate
 from evaluation.reading.topics import Topic
+from leaderboard.display.csv_tables import escape_formula
+from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, JudgmentSet
 
 FIRST_SHOWN = 3
@@ -129,7 +131,7 @@ class StrayGrade:
 
 
 @dataclass(frozen=True)
-class ChangedTopic:
+class TopicChanges:
     """The numbers of changed judgments of a topic; None where there are none."""
 
     number: str
@@ -148,7 +150,7 @@ class ChangesFound:
     removed: int
     transitions: list[tuple[int | None, int | None, int]]
     num_topics: int
-    topics: list[ChangedTopic]
+    topics: list[TopicChanges]
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,8 @@ def describe_form(preview: JudgmentsPreview) -> list[str]:
     lines = []
     if sample := preview.strata:
         lines.append(
-            f"A stratified sample: {sample.count:,} strata, {sample.drawn:,} documents drawn "
-            f"and judged, {sample.undrawn:,} not drawn."
+            f"A stratified sample: {counted(sample.count, 'stratum,strata')}, "
+            f"{counted(sample.drawn, 'document')} drawn and judged, {sample.undrawn:,} not drawn."
         )
         if sample.undrawn:
             lines.append(
@@ -299,14 +301,15 @@ def describe_form(preview: JudgmentsPreview) -> list[str]:
             )
     if found := preview.subtopics:
         lines.append(
-            f"Judgments of {found.count:,} subtopics, up to {found.most:,} per topic, "
-            f"of {found.documents:,} documents. The highest grade is the grade of a document."
+            f"Judgments of {counted(found.count, 'subtopic')}, up to {found.most:,} per topic, "
+            f"of {counted(found.documents, 'document')}. "
+            "The highest grade is the grade of a document."
         )
         lines.append("They also give measures of diversity, such as alpha-nDCG and ERR-IA.")
     if likely := preview.intents:
         lines.append(
-            f"Probabilities of {likely.count:,} subtopics of {likely.topics:,} topics, "
-            f"from {likely.file}."
+            f"Probabilities of {counted(likely.count, 'subtopic')} "
+            f"of {counted(likely.topics, 'topic')}, from {likely.file}."
         )
     return lines
 
@@ -374,7 +377,8 @@ def warn_of_stray_grades(preview: JudgmentsPreview, problems: Problems) -> None:
         problems.warn(
             "W_STRAY_GRADE",
             None,
-            f"{stray.count:,} of {preview.count:,} judgments have the grade {stray.grade}; "
+            f"{stray.count:,} of {counted(preview.count, 'judgment')} "
+            f"{'has' if stray.count == 1 else 'have'} the grade {stray.grade}; "
             f"the first is document {stray.docno} for topic {stray.topic}",
             str(stray.grade),
             "If it is an error, map it to the right grade.",
@@ -390,7 +394,7 @@ def warn_of_unused_intents(
             "W_INTENT",
             None,
             "the judgments have no subtopics, so their probabilities are ignored",
-            hint="Read the judgments as judgments of subtopics if column 2 names them.",
+            hint="If column 2 names subtopics, select the format subtopics.",
         )
         return
     unjudged = [topic for topic in intents if topic not in qrels.grades]
@@ -398,7 +402,8 @@ def warn_of_unused_intents(
         problems.warn(
             "W_INTENT",
             None,
-            f"{len(unjudged):,} of {len(intents):,} topics with probabilities are not judged",
+            f"{len(unjudged):,} of {counted(len(intents), 'topic')} with probabilities "
+            f"{'is' if len(unjudged) == 1 else 'are'} not judged",
             unjudged[0],
         )
 
@@ -416,7 +421,7 @@ MOST_TOPICS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GradeChange:
     """One changed judgment; `before` or `after` is None if there is no grade."""
 
     topic: str
@@ -431,7 +436,7 @@ class Change:
         return "removed" if self.after is None else "changed"
 
 
-def changes_between(before: Grades, after: Grades) -> Iterator[Change]:
+def changes_between(before: Grades, after: Grades) -> Iterator[GradeChange]:
     """Yield every judgment that differs, topic by topic in the order of `after`.
 
     >>> before, after = {b"7": {b"d1": 1, b"d2": 0}}, {b"7": {b"d1": 2, b"d3": 0}}
@@ -442,7 +447,7 @@ def changes_between(before: Grades, after: Grades) -> Iterator[Change]:
         old, new = before.get(topic, {}), after.get(topic, {})
         for docno in dict.fromkeys((*old, *new)):
             if old.get(docno) != new.get(docno):
-                yield Change(topic.decode(), docno.decode(), old.get(docno), new.get(docno))
+                yield GradeChange(topic.decode(), docno.decode(), old.get(docno), new.get(docno))
 
 
 def write_changes(before: Grades, after: Grades, since: str, out: IO[str]) -> ChangesFound:
@@ -453,7 +458,8 @@ def write_changes(before: Grades, after: Grades, since: str, out: IO[str]) -> Ch
     transitions: Counter[tuple[int | None, int | None]] = Counter()
     by_topic: dict[str, Counter[str]] = {}
     for change in changes_between(before, after):
-        writer.writerow([change.topic, change.docno, change.kind, change.before, change.after])
+        names = map(escape_formula, (change.topic, change.docno))
+        writer.writerow([*names, change.kind, change.before, change.after])
         kinds[change.kind] += 1
         transitions[change.before, change.after] += 1
         by_topic.setdefault(change.topic, Counter())[change.kind] += 1
@@ -465,5 +471,5 @@ def write_changes(before: Grades, after: Grades, since: str, out: IO[str]) -> Ch
         removed=kinds["removed"],
         transitions=[(*pair, number) for pair, number in transitions.items()],
         num_topics=len(by_topic),
-        topics=[ChangedTopic(topic, **by_topic[topic]) for topic in most],
+        topics=[TopicChanges(topic, **by_topic[topic]) for topic in most],
     )

@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(STOP_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordPiece:
     words: str
     is_term: bool = False
 

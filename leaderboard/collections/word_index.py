@@ -74,7 +74,7 @@ hash_word = lru_cache(maxsize=2**18)(hash_docno)
 
 
 @dataclass(frozen=True)
-class Layout:
+class IndexLayout:
     """Where the parts of a file begin that has this many documents and postings."""
 
     documents: int
@@ -180,7 +180,7 @@ def open_word_index(name: str) -> WordIndex:
 def map_word_index(file: IO[bytes]) -> WordIndex:
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     documents, words, postings, running_words = np.frombuffer(mapped, NUMBERS, 4, 8).tolist()
-    layout = Layout(documents, postings)
+    layout = IndexLayout(documents, postings)
     return WordIndex(
         running_words=running_words,
         lengths=np.frombuffer(mapped, PLACES, documents, HEADER),
@@ -260,7 +260,7 @@ def _by_word(postings: NDArray) -> NDArray:
 
 def _write_merged(pieces: SortedPieces, file: IO[bytes]) -> None:
     lengths = np.asarray(pieces.lengths, PLACES)
-    layout = Layout(len(lengths), pieces.postings)
+    layout = IndexLayout(len(lengths), pieces.postings)
     _write_at(file, HEADER, lengths)
     done = words = 0
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as ends:

@@ -44,6 +44,10 @@ def _reader(path: str) -> Callable[[Any], Cell]:
     return read
 
 
+# What a cell of a formula begins with; some spreadsheets also take the wide forms.
+FORMULA_SIGNS = tuple("=+-@\t\r\n＝＋－＠")
+
+
 def render_table(table: Table, delimiter: str = ",") -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
@@ -63,4 +67,4 @@ def is_missing(cell: Cell) -> bool:
 
 def escape_formula(cell: Any) -> Any:
     """Escape a cell that a spreadsheet would read as a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell

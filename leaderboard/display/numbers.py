@@ -22,7 +22,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.display.holes import leave_hole
+from leaderboard.display.page_gaps import leave_gap
 
 register = template.Library()
 
@@ -54,7 +54,7 @@ def percent(value: float | None) -> str:
     >>> percent(0.534), percent(None)
     ('53 %', '–')
     """
-    return MISSING if value is None or isnan(value) else f"{100 * value:.0f} %"
+    return MISSING if value is None or isnan(value) else f"{100 * value:z.0f} %"
 
 
 def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
@@ -85,11 +85,10 @@ def exact(value: float | None) -> str:
 
 @register.filter
 def signed(value: float | None, digits: int = 3) -> str:
-    """Return a difference with its sign: "+.042", "−.025"; ".000" only for exactly zero."""
+    """Return a difference with its sign: "+.042", "−.025"; ".000" if it rounds to zero."""
     text = score(value, digits)
-    if not value or text == MISSING:
-        return text
-    return ("+" if value > 0 else MINUS) + text.removeprefix(MINUS)
+    is_zero = text == MISSING or not text.strip(".0")
+    return text if is_zero or text.startswith(MINUS) else f"+{text}"
 
 
 @register.filter
@@ -179,8 +178,9 @@ def size(num_bytes: int) -> str:
 
 @register.filter
 def mebibytes(num_bytes: int) -> str:
-    """Return a limit: "512 MiB"."""
-    return f"{num_bytes // 1024**2:,} MiB"
+    """Return a limit: "512 MiB", or "64 KiB" of less than one."""
+    whole = num_bytes // 1024**2
+    return f"{whole:,} MiB" if whole else f"{num_bytes // 1024} KiB"
 
 
 def date(when: datetime | Day) -> str:
@@ -292,7 +292,7 @@ def distance(when: datetime | None, now: datetime | None = None) -> str:
     """
     if when is None:
         return MISSING
-    left = leave_hole("distance", when.isoformat()) if now is None else None
+    left = leave_gap("distance", when.isoformat()) if now is None else None
     if left is not None:
         return left
     seconds = int((when - (now or datetime.now(UTC))).total_seconds())
@@ -302,7 +302,7 @@ def distance(when: datetime | None, now: datetime | None = None) -> str:
 @register.simple_tag(takes_context=True)
 def answered_in(context: Context) -> str:
     """Return how long the server has worked on this page: "answered in 38 ms"."""
-    return leave_hole("answered") or describe_time_taken(context.get("request"))
+    return leave_gap("answered") or describe_time_taken(context.get("request"))
 
 
 def describe_time_taken(request: object) -> str:

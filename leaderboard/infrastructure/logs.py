@@ -10,11 +10,15 @@ import json
 import logging
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 
 from django.http import HttpRequest
+
+log = logging.getLogger(__name__)
 
 ExceptionInfo = (
     tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -51,6 +55,15 @@ def describe_request(request: HttpRequest, status: int, seconds: float) -> dict[
         "milliseconds": round(1000 * seconds),
         "user": getattr(getattr(token, "user", user), "pk", None),
     }
+
+
+@contextmanager
+def log_failure(what: str) -> Iterator[None]:
+    """Log an error and go on, so that what comes next does not depend on this."""
+    try:
+        yield
+    except Exception:
+        log.exception("%s failed", what)
 
 
 def new_request_number() -> str:

@@ -26,13 +26,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest
 from django.utils import timezone
 
+from leaderboard.infrastructure.request_bodies import SMALL_BODY, content_length
+
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 # No header can have this name.
 RECEIVED_AT = "rankfield.received_at"
-# A body of up to this many bytes is read before its request takes a slot.
-READ_AHEAD_BYTES = 2**20
 # This much of a stream is built in one slot; less would change slots too often.
 STREAM_PIECE_BYTES = 2**18
 
@@ -116,7 +116,7 @@ class RequestSlots:
         self,
         application: Application,
         count: int,
-        ahead: int = READ_AHEAD_BYTES,
+        ahead: int = SMALL_BODY,
         kept_seconds: int | None = None,
     ) -> None:
         self.application = application
@@ -139,12 +139,6 @@ class RequestSlots:
         )
 
 
-def content_length(environ: Environ) -> int:
-    """Return the stated length of the body."""
-    length = environ.get("CONTENT_LENGTH") or "0"
-    return int(length) if length.isdigit() else 0
-
-
 def count_awaited_bytes(environ: Environ) -> float:
     """Return how many bytes are expected; infinity for a body without a length."""
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
@@ -152,12 +146,16 @@ def count_awaited_bytes(environ: Environ) -> float:
 
 
 def read_ahead(environ: Environ, most: int) -> None:
-    """Read a small body whole.  A broken connection fails later, when the application reads."""
+    """Read a small body whole.  A broken connection fails later, when the application reads.
+
+    A server that has it already says since when.
+    """
     length = content_length(environ)
     if 0 < length <= most:
+        body = environ["wsgi.input"]
         with suppress(OSError):
-            environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length))
-            environ[RECEIVED_AT] = timezone.now()
+            environ["wsgi.input"] = io.BytesIO(body.read(length))
+            environ[RECEIVED_AT] = getattr(body, "received_at", None) or timezone.now()
 
 
 class SlottedStream:

@@ -31,6 +31,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from leaderboard.infrastructure.logs import log_failure
 from leaderboard.infrastructure.storage import CHUNK_BYTES, sha256_of, stored_file_names
 from leaderboard.models import Job, Run, Track, User
 from leaderboard.models.jobs import Progress, Publish
@@ -186,13 +187,15 @@ def enqueue_due_backup() -> None:
 def back_up(_: str, progress: Progress) -> Publish:
     """Write a backup into BACKUP_FOLDER; once it is whole, delete all but the last BACKUP_KEEP."""
     folder = Path(settings.BACKUP_FOLDER)
-    try:
+    with log_failure(f"removing broken backups from {folder}"):
         remove_broken_backups(folder)
+    try:
         create_backup(folder / f"{BEGINNING}{timezone.now():%Y%m%dT%H%M%SZ}")
-        remove_old_backups(folder)
     except OSError as error:
         # Waiting does not make room on the disk of the backups.
         raise BackupError(f"{folder}: {error.strerror or error}") from None
+    with log_failure(f"removing old backups from {folder}"):
+        remove_old_backups(folder)
     return lambda: None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from django.utils import timezone
 from leaderboard.collections.checksums import record_missing_checksums
 from leaderboard.collections.importing import delete_failed_imports
 from leaderboard.collections.word_index import enqueue_missing_indexes
+from leaderboard.infrastructure.logs import log_failure
 from leaderboard.infrastructure.storage import list_files_before, stored_file_names
 from leaderboard.jobs.backups import enqueue_due_backup
 from leaderboard.jobs.erasure import erase_abandoned_imports
@@ -30,6 +31,7 @@ from leaderboard.models import (
     Job,
     Mail,
     Notice,
+    PagesCopy,
     PartialUpload,
     Run,
     SentForm,
@@ -42,7 +44,7 @@ log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 600
 KEPT_SECONDS = 3600
-FOLDERS = ("runs", "collections", "pools", "uploads")
+FOLDERS = ("runs", "collections", "pools", "uploads", "copies")
 SILENCE = timedelta(days=1)
 # How long finished jobs, sent calls and emails, and read notices are kept. The desk shows none that
 # are older.
@@ -60,42 +62,51 @@ def sweep_if_due() -> None:
 
 
 def sweep() -> None:
-    """Delete orphaned files and old rows."""
-    delete_failed_imports()
-    erase_abandoned_imports()
-    delete_rejected_files()
+    """Delete orphaned files and old rows; a step that fails is logged, and the others run."""
+    for step in STEPS:
+        with log_failure(step.__name__):
+            step()
+
+
+def delete_expired_uploads() -> None:
+    """Delete uploads in pieces that nobody continued."""
     PartialUpload.objects.expired(timezone.now()).delete()
-    before = find_cutoff()
-    for path in stray_uploads(before):
-        path.unlink(missing_ok=True)
-        log.info("removed %s: it belongs to nothing", path)
-    for name in orphaned_files(before):
-        default_storage.delete(name)
-        log.info("removed %s: it belongs to nothing", name)
-    record_missing_checksums()
-    enqueue_missing_indexes()
-    enqueue_due_backup()
-    Session.objects.filter(expire_date__lt=timezone.now()).delete()
-    Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
-    delete_old_rows()
-    TrackChange.objects.merge_old()
+
+
+def delete_stray_uploads() -> None:
+    """Delete what broken uploads left in the folder of uploads."""
+    for path in stray_uploads(find_cutoff()):
+        with log_failure(f"removing {path}"):
+            path.unlink(missing_ok=True)
+            log.info("removed %s: it belongs to nothing", path)
+
+
+def delete_orphaned_files() -> None:
+    """Delete stored files that no row names."""
+    for name in orphaned_files(find_cutoff()):
+        with log_failure(f"removing {name}"):
+            default_storage.delete(name)
+            log.info("removed %s: it belongs to nothing", name)
 
 
 def delete_rejected_files() -> None:
     """Delete the files of runs rejected long ago; the rows and their first problems stay."""
     kept = timedelta(days=settings.REFUSED_KEPT_DAYS)
     for run in Run.objects.rejected_before(timezone.now() - kept):
-        Run.objects.filter(pk=run.pk).update(file="", problems_file="")
-        for name in filter(None, (run.file.name, run.problems_file.name)):
-            default_storage.delete(name)
-        log.info("removed the file of run %s: it was rejected long ago", run.pk)
+        with log_failure(f"removing the file of run {run.pk}"):
+            Run.objects.filter(pk=run.pk).update(file="", problems_file="")
+            for name in filter(None, (run.file.name, run.problems_file.name)):
+                default_storage.delete(name)
+            log.info("removed the file of run %s: it was rejected long ago", run.pk)
 
 
 def delete_old_rows() -> None:
-    """Delete old jobs, calls, emails and notices, but keep the jobs that checked a run.
+    """Delete old sessions, workers, jobs, calls, emails, notices and copies of pages.
 
-    The run's page shows how many attempts the check took.
+    Jobs that checked a run stay: its page shows how many attempts the check took.
     """
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
     long_ago = timezone.now() - OLD_ROWS_KEPT
     ended = [Job.State.DONE, Job.State.CANCELLED]
     old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
@@ -104,7 +115,10 @@ def delete_old_rows() -> None:
         old = sendings.filter(created_at__lt=long_ago)
         old.exclude(state=OutgoingMessage.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
-    SentForm.objects.filter(sent_at__lt=timezone.now() - SILENCE).delete()
+    day_ago = timezone.now() - SILENCE
+    SentForm.objects.filter(sent_at__lt=day_ago).delete()
+    # A copy has names that may be erased since, and is soon made again.
+    PagesCopy.objects.filter(copied_at__lt=day_ago).delete()
 
 
 def find_cutoff() -> float:
@@ -130,3 +144,19 @@ def orphaned_files(before: float) -> Iterator[str]:
     found = [name for folder in FOLDERS for name in default_storage.stored_before(folder, before)]
     named = set(stored_file_names()) if found else set()
     return (name for name in found if name not in named)
+
+
+# Each step runs, whatever happened to the one before; backups do not wait for the others.
+STEPS: tuple[Callable[[], object], ...] = (
+    enqueue_due_backup,
+    delete_failed_imports,
+    erase_abandoned_imports,
+    delete_rejected_files,
+    delete_expired_uploads,
+    delete_stray_uploads,
+    delete_orphaned_files,
+    record_missing_checksums,
+    enqueue_missing_indexes,
+    delete_old_rows,
+    TrackChange.objects.merge_old,
+)

@@ -1,4 +1,4 @@
-"""Delete a run, a track, a collection or a task for good, with everything that depends on it.
+"""Delete a run, a track, a collection or a benchmark for good, with everything that depends on it.
 
 The rows are deleted in one transaction; the cleanup then deletes their orphaned files.
 """
@@ -12,18 +12,21 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from leaderboard.infrastructure.logs import log_failure
 from leaderboard.models import (
+    Assessment,
+    Benchmark,
+    BenchmarkSnapshot,
     Collection,
     Edition,
     Job,
     JudgeBoards,
     OrderTrial,
+    PagesCopy,
     Pool,
     Run,
     Snapshot,
     SystemVersion,
-    Task,
-    TaskSnapshot,
     Track,
 )
 
@@ -38,7 +41,7 @@ def erase_collection(collection: Collection) -> None:
         _cancel_jobs(kind, [collection.pk])
     for kind in ("check_judgments", "import_judgments", "try_judgments"):
         _cancel_jobs(kind, collection.judgment_sets.values_list("pk", flat=True))
-    # Judgments that fill holes protect the two versions that they are made of.
+    # Filled judgments protect the two versions that they are made of.
     collection.judgment_sets.exclude(people_version=None).delete()
     collection.delete()
 
@@ -61,9 +64,11 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     _cancel_jobs("judge_boards", judged.values_list("pk", flat=True))
     tried = OrderTrial.objects.filter(edition__in=editions)
     _cancel_jobs("try_orders", tried.values_list("pk", flat=True))
+    copies = PagesCopy.objects.filter(track__in=tracks)
+    _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.
-    TaskSnapshot.objects.filter(editions__in=editions).delete()
-    for rows in (Snapshot, Pool):
+    BenchmarkSnapshot.objects.filter(editions__in=editions).delete()
+    for rows in (Snapshot, Assessment, Pool):
         rows.objects.filter(track__in=tracks).delete()
     for queryset in (runs, editions, tracks):
         queryset.delete()
@@ -79,18 +84,18 @@ def erase_run(run: Run) -> None:
 
 
 @transaction.atomic
-def erase_task(task: Task) -> None:
-    """Delete a task with its systems and snapshots; its tracks stand alone and keep their runs.
+def erase_benchmark(benchmark: Benchmark) -> None:
+    """Delete a benchmark, its systems and snapshots; its tracks stand alone and keep their runs.
 
     Of equal runs that a team submitted as several versions, the first one stays on the board.
     """
-    versions = SystemVersion.objects.filter(system__task=task)
+    versions = SystemVersion.objects.filter(system__benchmark=benchmark)
     _cancel_jobs("announce_version", versions.values_list("pk", flat=True))
-    _cancel_jobs("compare_systems", task.comparisons.values_list("pk", flat=True))
+    _cancel_jobs("compare_systems", benchmark.comparisons.values_list("pk", flat=True))
     _withdraw_repetitions(Run.objects.filter(version__in=versions))
     # Systems protect their teams.
-    task.systems.all().delete()
-    task.delete()
+    benchmark.systems.all().delete()
+    benchmark.delete()
 
 
 def _withdraw_repetitions(runs: QuerySet[Run]) -> None:
@@ -106,7 +111,7 @@ def _withdraw_repetitions(runs: QuerySet[Run]) -> None:
     for run in counted.filter(pk__in=runs.values("pk")).order_by("received_at", "pk"):
         first = seen.setdefault((run.team_id, run.sha256), run.pk)
         if first != run.pk:
-            reason = f"The same file as {first}; the task of its system was deleted."
+            reason = f"The same file as {first}; the benchmark of its system was deleted."
             Run.objects.filter(pk=run.pk).update(
                 withdrawn_at=timezone.now(), withdrawn_reason=reason, is_primary=False
             )
@@ -115,8 +120,9 @@ def _withdraw_repetitions(runs: QuerySet[Run]) -> None:
 def erase_abandoned_imports() -> None:
     """Delete collections whose import was killed in the middle."""
     for collection in Collection.objects.abandoned():
-        log.info("erased collection %s: its import was broken off", collection.slug)
-        erase_collection(collection)
+        with log_failure(f"erasing collection {collection.slug}"):
+            erase_collection(collection)
+            log.info("erased collection %s: its import was broken off", collection.slug)
 
 
 def _cancel_jobs(kind: str, ids: Iterable[object]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from leaderboard.collections import checking, importing, pools, published, word_index
 from leaderboard.jobs import backups
@@ -14,10 +15,10 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
     baselines,
+    benchmark_comparisons,
     comparisons,
     judge_boards,
     order_trials,
-    task_comparisons,
     version_verdicts,
 )
 from leaderboard.scoring import work as scoring_work
@@ -62,6 +63,14 @@ class JobKind:
         return self.most or settings.JOB_TIME_LIMIT * (LONG_JOB_FACTOR if self.long else 1)
 
 
+def copy_pages(copy_id: str, progress: Progress) -> Publish:
+    """Copy public pages, by what stands above the jobs: it asks the site for them."""
+    publish: Publish = import_string("leaderboard.archives.stored_copies.copy_pages")(
+        copy_id, progress
+    )
+    return publish
+
+
 JOB_KINDS = {
     "check_run": JobKind(scoring_work.check_run, scoring_work.fail_run),
     "build_edition": JobKind(
@@ -71,8 +80,11 @@ JOB_KINDS = {
     "score_again": JobKind(
         scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
     ),
-    "compare": JobKind(comparisons.compare_edition),
-    "compare_systems": JobKind(task_comparisons.compute_task_comparison),
+    "compare": JobKind(comparisons.compare_edition, comparisons.mark_comparisons_failed),
+    "compare_systems": JobKind(
+        benchmark_comparisons.compute_benchmark_comparison,
+        benchmark_comparisons.mark_comparison_failed,
+    ),
     "judge_boards": JobKind(judge_boards.compute_judge_boards),
     "try_orders": JobKind(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
@@ -96,6 +108,7 @@ JOB_KINDS = {
     ),
     "index_words": JobKind(word_index.index_words, long=True),
     "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
+    "copy_pages": JobKind(copy_pages, long=True, limited=False),
     backups.KIND: JobKind(backups.back_up, long=True, limited=False),
     "import_judgments": JobKind(
         importing.import_judgments,

@@ -13,11 +13,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import RunDetails
+from leaderboard.management.demo_benchmark import BENCHMARK, make_sample_benchmark
 from leaderboard.management.demo_judging import begin_judging
 from leaderboard.management.demo_samples import HARBOURS, open_sample_track, sample_facts
-from leaderboard.management.demo_task import TASK, make_sample_task
 from leaderboard.management.sample.rankers import SampleRun, runs
-from leaderboard.models import Run, Task, Track, User
+from leaderboard.models import Benchmark, Run, Track, User
 from leaderboard.runs.facts import clean_facts
 
 BASELINE = "bm25"
@@ -45,8 +45,8 @@ def load_sample() -> list[Account]:
             people.join_track(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
-    if not Task.objects.filter(slug=TASK).exists():
-        make_sample_task(track, ada, {account.team: user for account, user in teams})
+    if not Benchmark.objects.filter(slug=BENCHMARK).exists():
+        make_sample_benchmark(track, ada, {account.team: user for account, user in teams})
     if not track.assessments.exists():
         begin_judging(track, ada, [dan, eve])
     return accounts
@@ -67,7 +67,7 @@ def load_accounts() -> list[Account]:
 def new_accounts() -> list[Account]:
     """Return the accounts of the demo with new passwords."""
     return [
-        Account("ada", generate_password(), "organises the tracks and their task"),
+        Account("ada", generate_password(), "organises the tracks and their benchmark"),
         Account("ben", generate_password(), "takes part as Nordlicht", "Nordlicht"),
         Account("cat", generate_password(), "takes part as Kestrel", "Kestrel"),
         Account("dan", generate_password(), "judges documents"),

@@ -9,7 +9,7 @@ from django.utils import timezone
 from evaluation.pooling.pools import chance_of
 from leaderboard.actions import assessments, pools
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.texts import ReadableText, read_documents
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Assessment, Assignment, Mark, Pool, Run, Track, User
@@ -79,7 +79,7 @@ def judge_beginning(assignment: Assignment) -> None:
     texts = read_documents(assignment.topic, first)
     for document in first:
         key = chance_of(assignment.pk, document.docno.encode(), b"")
-        answer = Answer(
+        answer = SentMark(
             document.pk,
             grade=guess_grade(texts[document.pk], key[0]),
             seconds=15 + key[1] / 8,

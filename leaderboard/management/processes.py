@@ -50,7 +50,7 @@ def web_command(bind: str) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
         # Threads wait for slow clients; `request_slots` says how many work.
-        *("--worker-class", "leaderboard.infrastructure.connections.Worker"),
+        *("--worker-class", "leaderboard.infrastructure.connections.WebWorker"),
         *("--workers", "2", "--threads", "64", "--preload"),
         *("--worker-connections", "4000"),
         *("--graceful-timeout", str(STOP_SECONDS - 2), "--no-control-socket"),
@@ -154,7 +154,7 @@ def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
 
 @dataclass(frozen=True)
-class Site:
+class RunningSite:
     """A running site: its address, folder and processes."""
 
     url: str
@@ -170,7 +170,7 @@ class Site:
 
 
 @contextmanager
-def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
+def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[RunningSite]:
     """Migrate, start web and worker, wait until a page answers; stop both at the end.
 
     Port 0 picks a free one.  Raises ServeError if the folder or the port is in use.
@@ -183,7 +183,7 @@ def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
         stack.enter_context(exit_on_term())
         start = stack.enter_context(open_start_signal())
         web, worker = build_processes(listener, start)
-        site = Site(url, settings.RANKFIELD_HOME, [web, worker])
+        site = RunningSite(url, settings.RANKFIELD_HOME, [web, worker])
         stack.callback(stop_all, site.children)
         web.start()
         migrate_and_collect()
@@ -284,7 +284,7 @@ def exit_on_term() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def wait_until_ready(site: Site) -> None:
+def wait_until_ready(site: RunningSite) -> None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         for child in site.children:

@@ -14,6 +14,7 @@ from evaluation.problems import Refused
 from evaluation.reading.paths import open_input
 from evaluation.reading.run_names import is_other_file, is_system_file
 from leaderboard.actions.people import JoinError, clean_team_name
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models.people import team_key
 
 RUNS = "runs"
@@ -48,7 +49,7 @@ class FolderError(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
+class ParticipantRow:
     """A line of the participants file; a team may have a line without a run."""
 
     line: int
@@ -66,7 +67,7 @@ class FolderRun:
 
     path: Path
     tag: str
-    row: Row
+    row: ParticipantRow
 
     @property
     def team(self) -> str:
@@ -104,7 +105,7 @@ def read_track_folder(folder: Path, team: str = "") -> TrackFolder:
     """
     reasons: list[str] = []
     parts, unread = find_parts(folder, reasons)
-    rows: list[Row] = []
+    rows: list[ParticipantRow] = []
     if PARTICIPANTS in parts:
         rows = read_participants(parts.pop(PARTICIPANTS), reasons)
     runs = assign_runs(folder / RUNS, rows, team, reasons)
@@ -148,7 +149,7 @@ def find_part(path: Path) -> str:
     return next((part for part, words in WORDS.items() if any(map(name.__contains__, words))), "")
 
 
-def read_participants(path: Path, reasons: list[str]) -> list[Row]:
+def read_participants(path: Path, reasons: list[str]) -> list[ParticipantRow]:
     """Read the lines of a participants file: CSV with a header, in UTF-8."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
@@ -184,20 +185,21 @@ def find_column(cell: str) -> str:
     return next((name for name, others in COLUMNS.items() if plain in others), "")
 
 
-def parse_row(line: int, values: dict[str, str]) -> Row:
+def parse_row(line: int, values: dict[str, str]) -> ParticipantRow:
     """Return a line of the participants file; raises ValueError or JoinError."""
-    priority = values.get("priority", "")
-    if priority and not priority.isdecimal():
-        raise ValueError(f"the priority “{priority}” is not a whole number")
+    written = values.get("priority", "")
+    priority = read_whole_number(written)
+    if written and priority is None:
+        raise ValueError(f"the priority “{written}” is not a whole number")
     if "team" not in values:
         raise ValueError("the team is missing")
-    return Row(
+    return ParticipantRow(
         line,
         clean_team_name(values["team"]),
         values.get("run", ""),
         tuple(filter(None, re.split(r"[\s,;]+", values.get("email", "")))),
         parse_time(values["date"]) if "date" in values else None,
-        int(priority) if priority else None,
+        priority,
         values.get("description", ""),
     )
 
@@ -227,7 +229,9 @@ def parse_deadline(text: str) -> datetime:
     return parse_time(text) + (timedelta(hours=23, minutes=59) if is_date else timedelta())
 
 
-def assign_runs(folder: Path, rows: list[Row], team: str, reasons: list[str]) -> list[FolderRun]:
+def assign_runs(
+    folder: Path, rows: list[ParticipantRow], team: str, reasons: list[str]
+) -> list[FolderRun]:
     """Return the runs of a folder, each with its line or the team of its subfolder."""
     tags = {path: read_tag(path, reasons) for path in list_runs(folder)}
     if not tags:
@@ -240,7 +244,7 @@ def assign_runs(folder: Path, rows: list[Row], team: str, reasons: list[str]) ->
     reasons += find_bad_rows(named, matches)
     runs = []
     for path, found in matches.items():
-        row = found[0] if found else Row(0, folder_team(folder, path) or team)
+        row = found[0] if found else ParticipantRow(0, folder_team(folder, path) or team)
         if len(found) > 1:
             lines = ", ".join(str(row.line) for row in found)
             reasons.append(f"{path.name}: lines {lines} of the participants name it.")
@@ -251,7 +255,9 @@ def assign_runs(folder: Path, rows: list[Row], team: str, reasons: list[str]) ->
     return runs
 
 
-def find_bad_rows(rows: list[Row], matches: dict[Path, list[Row]]) -> Iterator[str]:
+def find_bad_rows(
+    rows: list[ParticipantRow], matches: dict[Path, list[ParticipantRow]]
+) -> Iterator[str]:
     """Say which lines name no run, or several."""
     for row in rows:
         paths = [path.name for path, found in matches.items() if row in found]
@@ -297,7 +303,7 @@ def names_of(path: Path, tag: str) -> set[str]:
 
 
 def collect_teams(
-    rows: list[Row], runs: list[FolderRun], reasons: list[str]
+    rows: list[ParticipantRow], runs: list[FolderRun], reasons: list[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the addresses of every team, and refuse two spellings of a name."""
     emails: dict[str, tuple[str, ...]] = {}

@@ -27,7 +27,7 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
     On a terminal, `how_far` shows the progress.
     """
     name = f"command-{os.getpid()}@{socket.gethostname()}"
-    bar = ProgressBar(how_far) if how_far is not None and sys.stderr.isatty() else None
+    bar = WaitingBar(how_far) if how_far is not None and sys.stderr.isatty() else None
     try:
         while not settled():
             if not running.run_due_jobs(name, limit=1):
@@ -83,7 +83,7 @@ def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
     work_until(settled, lambda: f"{progress_text(len(ids) - unfinished.count(), len(ids))} runs")
 
 
-class ProgressBar(threading.Thread):
+class WaitingBar(threading.Thread):
     """A line of the terminal that is updated during the work.
 
     It has its own database connection, because another worker may be doing the job.

@@ -12,6 +12,17 @@ from leaderboard.models.assessments import (
     PracticeDocument,
     Settlement,
 )
+from leaderboard.models.benchmarks import (
+    Benchmark,
+    BenchmarkComparison,
+    BenchmarkSnapshot,
+    BenchmarkTeam,
+    BenchmarkTrack,
+    Milestone,
+    Overview,
+    System,
+    SystemVersion,
+)
 from leaderboard.models.changes import TrackChange
 from leaderboard.models.collections import (
     Collection,
@@ -37,18 +48,7 @@ from leaderboard.models.people import (
 )
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
-from leaderboard.models.snapshots import Snapshot
-from leaderboard.models.tasks import (
-    Milestone,
-    System,
-    SystemVersion,
-    Task,
-    TaskComparison,
-    TaskPage,
-    TaskSnapshot,
-    TaskTeam,
-    TaskTrack,
-)
+from leaderboard.models.snapshots import PagesCopy, Snapshot
 from leaderboard.models.tracks import Edition, Track
 from leaderboard.models.uploads import PartialUpload, UploadPiece
 
@@ -60,6 +60,11 @@ __all__ = [
     "AssignedDocument",
     "Assignment",
     "AuditEvent",
+    "Benchmark",
+    "BenchmarkComparison",
+    "BenchmarkSnapshot",
+    "BenchmarkTeam",
+    "BenchmarkTrack",
     "Collection",
     "Comparison",
     "Delivery",
@@ -79,6 +84,8 @@ __all__ = [
     "Milestone",
     "Notice",
     "OrderTrial",
+    "Overview",
+    "PagesCopy",
     "PartialUpload",
     "Pool",
     "PracticeDocument",
@@ -92,12 +99,6 @@ __all__ = [
     "SubtopicGrade",
     "System",
     "SystemVersion",
-    "Task",
-    "TaskComparison",
-    "TaskPage",
-    "TaskSnapshot",
-    "TaskTeam",
-    "TaskTrack",
     "Team",
     "Topic",
     "Track",

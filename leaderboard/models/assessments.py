@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.models.collections import JudgmentSet, Topic
+from leaderboard.models.collections import LONGEST_IDENTIFIER, JudgmentSet, Topic
 from leaderboard.models.people import User
 from leaderboard.models.pools import Pool
 from leaderboard.models.tracks import Edition, Track, new_invitation
@@ -195,7 +195,7 @@ class PracticeDocument(models.Model):
 
     assessment = models.ForeignKey(Assessment, models.CASCADE, related_name="practice_documents")
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="+")
-    docno = models.CharField(max_length=128)
+    docno = models.CharField(max_length=LONGEST_IDENTIFIER)
     grade = models.PositiveSmallIntegerField()
     why = models.CharField(max_length=300, blank=True)
 
@@ -340,7 +340,7 @@ class AssignedDocument(models.Model):
     State = DocumentState
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="documents")
-    docno = models.CharField(max_length=128)
+    docno = models.CharField(max_length=LONGEST_IDENTIFIER)
     place = models.PositiveIntegerField()
     # Whether it came back to the same assessor, to see whether the grade is the same.
     is_repeat = models.BooleanField(default=False)
@@ -450,7 +450,7 @@ class Settlement(models.Model):
 
     assessment = models.ForeignKey(Assessment, models.CASCADE, related_name="settlements")
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="+")
-    docno = models.CharField(max_length=128)
+    docno = models.CharField(max_length=LONGEST_IDENTIFIER)
     grade = models.PositiveSmallIntegerField()
     note = models.CharField(max_length=500, blank=True)
     settled_by = models.ForeignKey(User, models.PROTECT, related_name="+")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Larger collections have no index of words, and no baseline is made for them.
 MOST_INDEXED = 1_000_000
+# Topic numbers and docnos; `evaluation.reading.columns` reads as many bytes.
+LONGEST_IDENTIFIER = 1024
 
 
 class ImportState(models.TextChoices):
@@ -124,6 +126,11 @@ class Collection(models.Model):
         return self.name
 
     @property
+    def source_link(self) -> str:
+        """Where to get the documents; empty unless it is an address of the web."""
+        return self.source_url if self.source_url.startswith(("https://", "http://")) else ""
+
+    @property
     def is_searchable(self) -> bool:
         """Whether an index of words can cover the documents; a job may still be making it."""
         return 0 < self.num_documents <= MOST_INDEXED
@@ -137,7 +144,7 @@ class Topic(models.Model):
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="topics")
     position = models.PositiveIntegerField()
-    number = models.CharField(max_length=128)
+    number = models.CharField(max_length=LONGEST_IDENTIFIER)
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
     narrative = models.TextField(blank=True)
@@ -218,7 +225,7 @@ class JudgmentSet(models.Model):
     assessment = models.ForeignKey(
         "Assessment", models.SET_NULL, null=True, related_name="judgment_sets"
     )
-    # Of judgments by both: those by people, and those by the machine that fill their holes.
+    # Of judgments by both: those by people, and those by the machine that fill them.
     people_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     machine_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     preview = models.JSONField(default=dict, blank=True)
@@ -255,7 +262,7 @@ class JudgmentSet(models.Model):
     @property
     def num_graded(self) -> int:
         """How many documents have a grade; the others were pooled and are unjudged."""
-        return sum(number for grade, number in self.grade_counts.items() if int(grade) >= 0)
+        return sum(number for grade, number in self.grade_counts.items() if grade != "-1")
 
     @property
     def num_by_machine(self) -> int:
@@ -281,11 +288,11 @@ class JudgmentSet(models.Model):
 
 
 class Judgment(models.Model):
-    """The grade of a document for a topic; a negative grade means pooled but unjudged."""
+    """The grade of a document for a topic; -1 means pooled but unjudged."""
 
     judgment_set = models.ForeignKey(JudgmentSet, models.CASCADE, related_name="judgments")
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="judgments")
-    docno = models.CharField(max_length=128)
+    docno = models.CharField(max_length=LONGEST_IDENTIFIER)
     grade = models.SmallIntegerField()
 
     class Meta:
@@ -305,7 +312,7 @@ class Stratum(models.Model):
     judgment = models.OneToOneField(
         Judgment, models.CASCADE, primary_key=True, related_name="stratum"
     )
-    name = models.CharField(max_length=128)
+    name = models.CharField(max_length=LONGEST_IDENTIFIER)
 
     def __str__(self) -> str:
         return self.name
@@ -315,7 +322,7 @@ class SubtopicGrade(models.Model):
     """The grade of a document for one subtopic; its `Judgment` has the highest of them."""
 
     judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="subtopic_grades")
-    subtopic = models.CharField(max_length=128)
+    subtopic = models.CharField(max_length=LONGEST_IDENTIFIER)
     grade = models.SmallIntegerField()
 
     class Meta:
@@ -334,7 +341,7 @@ class Intent(models.Model):
 
     judgment_set = models.ForeignKey(JudgmentSet, models.CASCADE, related_name="intents")
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="intents")
-    subtopic = models.CharField(max_length=128)
+    subtopic = models.CharField(max_length=LONGEST_IDENTIFIER)
     probability = models.FloatField()
 
     class Meta:

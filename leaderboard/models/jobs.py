@@ -124,6 +124,7 @@ class Job(models.Model):
         "build_edition": 6,
         "score_again": 6,
         "gather_pool": 6,
+        "copy_pages": 7,
         "announce_judgments": 6,
         "announce_version": 6,
         "deliver": 8,

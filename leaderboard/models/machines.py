@@ -11,7 +11,7 @@ from leaderboard.models.collections import JudgmentSet
 
 class MachineCardQuerySet(models.QuerySet["MachineCard"]):
     def behind(self, judgment_set: JudgmentSet) -> MachineCard | None:
-        """Return the card of a version, or of the machine that filled its holes."""
+        """Return the card of a version, or of the machine that filled it."""
         versions = [judgment_set.pk, judgment_set.machine_version_id]
         return self.filter(judgment_set__in=[pk for pk in versions if pk is not None]).first()
 

@@ -31,7 +31,7 @@ class User(AbstractUser):
 
 
 def find_organisers(owner_id: int, others: QuerySet[User]) -> QuerySet[User]:
-    """Return the owner of a track or a task, then the co-organisers by name."""
+    """Return the owner of a track or a benchmark, then the co-organisers by name."""
     owner = User.objects.filter(pk=owner_id).values("pk")
     # With `or` between them PostgreSQL would read all users.
     found = User.objects.filter(pk__in=owner.union(others.values("pk")))
@@ -53,15 +53,15 @@ class Team(models.Model):
     closes_at = models.DateTimeField(null=True, editable=False)
     extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The team of the task, if its track belongs to one.
-    task_team = models.ForeignKey(
-        "TaskTeam", models.SET_NULL, null=True, editable=False, related_name="teams"
+    # The team of the benchmark, if its track belongs to one.
+    benchmark_team = models.ForeignKey(
+        "BenchmarkTeam", models.SET_NULL, null=True, editable=False, related_name="teams"
     )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["task_team", "track"], name="a_team_of_a_task_is_once_on_a_track"
+                fields=["benchmark_team", "track"], name="a_team_of_a_benchmark_is_once_on_a_track"
             ),
             models.UniqueConstraint(fields=["track", "key"], name="team_names_differ_in_a_track"),
             models.UniqueConstraint(

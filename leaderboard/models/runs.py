@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.base import ModelState
 from django.utils import timezone
+from django.utils.functional import cached_property
 from numpy.typing import NDArray
 
 from leaderboard.models.people import Team, User
@@ -137,7 +138,7 @@ class Run(models.Model):
     replaces = models.ForeignKey(
         "self", models.SET_NULL, null=True, editable=False, related_name="replacements"
     )
-    # The version of a system that made it, on a track of a task.
+    # The version of a system that made it, on a track of a benchmark.
     version = models.ForeignKey(
         "SystemVersion", models.SET_NULL, null=True, editable=False, related_name="runs"
     )
@@ -250,7 +251,10 @@ class Run(models.Model):
         """Return the name of the run on a track with pseudonyms."""
         return f"{self.team.alias.lower()}-{self.pk[:4]}"
 
-    @property
+    # Whether this is a copy under a pseudonym, which knows only the days of its moments.
+    has_pseudonym = False
+
+    @cached_property
     def is_late(self) -> bool:
         """Return whether the run arrived late; runs of the organisers are never late."""
         return self.track.is_late(self.received_at, self.team) and not self.team.of_organisers
@@ -345,6 +349,8 @@ class Comparison(models.Model):
     family = models.JSONField()
     results = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # When the last job that should have computed it failed.
+    failed_at = models.DateTimeField(null=True)
 
     objects = ComparisonQuerySet.as_manager()
 

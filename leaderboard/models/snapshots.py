@@ -1,4 +1,4 @@
-"""Snapshots: fixed copies of a board."""
+"""Snapshots, which are fixed copies of a board, and copies of its public pages."""
 
 from __future__ import annotations
 
@@ -46,3 +46,17 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PagesCopy(models.Model):
+    """The public pages of a track as one zip file; without a file it was asked for and waits."""
+
+    track = models.OneToOneField(Track, models.CASCADE, related_name="pages_copy")
+    # The address of the site, where links to other pages lead.
+    site = models.CharField(max_length=200)
+    file = models.FileField(max_length=200, blank=True)
+    size = models.BigIntegerField(default=0, db_default=0)
+    copied_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"the pages of {self.track}"

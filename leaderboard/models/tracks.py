@@ -234,12 +234,15 @@ class Track(models.Model):
         hint="Organisers see both names. Teams see their own.",
         description="Show pseudonyms until release.",
     )
-    # Once all scores are shown, the judgments can be downloaded too.
+    # Once all scores are shown, the judgments can be downloaded too. Pages of topics show their
+    # grades in any case: who must not know those may not see all scores either.
     shares_judgments = setting(
         models.BooleanField(default=False, db_default=False),
-        "Let everyone who sees all scores download the judgments",
-        hint="Excluded topics are not part of the file.",
-        description="Let everyone who sees all scores download the judgments.",
+        "Offer the judgments as a file to everyone who sees all scores",
+        hint="Without the file, the pages of topics still show them every grade. Excluded topics "
+        "are not part of it.",
+        description="Offer the judgments as a file to everyone who sees all scores. Without it, "
+        "rankings and topics still show their grades.",
     )
     # On a leaderboard, how much better a run must be than the one its team shows; 0 shows all.
     ladder_step = setting(
@@ -498,8 +501,8 @@ class Track(models.Model):
         return Team.objects.filter(track=self, memberships__user=user).first()
 
     def has_team(self, name: str) -> bool:
-        """Return whether a team has this name, or one that looks the same, here or in its task."""
-        beside = Q(task_team__task__places__track=self)
+        """Return whether a team here or in the benchmark has this name, or one that looks alike."""
+        beside = Q(benchmark_team__benchmark__places__track=self)
         return Team.objects.filter(Q(track=self) | beside, key=team_key(name)).exists()
 
 

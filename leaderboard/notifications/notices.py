@@ -23,6 +23,7 @@ from leaderboard.models import (
     Assessment,
     Assessor,
     AuditEvent,
+    Benchmark,
     Delivery,
     Edition,
     Grant,
@@ -34,7 +35,6 @@ from leaderboard.models import (
     Notice,
     Run,
     SystemVersion,
-    Task,
     Team,
     Track,
     User,
@@ -126,7 +126,7 @@ def notify_released(track: Track) -> None:
 def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
     text = f"The deadline of {track} has changed. {phase_of(track)}"
-    address = reverse("task", args=[track.slug])
+    address = reverse("overview", args=[track.slug])
     _notify_members(track, text, address)
 
 
@@ -175,22 +175,22 @@ def notify_appointed(track: Track, user: User) -> None:
     _notify([user.pk], track, f"You now organise {track}.", reverse("desk", args=[track.slug]))
 
 
-def notify_appointed_to_task(task: Task, user: User) -> None:
-    """Notify a user who was made an organiser of a task."""
-    address = reverse("task_home", args=[task.slug])
-    for track in task.tracks()[:1]:
-        _notify([user.pk], track, f"You now organise {task} and its tracks.", address)
+def notify_appointed_to_benchmark(benchmark: Benchmark, user: User) -> None:
+    """Notify a user who was made an organiser of a benchmark."""
+    address = reverse("benchmark_home", args=[benchmark.slug])
+    for track in benchmark.tracks()[:1]:
+        _notify([user.pk], track, f"You now organise {benchmark} and its tracks.", address)
 
 
 def _join_target(track: Track) -> tuple[str, str, str, str]:
     """Return what people join: its name, and the addresses of its settings, home and joining.
 
-    That is the task of a track, if there is one.
+    That is the benchmark of a track, if there is one.
     """
-    task = Task.objects.filter(places__track=track).first()
-    if task is not None:
-        pages = ("task_manage", "task_home", "task_join")
-        name, slug = task.name, task.slug
+    benchmark = Benchmark.objects.filter(places__track=track).first()
+    if benchmark is not None:
+        pages = ("benchmark_manage", "benchmark_home", "benchmark_join")
+        name, slug = benchmark.name, benchmark.slug
     else:
         pages = ("manage", "board", "join")
         name, slug = track.name, track.slug
@@ -218,7 +218,7 @@ def notify_announced(announcement: Announcement) -> None:
     text = f"{track}: {announcement.text}"
     if len(text) > LONGEST_NOTICE:
         text = f"{text[: LONGEST_NOTICE - 2]} …"
-    address = f"{reverse('task', args=[track.slug])}#announcement-{announcement.pk}"
+    address = f"{reverse('overview', args=[track.slug])}#announcement-{announcement.pk}"
     _notify_members(track, text, address)
 
 
@@ -270,11 +270,11 @@ def notify_version_done(version: SystemVersion, comparison: str) -> None:
     rejected = sum(run.state in (Run.State.REFUSED, Run.State.FAILED) for run in runs)
     done = f"{counted(len(runs), 'run')} of {version} done"
     text = comparison or (f"{done}, {rejected} rejected." if rejected else f"{done}, all accepted.")
-    address = reverse("task_system", args=[system.task.slug, system.pk])
-    members = Membership.objects.filter(team__task_team=system.team_id)
+    address = reverse("benchmark_system", args=[system.benchmark.slug, system.pk])
+    members = Membership.objects.filter(team__benchmark_team=system.team_id)
     users = members.order_by("user").values_list("user", flat=True).distinct()
     _notify(users, runs[0].track, text, address)
-    body = {"task": system.task.slug, "system": system.name, "version": version.label}
+    body = {"benchmark": system.benchmark.slug, "system": system.name, "version": version.label}
     called: set[str] = set()
     for track in {run.track_id: run.track for run in runs}.values():
         webhooks = track.webhooks.exclude(url__in=called)

@@ -178,20 +178,26 @@ def is_public(address: str) -> bool:
     (True, False, False)
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if any(ip in network for network in RESERVED_NETWORKS):
-        return False
     if ip in NAT64_NETWORK:
         ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    mapped = getattr(ip, "ipv4_mapped", None) or ip
-    return mapped.is_global and not mapped.is_multicast
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    if any(ip in network for network in SPECIAL_NETWORKS):
+        return False
+    is_unicast = ip.version == 4 or ip in UNICAST_NETWORK
+    return is_unicast and ip.is_global and not ip.is_multicast
 
 
 # A network with IPv6 alone reaches an IPv4 address through its last 32 bits.
 NAT64_NETWORK = ipaddress.ip_network("64:ff9b::/96")
-# Obsolete ways to put an IPv4 address into an IPv6 address, and site-local addresses.
-RESERVED_NETWORKS = [
+# All hosts with IPv6 on the public internet are in here.
+UNICAST_NETWORK = ipaddress.ip_network("2000::/3")
+# Networks of the registries of special purposes that some versions of Python call global.
+SPECIAL_NETWORKS = [
     ipaddress.ip_network(network)
-    for network in ("::/96", "::ffff:0:0:0/96", "2002::/16", "fec0::/10", "64:ff9b:1::/48")
+    for network in (
+        *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24"),
+        *("192.175.48.0/24", "2001::/23", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+    )
 ]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from leaderboard.display.holes import is_leaving_holes, leave_hole
+from leaderboard.display.page_gaps import is_leaving_gaps, leave_gap
 from leaderboard.models import Job, Notice, Worker
 
 
@@ -21,9 +21,17 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
-        "num_unread": cache(lambda: Notice.objects.unread_by(request.user).count()),
-        **({"csrf_token": leave_hole("token")} if is_leaving_holes() else {}),
+        "num_unread": cache(partial(count_unread, request)),
+        **({"csrf_token": leave_gap("token")} if is_leaving_gaps() else {}),
     }
+
+
+def count_unread(request: HttpRequest) -> int:
+    """Count the unread notices of a reader; one about this page is read once it was answered."""
+    unread = Notice.objects.unread_by(request.user).values_list("address", flat=True)
+    pages = [address.partition("#")[0] for address in unread]
+    request.reads_notice = request.get_full_path() in pages  # type: ignore[attr-defined]
+    return len(pages)
 
 
 def section_of(path: str) -> str:

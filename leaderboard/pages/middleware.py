@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
-from django.core.handlers.wsgi import LimitedStream
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect, render
@@ -19,12 +19,9 @@ from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.logs import describe_request, new_request_number, request_number
+from leaderboard.models import Notice
 
 log = logging.getLogger("leaderboard.requests")
-
-# We still read up to this many bytes of a refused upload, in chunks.
-READ_AFTER_REFUSAL = 64 * 2**20
-CHUNK = 64 * 2**10
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -98,20 +95,19 @@ def compress_text(get_response: GetResponse) -> GetResponse:
     return answer
 
 
-def read_refused_upload(get_response: GetResponse) -> GetResponse:
-    """Read the rest of a refused upload, up to a limit.
-
-    A connection that is closed with bytes unread is reset, and the client never sees the error.
-    """
+def answer_head(get_response: GetResponse) -> GetResponse:
+    """Answer HEAD by the status and headers of GET, also where a view or the API knows only GET."""
 
     def answer(request: HttpRequest) -> HttpResponse:
+        if request.method != "HEAD":
+            return get_response(request)
+        request.method = "GET"
         response = get_response(request)
-        body = getattr(request, "_stream", None)
-        unread = isinstance(body, LimitedStream) and body.limit <= READ_AFTER_REFUSAL
-        if response.status_code >= 400 and unread:
-            with suppress(OSError):
-                while body.read(CHUNK):
-                    pass
+        request.method = "HEAD"
+        if response.streaming:
+            response.streaming_content = []
+        else:
+            response.content = b""
         return response
 
     return answer
@@ -120,7 +116,8 @@ def read_refused_upload(get_response: GetResponse) -> GetResponse:
 class LimitBodySize:
     """Refuse a body that is too large for its view before any of it is read or stored.
 
-    It runs before the CSRF check, which reads a form and stores its files.
+    It runs before the CSRF check, which reads a form and stores its files. A page takes little from
+    somebody who is not signed in, because a thread would wait for more.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -135,12 +132,15 @@ class LimitBodySize:
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         is_chunked = request_bodies.is_chunked(request.META)
-        if not is_chunked and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT:
+        length = request_bodies.content_length(request.META)
+        if not is_chunked and length <= request_bodies.SMALL_BODY:
             return None
         limit = limit_before_token(request)
+        if is_chunked and limit <= request_bodies.SMALL_BODY:
+            return refuse_body(request, limit)
         if is_chunked:
             request_bodies.limit_chunked_body(request, limit)
-        elif request_bodies.content_length(request) > limit:
+        elif length > limit:
             return refuse_body(request, limit)
         return None
 
@@ -174,6 +174,63 @@ def record_start_time(get_response: GetResponse) -> GetResponse:
     def answer(request: HttpRequest) -> HttpResponse:
         request.started = time.perf_counter()  # type: ignore[attr-defined]
         return get_response(request)
+
+    return answer
+
+
+def answer_scripts(get_response: GetResponse) -> GetResponse:
+    """Tell a script that sent a form where its answer leads, without leading it there.
+
+    Otherwise the script would fetch that page, and its messages would be shown to nobody.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.headers.get("X-Sent-By") == "script" and response.status_code == 302:
+            response.status_code = 200
+        return response
+
+    return answer
+
+
+def return_to_form(get_response: GetResponse) -> GetResponse:
+    """Lead back to the page of a form whose session had ended, and say that it was not sent.
+
+    The address of the form itself may answer no GET.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        sign_in = reverse(settings.LOGIN_URL)
+        location = response.get("Location", "")
+        if request.method == "POST" and location.startswith(f"{sign_in}?"):
+            messages.warning(
+                request, "You were signed out, so your form was not sent. Sign in to go back to it."
+            )
+            response["Location"] = f"{sign_in}?{urlencode({'next': _page_of_form(request)})}"
+        return response
+
+    return answer
+
+
+def _page_of_form(request: HttpRequest) -> str:
+    """Return the page of this site from which a form was sent, without its host."""
+    page = urlsplit(request.headers.get("Referer", ""))
+    if page.netloc != request.get_host():
+        return request.get_full_path()
+    return urlunsplit(("", "", page.path, page.query, ""))
+
+
+def read_notice(get_response: GetResponse) -> GetResponse:
+    """Mark a notice as read once its reader has opened the page that it leads to."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        has_read = getattr(request, "reads_notice", False) and response.status_code in (200, 304)
+        # A program that reads by a token sees no notices.
+        if has_read and request.user.is_authenticated:
+            Notice.objects.unread_by(request.user).about(request.get_full_path()).mark_read()
+        return response
 
     return answer
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from django.utils.safestring import SafeString
 
 from leaderboard.analysis.system_profiles import SystemProfile, TrackPlace
-from leaderboard.display.charts import Axis, Mark
-from leaderboard.display.charts.axes import Column
+from leaderboard.display.charts import Axis, ChartMark
+from leaderboard.display.charts.axes import AxisColumn
 from leaderboard.display.charts.cells import column_head, dots_cell, range_cell
 from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.charts.strips import dot_line
@@ -43,9 +43,9 @@ class SystemStrips:
         return self.profile.shares_axis and bool(self.profile.places)
 
     @cached_property
-    def _column(self) -> Column:
+    def _column(self) -> AxisColumn:
         values = [value for place in self.profile.places for value in place.values]
-        return Column(Axis.around(min(0.0, *values), max(values) or 1.0), grid="systems")
+        return AxisColumn(Axis.around(min(0.0, *values), max(values) or 1.0), grid="systems")
 
     @cached_property
     def shows_dots(self) -> bool:
@@ -64,9 +64,9 @@ class SystemStrips:
         median = statistics.median(ordered)
         return range_cell(self._column, ordered[0], median, ordered[-1], place.value)
 
-    def _marks(self, place: TrackPlace) -> list[Mark]:
+    def _marks(self, place: TrackPlace) -> list[ChartMark]:
         return [
-            Mark(
+            ChartMark(
                 value,
                 row.name,
                 "own" if row is self.profile.row else ("baseline" if row.is_baseline else "other"),

@@ -19,8 +19,8 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.measures import parse_measure
 from leaderboard.display import charts
 from leaderboard.display.charts.grades import RAMP, grade_class
-from leaderboard.display.holes import leave_hole
 from leaderboard.display.numbers import MISSING, difference_text
+from leaderboard.display.page_gaps import leave_gap
 from leaderboard.display.phases import WORDS as PHASE_WORDS
 from leaderboard.display.phases import Phase
 from leaderboard.display.signs import badge, marked
@@ -211,10 +211,21 @@ def empty(content: str, title: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def follow(context: Context, seconds: int = 2) -> SafeString:
+    """Render the attributes of an element that updates its page while something is awaited."""
+    return format_html(
+        'hx-get="{}" hx-trigger="every {}s" hx-select="main" hx-target="main" hx-swap="outerHTML" '
+        'hx-select-oob="#unread"',
+        context["request"].get_full_path(),
+        seconds,
+    )
+
+
+@register.simple_tag(takes_context=True)
 def account_menu(context: Context) -> SafeString:
-    """Render the menu of a signed-in reader; a page that is kept has a hole there."""
+    """Render the menu of a signed-in reader; a page that is kept has a gap there."""
     names = ("user", "num_unread", "csrf_token")
-    return leave_hole("account") or mark_safe(
+    return leave_gap("account") or mark_safe(
         render_to_string("_account.html", {name: context[name] for name in names})
     )
 

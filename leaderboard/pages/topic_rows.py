@@ -10,12 +10,12 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.analysis import Answer, TopicBreakdown
+from leaderboard.analysis import RunOnTopic, TopicBreakdown
 from leaderboard.analysis.recall import TopicRecall
 from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.charts import Mark, RecallCurves
+from leaderboard.display.charts import ChartMark, RecallCurves
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.display.signs import badge
 from leaderboard.models import Run
@@ -31,7 +31,7 @@ def ranking_urls(breakdown: TopicBreakdown, carried: Mapping[str, str]) -> list[
 def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
     """Draw every run as a dot on one axis; each dot links to its ranking."""
     marks = [
-        Mark(each.score, str(each.run), each.kind, href)
+        ChartMark(each.score, str(each.run), each.kind, href)
         for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
@@ -80,12 +80,12 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     )
 
 
-def _row_class(answer: Answer) -> str:
+def _row_class(answer: RunOnTopic) -> str:
     kind = "own" if answer.is_own else answer.kind
     return f' class="{kind}"' if kind != "other" else ""
 
 
-def _render_badges(answer: Answer) -> str:
+def _render_badges(answer: RunOnTopic) -> str:
     words = {"yours": answer.is_own, "baseline": answer.is_baseline}
     return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
 

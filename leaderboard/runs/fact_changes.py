@@ -1,4 +1,4 @@
-"""Changes to run facts by the team (until release), by organisers or from the file header."""
+"""Changes to facts and descriptions of runs, by team, organisers or the header of the file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.models import AuditEvent, Job, Run, Track, User
+from leaderboard.models.runs import RunQuerySet
 from leaderboard.runs.facts import (
     BY_NAME,
     all_facts,
@@ -30,6 +31,28 @@ def change_facts(run: Run, user: User, facts: Mapping[str, Any]) -> None:
         run = Run.objects.get(pk=run.pk)
         if _update_facts(run, user, facts) and track.edition is not None:
             Job.objects.enqueue("compare", track.edition)
+
+
+def find_runs_described_alike(run: Run) -> RunQuerySet:
+    """Return the team's other runs with the same description, such as those sent together."""
+    if not run.description:
+        return Run.objects.none()
+    alike = Run.objects.filter(team=run.team_id, description=run.description)
+    return alike.exclude(pk=run.pk)
+
+
+def change_description(run: Run, user: User, description: str, of_all: bool = False) -> None:
+    """Change the description of a run, or of all runs of its team that share it."""
+    if description == run.description:
+        return
+    alike = list(find_runs_described_alike(run)) if of_all else []
+    before = {"description": run.description}
+    with transaction.atomic():
+        for each in [run, *alike]:
+            Run.objects.filter(pk=each.pk).update(description=description)
+            AuditEvent.objects.record(
+                user, ACT, each, before=before, after={"description": description}
+            )
 
 
 def apply_header_facts(run_id: str, metadata: Mapping[str, str]) -> None:
@@ -75,7 +98,7 @@ class ChangedFact:
 
 
 @dataclass(frozen=True)
-class Change:
+class FactChange:
     """One change of facts; `by` is empty if the header of the file stated them."""
 
     at: datetime
@@ -90,16 +113,16 @@ def sort_facts(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     return sorted(facts.items(), key=lambda fact: (place.get(fact[0], len(declared)), fact[0]))
 
 
-def load_history(run: Run) -> list[Change]:
+def load_history(run: Run) -> list[FactChange]:
     """Return the changes of the facts of a run, the latest first."""
     events = AuditEvent.objects.filter(target_kind="run", target_id=run.pk, act=ACT)
     return [
-        Change(
+        FactChange(
             at=event.at,
             by=event.actor.username if event.actor is not None else "",
             facts=[
                 ChangedFact(
-                    find_label(name),
+                    "Description" if name == "description" else find_label(name),
                     format_fact(name, before),
                     format_fact(name, event.after[name]),
                 )

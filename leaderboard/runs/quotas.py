@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from leaderboard.models import Grant, Run, TaskTeam, Team, Track
+from leaderboard.models import BenchmarkTeam, Grant, Run, Team, Track
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,28 @@ class Quota:
     left_today: int | None
     left_in_all: int | None
     next_day: datetime
+    # What it is a quota of, if not of one track.
+    where: str = ""
+
+    @property
+    def left(self) -> int | None:
+        """How many runs can be submitted now; None without a limit."""
+        limits = [each for each in (self.left_today, self.left_in_all) if each is not None]
+        return min(limits, default=None)
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.left == 0
+
+    @property
+    def is_used_up_today(self) -> bool:
+        """Whether the next day brings a place."""
+        return self.left_today == 0 and self.left_in_all != 0
+
+    def has_place_of(self, run: Run) -> bool:
+        """Whether a run that replaces this one can be submitted although the quota is used up."""
+        is_freed = find_freed_place(run) is not None
+        return is_freed and (self.left_today != 0 or run.received_at >= _midnight(None))
 
 
 def find_quota(
@@ -37,19 +59,28 @@ def find_quota(
     return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
 
 
-def find_task_quota(
-    team: TaskTeam, now: datetime | None = None, without: str | None = None
+def find_benchmark_quota(
+    team: BenchmarkTeam, now: datetime | None = None, without: str | None = None
 ) -> Quota:
-    """Return how many runs a team may submit to all tracks of its task together."""
+    """Return how many runs a team may submit to all tracks of its benchmark together."""
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
-    runs = Run.objects.using_quota().filter(team__task_team=team).order_by()
+    runs = Run.objects.using_quota().filter(team__benchmark_team=team).order_by()
     runs = runs if without is None else runs.exclude(pk=without)
     that_day = runs.filter(received_at__gte=midnight, received_at__lt=next_day)
-    per_day, in_all = team.task.quota_per_day, team.task.quota_total
+    per_day, in_all = team.benchmark.quota_per_day, team.benchmark.quota_total
     left_today = None if per_day is None else _left(per_day, that_day.count())
     left_in_all = None if in_all is None else _left(in_all, runs.count())
-    return Quota(per_day, in_all, left_today, left_in_all, next_day)
+    return Quota(per_day, in_all, left_today, left_in_all, next_day, " of this benchmark")
+
+
+def find_used_up(track: Track, team: Team | None, replaced: Run | None = None) -> Quota | None:
+    """Return the quota that leaves no place for a run now: of the track, or of its benchmark."""
+    freed = find_freed_place(replaced)
+    quotas = [find_quota(track, team, without=freed)]
+    if team is not None and team.benchmark_team is not None:
+        quotas.append(find_benchmark_quota(team.benchmark_team, without=freed))
+    return next((quota for quota in quotas if quota.is_used_up), None)
 
 
 def find_freed_place(replaced: Run | None) -> str | None:

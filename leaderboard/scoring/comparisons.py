@@ -328,6 +328,11 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     return lambda: _publish(edition, family, writes)
 
 
+def mark_comparisons_failed(edition_id: str, reason: str) -> None:
+    asked = Comparison.objects.filter(edition=edition_id).pending()
+    asked.update(failed_at=timezone.now())
+
+
 def _prepare_all_pairs(edition: Edition, measure: str, family: list[str]) -> Callable[[], object]:
     """Test all pairs of a family and return the function that stores the result."""
     family = with_values(family, load_measure_means(edition, measure))
@@ -370,5 +375,10 @@ def _store(
         measure=measure,
         baseline_id=baseline,
         test=test,
-        defaults={"family": family, "results": results, "created_at": timezone.now()},
+        defaults={
+            "family": family,
+            "results": results,
+            "created_at": timezone.now(),
+            "failed_at": None,
+        },
     )

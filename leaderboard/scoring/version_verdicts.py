@@ -1,4 +1,4 @@
-"""A version of a system compared with the main branch of its team, over the tracks of a task."""
+"""A version of a system compared with the main branch of its team, over several tracks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Assessment, Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
+from leaderboard.scoring.benchmark_comparisons import Contest, Part, collect_scores
 from leaderboard.scoring.families import load_measure_means, match_measure
-from leaderboard.scoring.task_comparisons import Contest, Part, collect_scores
 from leaderboard.scoring.verdicts import verdict_of
 
 # How many tracks a sentence names before it counts them.
@@ -54,7 +54,7 @@ class TrackVerdict:
 class VersionVerdict:
     """A version against an earlier one, over `tracks` of one phase that both have runs on.
 
-    `branch` is that of the other version, "" if that is the baseline of the task. Without a mean
+    `branch` is that of the other version, "" if that is the benchmark's baseline. Without a mean
     over these tracks `difference` is None. `num_tracks` is how many the phase has.
     """
 
@@ -84,7 +84,7 @@ class VersionVerdict:
         figures = f"{signed(self.difference, 4)}, {p_in_words(self.p)}"
         where = f"over {counted(len(self.tracks), 'track')}"
         if not self.is_whole:
-            where = f"over {len(self.tracks)} of {self.num_tracks} tracks"
+            where = f"over {len(self.tracks)} of {counted(self.num_tracks, 'track')}"
         return (
             f"{self.version} {VERBS[self.verdict]} {self.against} {where}: {figures}; {by_track}."
         )
@@ -112,19 +112,21 @@ WORDS = {
 
 
 def compare_version(version: SystemVersion, editions: Sequence[Edition]) -> VersionVerdict | None:
-    """Compare a version with the newest one of main before it, else with the task's baseline.
+    """Compare a version with the newest one of main before it, else with the benchmark's baseline.
 
-    Only these editions count: those whose scores the reader sees, in the order of the task.  They
-    are narrowed to the last phase that the version has a scored run in.  None if there is nothing
-    to compare with.
+    Only these editions count: those whose scores the reader sees, in the order of the benchmark.
+    They are narrowed to the last phase that the version has a scored run in.  None if there is
+    nothing to compare with.
     """
-    task = version.system.task
+    benchmark = version.system.benchmark
     runs = find_runs(version, editions)
-    phases = [edition.track.task_place.phase for edition in editions]
-    answered = {edition.track.task_place.phase for edition in editions if edition.track_id in runs}
+    phases = [edition.track.benchmark_place.phase for edition in editions]
+    answered = {
+        edition.track.benchmark_place.phase for edition in editions if edition.track_id in runs
+    }
     phase = next((name for name in reversed(list(dict.fromkeys(phases))) if name in answered), None)
-    of_phase = [edition for edition in editions if edition.track.task_place.phase == phase]
-    measures = {edition.pk: find_measure(task.measure, edition.track) for edition in of_phase}
+    of_phase = [edition for edition in editions if edition.track.benchmark_place.phase == phase]
+    measures = {edition.pk: find_measure(benchmark.measure, edition.track) for edition in of_phase}
     shared = [edition for edition in of_phase if edition.track_id in runs and measures[edition.pk]]
     other = find_main_version(version, shared) if shared else None
     if other is None:
@@ -141,13 +143,13 @@ def compare_version(version: SystemVersion, editions: Sequence[Edition]) -> Vers
         _describe_track(edition, part.measure, other_runs, runs, test)
         for edition, part, test in zip(shared, parts, tests.alone, strict=True)
     ]
-    is_main = bool(task.main_branch) and other.branch == task.main_branch
+    is_main = bool(benchmark.main_branch) and other.branch == benchmark.main_branch
     found = VersionVerdict(version, other, other.branch if is_main else "", tracks, len(of_phase))
-    return found if tests.whole is None else _with_task(found, tests.whole, contest.direction)
+    return found if tests.whole is None else _with_benchmark(found, tests.whole, contest.direction)
 
 
 def find_measure(asked: str, track: Track) -> str:
-    """Return the measure that counts on a track: the task's, or its primary one; "" if none."""
+    """Return the measure that counts on a track: the benchmark's or its primary one; "" if none."""
     return (match_measure(asked, track.measures) or "") if asked else track.primary_measure
 
 
@@ -166,7 +168,7 @@ def find_main_version(version: SystemVersion, editions: Sequence[Edition]) -> Sy
 
     One of the same system goes before those of the team's other systems.
     """
-    task = version.system.task
+    benchmark = version.system.benchmark
     runs = Run.objects.on_the_board().filter(
         track__in=[edition.track_id for edition in editions],
         score_sets__edition__in=[edition.pk for edition in editions],
@@ -175,17 +177,17 @@ def find_main_version(version: SystemVersion, editions: Sequence[Edition]) -> Sy
     complete = counts.filter(answered=len(editions)).values("version")
     versions = SystemVersion.objects.filter(pk__in=complete).exclude(pk=version.pk)
     versions = versions.select_related("system")
-    if task.main_branch:
+    if benchmark.main_branch:
         main = list(
             versions.filter(
                 system__team=version.system.team_id,
-                branch=task.main_branch,
+                branch=benchmark.main_branch,
                 created_at__lt=version.created_at,
             )
         )
         if main:
             return next((one for one in main if one.system_id == version.system_id), main[0])
-    return versions.filter(system=task.baseline_id).first()
+    return versions.filter(system=benchmark.baseline_id).first()
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,7 @@ def _test_each(measures: Sequence[Measure], collected: Sequence[Collected]) -> l
     ]
 
 
-def _with_task(found: VersionVerdict, test: Difference, direction: int) -> VersionVerdict:
+def _with_benchmark(found: VersionVerdict, test: Difference, direction: int) -> VersionVerdict:
     verdict = verdict_of(test, test.topics, direction)
     return replace(found, difference=test.difference, p=test.p_adjusted, verdict=verdict)
 
@@ -267,7 +269,7 @@ def _describe_track(
 
 def announce_version(version_id: str, progress: Progress) -> Publish:
     """Notify the team once that all runs of a version are done, with what its members may see."""
-    versions = SystemVersion.objects.select_related("system__task", "system__team")
+    versions = SystemVersion.objects.select_related("system__benchmark", "system__team")
     version = versions.filter(pk=int(version_id)).first()
     if version is None or version.runs.unfinished().exists():
         return lambda: None
@@ -283,9 +285,9 @@ def announce_version(version_id: str, progress: Progress) -> Publish:
 
 
 def find_public_editions(version: SystemVersion) -> list[Edition]:
-    """Return the boards of the task whose scores every member of the team sees, under names."""
-    tracks = version.system.task.tracks().select_related("edition", "task_place")
-    members = Membership.objects.filter(team__task_team=version.system.team_id).values("user")
+    """Return the boards of the benchmark whose scores every member of a team sees, under names."""
+    tracks = version.system.benchmark.tracks().select_related("edition", "benchmark_place")
+    members = Membership.objects.filter(team__benchmark_team=version.system.team_id).values("user")
     judging = Assessment.objects.unfinished().filter(
         assessors__user__in=members, assessors__removed_at=None
     )

@@ -116,7 +116,7 @@ ADDRESSES = {
     "run.create": "/tracks/bread/submit/",
     "login": "/account/login/",
 }
-PAGES = ["/", "/tracks/bread/", "/tracks/bread/task/", "/tracks/bread/submit/", "/account/"]
+PAGES = ["/", "/tracks/bread/", "/tracks/bread/overview/", "/tracks/bread/submit/", "/account/"]
 PROGRAMS = ("<script>alert", "<img src=x", 'href="javascript:')
 
 

@@ -48,7 +48,7 @@ def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben
     assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
 
 
-@pytest.mark.parametrize("page", ["", "task/"])
+@pytest.mark.parametrize("page", ["", "overview/"])
 def test_whoever_sends_a_late_run_is_led_there_and_told(closed, ada, as_ben, page):
     address = f"/tracks/closed/{page}"
     assert "/tracks/closed/submit/" not in page_at(as_ben, address)
@@ -106,7 +106,7 @@ def test_a_topic_that_is_left_out_counts_in_no_mean(track, ada, ben):
 
 def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
     changed(track, ada, excluded_topics=["3"], exclusion_reason="Two readings are possible.")
-    about = as_cat.get("/tracks/bread/task/").content.decode()
+    about = as_cat.get("/tracks/bread/overview/").content.decode()
     assert "topic <bdi>3</bdi>" in about and "Two readings are possible." in about
 
 

@@ -79,7 +79,7 @@ def test_where_late_runs_are_marked_that_of_the_team_is_not(closed, ada, ben, ca
     assert runs[0].pk in board.ranked_ids and runs[1].pk not in board.ranked_ids
 
 
-@pytest.mark.parametrize("page", ["/tracks/closed/", "/tracks/closed/task/", "/"])
+@pytest.mark.parametrize("page", ["/tracks/closed/", "/tracks/closed/overview/", "/"])
 def test_the_team_reads_its_deadline_and_others_that_of_all(closed, ada, as_ben, as_cat, page):
     extend(closed, ada)
     assert "your team’s own" in words(page_at(as_ben, page)).casefold()

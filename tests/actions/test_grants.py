@@ -26,7 +26,7 @@ def test_a_team_sends_as_many_runs_more_as_were_granted(collection, ada, ben):
 def test_a_grant_in_all_widens_no_day(collection, ada, ben):
     track = make_track(collection, quota_per_day=1, quota_total=1)
     grant_runs(make_run(track, ben).team, ada, 5, today=False)
-    with pytest.raises(NotAccepted, match="1 of 1 runs for today"):
+    with pytest.raises(NotAccepted, match="1 of 1 run for today"):
         make_run(track, ben, OTHER_RUN)
 
 
@@ -46,7 +46,7 @@ def test_no_other_team_gets_it(collection, ada, ben, cat):
 
 def test_the_team_reads_what_is_left(collection, ada, ben, as_ben):
     team = make_run(make_track(collection, quota_per_day=1), ben).team
-    assert "0 of 1" in as_ben.get("/tracks/bread/submit/").text
+    assert "has used 1 run of today" in as_ben.get("/tracks/bread/submit/").text
     grant_runs(team, ada, 2, today=True)
     assert "2 of 3" in as_ben.get("/tracks/bread/submit/").text
 

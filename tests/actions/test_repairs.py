@@ -59,7 +59,7 @@ def test_a_repair_is_held_to_the_quota(track, ben):
     run = make_run(track, ben, BLANK)
     make_run(track, ben)
     tracks.change_track(track, track.owner, {"quota_per_day": 1})
-    with pytest.raises(NotAccepted, match="used 1 of 1 runs"):
+    with pytest.raises(NotAccepted, match="used 1 of 1 run"):
         runs.repair_run(Run.objects.get(pk=run.pk), ben, "tag")
 
 
@@ -95,7 +95,8 @@ def test_the_same_bytes_again_say_when_they_came_and_where_they_are(track, clien
     first = client.post(RUNS, {"file": upload("a.run", RUN)}, headers=header).json()
     again = client.post(RUNS, {"file": upload("b.run", RUN)}, headers=header)
     received = Run.objects.get().received_at
-    said = f"You already submitted this file on {received:%d %b %Y, %H:%M} UTC. This is its run."
+    said = f"You already submitted this file on {received:%d %b %Y, %H:%M} UTC. "
+    said += "This is its run, with the description and facts that it had. You can edit them."
     assert (again.status_code, again.json()["message"]) == (200, said)
     assert (again.json()["url"], "message" in first) == (first["url"], False)
     sent = {"file": upload("c.run", RUN), "kind": "automatic"}

@@ -49,14 +49,14 @@ def test_both_count_once_against_the_quota(collection, ben, disclosure):
     assert replace(old, ben).state == "scored"
     quota = find_quota(track, old.team)
     assert (quota.left_today, quota.left_in_all) == (0, 0)
-    with pytest.raises(NotAccepted, match="1 of 1 runs"):
+    with pytest.raises(NotAccepted, match="1 of 1 run"):
         make_run(track, ben, THIRD_RUN)
 
 
 def test_where_scores_show_a_second_replacement_counts(collection, ben):
     track = make_track(collection, quota_total=1)
     new = replace(make_run(track, ben), ben)
-    with pytest.raises(NotAccepted, match="1 of 1 runs"):
+    with pytest.raises(NotAccepted, match="1 of 1 run"):
         replace(new, ben, THIRD_RUN)
 
 

@@ -11,7 +11,7 @@ from leaderboard.analysis import build_run_breakdown
 from leaderboard.analysis.losses import Loss, find_fallen, find_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.boards.standings import Board, Choice, find_board
+from leaderboard.boards.standings import Board, BoardChoice, find_board
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_track
@@ -27,7 +27,7 @@ def cats(track, cat) -> Run:
     return make_run(track, cat, OTHER_RUN)
 
 
-def board_of(track: Track, choice: Choice | None = None) -> Board:
+def board_of(track: Track, choice: BoardChoice | None = None) -> Board:
     track.refresh_from_db()
     board = find_board(sight_of(track, AnonymousUser()), choice)
     assert board is not None
@@ -98,7 +98,7 @@ def test_where_lower_is_better_the_higher_value_is_lost(collection, ben, cat):
     track = make_track(collection, slug="ranks", measures=["AP", "MR"])
     make_run(track, ben)
     run = make_run(track, cat, OTHER_RUN)
-    board = board_of(track, Choice(measure="MR"))
+    board = board_of(track, BoardChoice(measure="MR"))
     found = find_losses(board, run, build_run_breakdown(board, run).topics)
     assert [(each.line.topic.number, each.line.lost) for each in found] == [("1", 2), ("3", 1)]
 

@@ -65,6 +65,14 @@ def test_the_numbers_are_those_of_the_page(ada_api, as_ada, request, scene):
         assert list(found[table][0]) == sheet.decode().splitlines()[0].split(",")
 
 
+def test_versions_that_share_no_document_say_so(ada_api, track, ada):
+    other = upload("v2", "1 0 d12 1\n")
+    uploads.accept_judgments(track.collection, other, "v2", ada, asks_first=False)
+    work()
+    found = ada_api.get(VERSIONS).json()
+    assert (found["documents"], found["note"]) == (0, "No document has two grades.")
+
+
 def test_kappa_has_its_interval(ada_api, two_versions):
     rows = {row["statistic"]: row for row in ada_api.get(VERSIONS).json()["statistics"]}
     assert rows["agreement"]["value"] == 0.5

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.actions.assessments import add_assessor
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assessment, Assignment, Mark, Pool, User
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, make_collection, make_pool, make_run, make_track, upload
@@ -60,7 +60,7 @@ def judged(assessment: Assessment, dan: User, eve: User, ada_api: Program) -> As
     assert ada_api.post(f"{ONE}/open").json()["state"] == "open"
     own = Assignment.objects.get(topic__number="1")
     draw_documents(own)
-    record_mark(own, Answer(own.documents.get(docno="d1").pk, grade=1, key="k"))
+    record_mark(own, SentMark(own.documents.get(docno="d1").pk, grade=1, key="k"))
     return assessment
 
 

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import task_snapshots
+from leaderboard.actions import benchmark_snapshots
 from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.boards import deferred_tests
-from leaderboard.boards.disclosure import shared_task_sight
-from leaderboard.boards.task_boards import find_task_board
+from leaderboard.boards.benchmark_boards import find_benchmark_board
+from leaderboard.boards.disclosure import shared_benchmark_sight
 from leaderboard.models import (
     Assignment,
+    Benchmark,
+    BenchmarkTeam,
+    BenchmarkTrack,
     Comparison,
     Run,
     System,
     SystemVersion,
-    Task,
-    TaskTeam,
-    TaskTrack,
     Team,
     Track,
 )
@@ -54,8 +54,8 @@ VALUES = {
     "track": ("bread",),
     "table": ("pairs",),
 }
-# What boards of tasks have besides and of their own; the other tests choose among it.
-OF_TASKS = {"phase", "versions", "baseline"}
+# What boards of benchmarks have besides and of their own; the other tests choose among it.
+OF_BENCHMARKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
 OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
 
@@ -71,23 +71,23 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
         "pool": "pool-1",
         "assignment_id": str(judge_pools(bens_run, adas_run).pk),
     }
-    ids |= make_task(bens_run)
+    ids |= make_benchmark(bens_run)
     upload = begin_upload(adas_run.submitted_by, "my.run", 9, "0" * 64).upload
     ids["upload_id"] = upload.pk
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
 
 
-def make_task(run: Run) -> dict[str, str]:
-    """A task of the track alone, with a system of this run."""
-    task = Task.objects.create(slug="bread", name="Bread", owner=run.track.owner)
-    TaskTrack.objects.create(task=task, track=run.track, position=0)
-    team = TaskTeam.objects.create(task=task)
-    Team.objects.filter(pk=run.team_id).update(task_team=team)
-    system = System.objects.create(task=task, team=team, name="oven")
+def make_benchmark(run: Run) -> dict[str, str]:
+    """A benchmark of the track alone, with a system of this run."""
+    benchmark = Benchmark.objects.create(slug="bread", name="Bread", owner=run.track.owner)
+    BenchmarkTrack.objects.create(benchmark=benchmark, track=run.track, position=0)
+    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    Team.objects.filter(pk=run.team_id).update(benchmark_team=team)
+    system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=run.submitted_by)
     Run.objects.filter(pk=run.pk).update(version=version)
-    board = find_task_board(shared_task_sight(task), tested=False)
-    task_snapshots.freeze_task_board(board, task.owner, "judging-1")
+    board = find_benchmark_board(shared_benchmark_sight(benchmark), tested=False)
+    benchmark_snapshots.freeze_benchmark_board(board, benchmark.owner, "judging-1")
     return {"system_id": str(system.pk), "label": "1"}
 
 
@@ -126,8 +126,8 @@ def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
         asked = calls.get("get", {}).get("parameters", [])
         own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), formats)
         values = VALUES | {"format": own}
-        if path.startswith("/api/v1/tasks"):
-            asked = [each for each in asked if each["name"] not in OF_TASKS]
+        if path.startswith("/api/v1/benchmarks"):
+            asked = [each for each in asked if each["name"] not in OF_BENCHMARKS]
         choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
         for chosen in product(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"

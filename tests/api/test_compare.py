@@ -18,7 +18,7 @@ def test_run_b_is_compared_with_run_a(bens_run, adas_run, anybody_api):
     assert (answer["a"], answer["b"], answer["measure"]) == (adas_run.pk, bens_run.pk, "AP")
     assert answer["difference"] == approx(1 / 6)
     assert (answer["wins"], answer["losses"], answer["ties"]) == (2, 1, 0)
-    assert (answer["question"], answer["test"]) == ("all", "all_pairs")
+    assert (answer["family"], answer["test"]) == ("all", "all_pairs")
     assert answer["p"] >= 1 / 4 and answer["p_adjusted"] is None
     assert answer["verdict"] == "not significant"
     assert (answer["low"], answer["high"]) == (None, None)

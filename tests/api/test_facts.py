@@ -59,3 +59,9 @@ def test_the_schema_of_facts_is_described(anybody_api):
     facts = schema["RunPatch"]["properties"]["facts"]["properties"]
     assert facts["stage"]["enum"] == ["first-stage", "rerank", "fusion"]
     assert facts["topic_fields"]["description"].startswith("Topic fields")
+
+
+def test_a_description_is_corrected_and_facts_stay(track, ben_api):
+    url = ben_api.send_run(facts='{"stage": "rerank"}').json()["url"]
+    run = ben_api.patch(url, {"description": "BM25"}).json()
+    assert (run["description"], run["facts"]["stage"]) == ("BM25", "rerank")

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.actions.assessments import close_assessment, pause_assessment
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark, User
 from tests.api.conftest import Program
 from tests.builders import (
@@ -189,7 +189,7 @@ def test_no_answer_names_a_docno_a_run_a_rank_or_another_opinion(assignment, cat
     """Eve's mark, its words and its assessor are as hidden as what the runs say."""
     second = Assignment.objects.get(assessor__name="A2", topic__number="3")
     draw_documents(second)
-    record_mark(second, Answer(second.documents.first().pk, grade=2, rationale="secret"))
+    record_mark(second, SentMark(second.documents.first().pk, grade=2, rationale="secret"))
     told = every_answer(cat_api, path)
     hidden = ("docno", '"d10"', '"d11"', "ben-bm25", "other", "secret", "A2", "eve", "rank")
     assert [word for word in hidden if word in told] == []
@@ -203,7 +203,7 @@ def test_answers_to_an_assessor_do_not_depend_on_other_opinions(assignment, cat_
     second = Assignment.objects.get(assessor__name="A2", topic__number="3")
     draw_documents(second)
     for document in second.documents.all():
-        record_mark(second, Answer(document.pk, grade=2))
+        record_mark(second, SentMark(document.pk, grade=2))
     assert before == (cat_api.get(f"{path}/next").json(), cat_api.get("/api/v1/assessments").json())
 
 
@@ -217,7 +217,7 @@ def test_an_assessor_reads_no_score_of_the_track_until_it_is_closed(assessment, 
     assert {cat_api.get(address).status_code for address in addresses} == {404}
     own = Assignment.objects.filter(assessor__name="A1").first()
     draw_documents(own)
-    record_mark(own, Answer(AssignedDocument.objects.first().pk, grade=1))
+    record_mark(own, SentMark(AssignedDocument.objects.first().pk, grade=1))
     close_assessment(assessment, ada, "v2", is_early=True)
     assert {cat_api.get(address).status_code for address in addresses} == {200}
 

@@ -46,7 +46,7 @@ def test_a_board_ranks_the_runs(bens_run, adas_run, anybody_api, track):
     board = anybody_api.get(PATH).json()
     assert (board["measure"], board["judgments"], board["test"]) == ("AP", "v1", "all_pairs")
     assert board["edition"] == str(Track.objects.get().edition_id)
-    assert sorted(board["family"]) == sorted([bens_run.pk, adas_run.pk])
+    assert sorted(board["tested"]) == sorted([bens_run.pk, adas_run.pk])
     assert [(each["rank"], each["run"]) for each in board["standings"]] == [
         (1, bens_run.pk),
         (2, adas_run.pk),
@@ -70,7 +70,7 @@ def test_each_run_is_compared_with_the_baseline(track, bens_run, adas_run, anybo
     assert first["difference"] == approx(1 / 6)
     assert (first["wins"], first["losses"], first["ties"]) == (2, 1, 0)
     assert 1 / 4 <= first["p"] == first["p_adjusted"] and first["p_holm"] is None
-    assert (board["question"], board["test"]) == ("baseline", "max_t")
+    assert (board["family"], board["test"]) == ("baseline", "max_t")
     assert second["difference"] is None
 
 
@@ -85,7 +85,7 @@ def test_a_test_with_holm_says_so(track, bens_run, adas_run, anybody_api):
 def test_a_reader_may_ask_about_all_pairs(track, bens_run, adas_run, anybody_api):
     with_baseline(track, adas_run)
     board = anybody_api.get(f"{PATH}?family=all").json()
-    assert (board["question"], board["test"]) == ("all", "all_pairs")
+    assert (board["family"], board["test"]) == ("all", "all_pairs")
     assert anybody_api.get(f"{PATH}?family=some").status_code == 422
 
 

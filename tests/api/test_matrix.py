@@ -17,18 +17,18 @@ from leaderboard.actions import assessments, runs
 from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import (
     Assessment,
     Assignment,
+    Benchmark,
+    BenchmarkTeam,
+    BenchmarkTrack,
     Collection,
     JudgmentSet,
     Run,
     System,
     SystemVersion,
-    Task,
-    TaskTeam,
-    TaskTrack,
     Team,
     Track,
     User,
@@ -113,8 +113,8 @@ CALLS = {
         "organise",
         form={"version": "v3", "model": "GPT-4o", "prompt": "Grade it.", "file": QRELS},
     ),
-    "post /collections/{slug}/fill-holes": Call(
-        "/collections/bread/fill-holes",
+    "post /collections/{slug}/fill-unjudged": Call(
+        "/collections/bread/fill-unjudged",
         by_organisers(202),
         "organise",
         body={"people": "v1", "machine": "gpt", "version": "v3"},
@@ -179,30 +179,32 @@ CALLS = {
         "submit",
         form={"file": "1 Q0 d1 1 1.0 new\n", "facts": "{}"},
     ),
-    "post /tasks/{slug}/systems": Call(
-        "/tasks/meal/systems",
+    "post /benchmarks/{slug}/systems": Call(
+        "/benchmarks/meal/systems",
         [401, *[202] * 7],
         "submit",
         form={"name": "oven", "files": "1 Q0 d1 1 1.0 new\n"},
     ),
-    "get /tasks": Call("/tasks", EVERYBODY),
-    "post /tasks": Call(
-        "/tasks",
+    "get /benchmarks": Call("/benchmarks", EVERYBODY),
+    "post /benchmarks": Call(
+        "/benchmarks",
         [401, *[422] * 4, 201, 201, 201],
         "organise",
         body={"slug": "supper", "name": "Supper", "tracks": ["rolls"]},
     ),
-    "get /tasks/{slug}": Call("/tasks/meal", EVERYBODY),
-    "patch /tasks/{slug}": Call(
-        "/tasks/meal", by_organisers(200), "organise", body={"name": "Mine"}
+    "get /benchmarks/{slug}": Call("/benchmarks/meal", EVERYBODY),
+    "patch /benchmarks/{slug}": Call(
+        "/benchmarks/meal", by_organisers(200), "organise", body={"name": "Mine"}
     ),
-    "post /tasks/{slug}/join": Call("/tasks/meal/join", WITH_TOKEN, "submit", body={}),
-    "get /tasks/{slug}/board": Call("/tasks/meal/board", EVERYBODY),
-    "get /tasks/{slug}/snapshots": Call("/tasks/meal/snapshots", EVERYBODY),
-    "get /tasks/{slug}/snapshots/{name}": Call("/tasks/meal/snapshots/final", ORGANISERS_SEE),
-    "get /tasks/{slug}/systems": Call("/tasks/meal/systems", EVERYBODY),
-    "get /tasks/{slug}/systems/{system_id}/versions/{label}": Call(
-        "/tasks/meal/systems/{system}/versions/v1", OWN_TEAM
+    "post /benchmarks/{slug}/join": Call("/benchmarks/meal/join", WITH_TOKEN, "submit", body={}),
+    "get /benchmarks/{slug}/board": Call("/benchmarks/meal/board", EVERYBODY),
+    "get /benchmarks/{slug}/snapshots": Call("/benchmarks/meal/snapshots", EVERYBODY),
+    "get /benchmarks/{slug}/snapshots/{name}": Call(
+        "/benchmarks/meal/snapshots/final", ORGANISERS_SEE
+    ),
+    "get /benchmarks/{slug}/systems": Call("/benchmarks/meal/systems", EVERYBODY),
+    "get /benchmarks/{slug}/systems/{system_id}/versions/{label}": Call(
+        "/benchmarks/meal/systems/{system}/versions/v1", OWN_TEAM
     ),
     "post /tracks/{slug}/uploads": Call(
         "/tracks/blind/uploads",
@@ -210,8 +212,8 @@ CALLS = {
         "submit",
         body={"name": "my.run", "size": 9, "sha256": "0" * 64},
     ),
-    "post /tasks/{slug}/uploads": Call(
-        "/tasks/meal/uploads",
+    "post /benchmarks/{slug}/uploads": Call(
+        "/benchmarks/meal/uploads",
         [401] + [201] * 7,
         "submit",
         body={"name": "my.run", "size": 9, "sha256": "0" * 64},
@@ -402,19 +404,21 @@ def make_scene() -> dict[str, str]:
 
 
 def make_system(track: Track, user: User) -> str:
-    """A task of the track alone, and a system with a version of the user's first run."""
-    task = Task.objects.create(slug="meal", name="Meal", owner=track.owner)
-    task.co_organisers.set(track.co_organisers.all())
-    TaskTrack.objects.create(task=task, track=track, position=0)
-    frozen = task.snapshots.create(
+    """A benchmark of the track alone, and a system with a version of the user's first run."""
+    benchmark = Benchmark.objects.create(slug="meal", name="Meal", owner=track.owner)
+    benchmark.co_organisers.set(track.co_organisers.all())
+    BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=0)
+    frozen = benchmark.snapshots.create(
         **{"slug": "final", "name": "final", "created_by": track.owner, "caption": "All tracks."},
         **{"heads": [], "rows": [], "files": {"json": "{}"}},
     )
     frozen.editions.add(Track.objects.get(pk=track.pk).edition)
     for team in track.teams.all():
-        Team.objects.filter(pk=team.pk).update(task_team=TaskTeam.objects.create(task=task))
-    team = TaskTeam.objects.get(teams__memberships__user=user)
-    system = System.objects.create(task=task, team=team, name="oven")
+        Team.objects.filter(pk=team.pk).update(
+            benchmark_team=BenchmarkTeam.objects.create(benchmark=benchmark)
+        )
+    team = BenchmarkTeam.objects.get(teams__memberships__user=user)
+    system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="v1", created_by=user)
     run = Run.objects.active().filter(track=track, submitted_by=user).earliest("received_at")
     Run.objects.filter(pk=run.pk).update(version=version)
@@ -438,7 +442,7 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     judged, waiting = Assignment.objects.filter(assessor__assessment=opened)
     draw_documents(judged)
     for document in judged.documents.all():
-        record_mark(judged, Answer(document.pk, grade=1))
+        record_mark(judged, SentMark(document.pk, grade=1))
     return {"assignment": str(waiting.pk), "judged_assignment": str(judged.pk)}
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from ninja import NinjaAPI
+
 CALLS = {
     "/api/v1/me": {"get"},
     "/api/v1/collections": {"get", "post"},
@@ -13,7 +16,7 @@ CALLS = {
     "/api/v1/collections/{slug}/judgments/{version}/confirm": {"post"},
     "/api/v1/collections/{slug}/judgments/{version}/prompts": {"get"},
     "/api/v1/collections/{slug}/machine-judgments": {"post"},
-    "/api/v1/collections/{slug}/fill-holes": {"post"},
+    "/api/v1/collections/{slug}/fill-unjudged": {"post"},
     "/api/v1/tracks": {"get", "post"},
     "/api/v1/tracks/{slug}": {"get", "patch"},
     "/api/v1/tracks/{slug}/join": {"post"},
@@ -23,13 +26,13 @@ CALLS = {
     "/api/v1/tracks/{slug}/leaderboard": {"get"},
     "/api/v1/tracks/{slug}/compare": {"get"},
     "/api/v1/tracks/{slug}/runs": {"get", "post"},
-    "/api/v1/tasks/{slug}/board": {"get"},
-    "/api/v1/tasks/{slug}/snapshots": {"get"},
-    "/api/v1/tasks/{slug}/snapshots/{name}": {"get"},
-    "/api/v1/tasks/{slug}/systems": {"get", "post"},
-    "/api/v1/tasks/{slug}/systems/{system_id}/versions/{label}": {"get"},
+    "/api/v1/benchmarks/{slug}/board": {"get"},
+    "/api/v1/benchmarks/{slug}/snapshots": {"get"},
+    "/api/v1/benchmarks/{slug}/snapshots/{name}": {"get"},
+    "/api/v1/benchmarks/{slug}/systems": {"get", "post"},
+    "/api/v1/benchmarks/{slug}/systems/{system_id}/versions/{label}": {"get"},
     "/api/v1/tracks/{slug}/uploads": {"post"},
-    "/api/v1/tasks/{slug}/uploads": {"post"},
+    "/api/v1/benchmarks/{slug}/uploads": {"post"},
     "/api/v1/uploads/{upload_id}": {"get", "patch", "delete"},
     "/api/v1/runs/{run_id}": {"get", "patch", "delete"},
     "/api/v1/runs/{run_id}/undo-withdrawal": {"post"},
@@ -49,9 +52,9 @@ CALLS = {
     "/api/v1/tracks/{slug}/pools/{pool}/prompts": {"get"},
     "/api/v1/tracks/{slug}/assessments/{name}/agreement": {"get"},
     "/api/v1/collections/{slug}/agreement": {"get"},
-    "/api/v1/tasks": {"get", "post"},
-    "/api/v1/tasks/{slug}": {"get", "patch"},
-    "/api/v1/tasks/{slug}/join": {"post"},
+    "/api/v1/benchmarks": {"get", "post"},
+    "/api/v1/benchmarks/{slug}": {"get", "patch"},
+    "/api/v1/benchmarks/{slug}/join": {"post"},
     "/api/v1/assessments": {"get"},
     "/api/v1/assignments/{assignment_id}/next": {"get"},
     "/api/v1/assignments/{assignment_id}/marks": {"get", "post"},
@@ -80,6 +83,18 @@ def test_the_docs_page_says_every_call_and_needs_no_script(anybody_api):
             assert f"<code>{method.upper()} {path}</code>" in page
     assert "swagger" not in page
     assert "<td><code>file</code> <small>required</small></td><td>file</td>" in page
+
+
+@pytest.mark.parametrize("address", ["/api/v1/openapi.json", "/api/v1/docs"])
+def test_the_description_is_made_once(db, client, monkeypatch, address):
+    first = client.get(address).content
+    monkeypatch.setattr(NinjaAPI, "get_openapi_schema", None)
+    assert client.get(address).status_code == 200 and first
+
+
+def test_the_document_is_not_sent_again_to_somebody_who_has_it(client):
+    tag = client.get("/api/v1/openapi.json")["ETag"]
+    assert client.get("/api/v1/openapi.json", headers={"If-None-Match": tag}).status_code == 304
 
 
 def test_no_answer_allows_more_than_its_own_site(anybody_api):

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from pytest import approx
 
+from leaderboard.actions.uploads import accept_run
 from leaderboard.models import Run, Track
 from tests.api.conftest import Program
-from tests.builders import OTHER_RUN, RUN, make_run, work
+from tests.builders import OTHER_RUN, RUN, make_run, upload, work
 
 PUBLIC = {
     "id",
@@ -56,7 +57,8 @@ def test_a_run_says_how_its_numbers_were_computed(bens_run, ben_api):
     assert provenance["sha256"] == bens_run.sha256
     assert (provenance["judgments"], provenance["convention"]) == ("v1", "house")
     assert provenance["command"] == (
-        "python -m evaluation score QRELS RUN -m AP -m nDCG@10 -m P@5 -M 1000 --top-grade 3"
+        "python -m evaluation score qrels.v1.txt ben-bm25.run"
+        " -m AP -m nDCG@10 -m P@5 -M 1000 --top-grade 3"
     )
 
 
@@ -80,7 +82,7 @@ def test_a_run_without_scores_has_no_key_for_them(track, ben_api):
     url = ben_api.send_run(RUN).json()["url"]
     run = ben_api.get(url).json()
     assert "scores" not in run
-    assert run["topics"] == {"answered": 0}
+    assert run["topics"] == {"answered": None}
 
 
 def test_a_run_that_failed_says_why(track, ben, ben_api):
@@ -172,3 +174,8 @@ def test_only_organisers_read_which_teams_have_the_same_rankings(
 def test_a_list_of_runs_names_no_same_rankings(bens_run, ada_api):
     [run] = ada_api.get("/api/v1/tracks/bread/runs").json()["items"]
     assert "same_rankings" not in run
+
+
+def test_what_is_not_counted_yet_is_null(track, ben, ben_api):
+    run = accept_run(track, ben, upload("a.run", RUN)).run
+    assert ben_api.get(f"/api/v1/runs/{run.pk}").json()["topics"] == {"answered": None}

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from leaderboard.actions import partial_uploads
 from leaderboard.jobs.cleanup import sweep
-from leaderboard.models import PartialUpload, Run, Task, UploadPiece
+from leaderboard.models import Benchmark, PartialUpload, Run, UploadPiece
 from tests.api.conftest import Program
+from tests.benchmark_scene import ROLLS_RUN, make_benchmark
 from tests.builders import OTHER_RUN, RUN, work
-from tests.task_scene import ROLLS_RUN, make_task
 
 UPLOADS, RUNS = "/api/v1/tracks/bread/uploads", "/api/v1/tracks/bread/runs"
 BYTES = RUN.encode()
@@ -205,11 +205,13 @@ def test_pieces_do_not_count_as_writes(track, ben_api, settings):
 
 
 def test_a_system_has_files_and_uploads(ada, ben, ben_api):
-    make_task(ada, ben)
-    first = upload_whole(ben_api, OTHER_RUN.encode(), "/api/v1/tasks/baking/uploads")
-    second = upload_whole(ben_api, ROLLS_RUN.encode(), "/api/v1/tasks/baking/uploads")
+    make_benchmark(ada, ben)
+    first = upload_whole(ben_api, OTHER_RUN.encode(), "/api/v1/benchmarks/baking/uploads")
+    second = upload_whole(ben_api, ROLLS_RUN.encode(), "/api/v1/benchmarks/baking/uploads")
     PartialUpload.objects.filter(pk=second).update(name="rolls.run")
-    answer = ben_api.send("/api/v1/tasks/baking/systems", name="oven", uploads=f"{first},{second}")
+    answer = ben_api.send(
+        "/api/v1/benchmarks/baking/systems", name="oven", uploads=f"{first},{second}"
+    )
     assert answer.status_code == 202, answer.json()
     assert {run["track"] for run in answer.json()["runs"]} == {"bread", "rolls"}
-    assert Task.objects.get().systems.count() == 1
+    assert Benchmark.objects.get().systems.count() == 1

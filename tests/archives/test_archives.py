@@ -20,7 +20,7 @@ from leaderboard.archives.track_import import ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import settle_marks
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.collections.stored_judgments import load_qrels
@@ -452,7 +452,7 @@ def judged_file(ada, ben, tmp_path):
     make_assessment(pool, ada, make_user("fay-of-the-bakery"))
     assignment = Assignment.objects.first()
     draw_documents(assignment)
-    record_mark(assignment, Answer(assignment.documents.first().pk, grade=2))
+    record_mark(assignment, SentMark(assignment.documents.first().pk, grade=2))
     command("export_track", "bread", tmp_path / "judged.zip")
     return tmp_path / "judged.zip"
 

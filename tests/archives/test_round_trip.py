@@ -23,21 +23,22 @@ from django.utils import timezone
 from leaderboard.actions import (
     assessments,
     machine_judgments,
+    overviews,
     people,
     pools,
     runs,
     snapshots,
-    tasks,
     tracks,
     uploads,
 )
 from leaderboard.archives.track_export import EXPORTED_KINDS
 from leaderboard.assessments import judgments
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
+from leaderboard.jobs.erasure import erase_benchmark, erase_collection
 from leaderboard.models import (
     Announcement,
     ApiToken,
@@ -46,6 +47,11 @@ from leaderboard.models import (
     AssignedDocument,
     Assignment,
     AuditEvent,
+    Benchmark,
+    BenchmarkComparison,
+    BenchmarkSnapshot,
+    BenchmarkTeam,
+    BenchmarkTrack,
     Collection,
     Comparison,
     Delivery,
@@ -65,6 +71,8 @@ from leaderboard.models import (
     Milestone,
     Notice,
     OrderTrial,
+    Overview,
+    PagesCopy,
     PartialUpload,
     Pool,
     PracticeDocument,
@@ -78,12 +86,6 @@ from leaderboard.models import (
     SubtopicGrade,
     System,
     SystemVersion,
-    Task,
-    TaskComparison,
-    TaskPage,
-    TaskSnapshot,
-    TaskTeam,
-    TaskTrack,
     Team,
     Topic,
     Track,
@@ -140,7 +142,7 @@ TABLES: dict[type[models.Model], str] = {
     Snapshot: "track",
     Announcement: "track",
     Milestone: "track",
-    TaskPage: "track",
+    Overview: "track",
     Assessment: "track",
     Guideline: "assessment__track",
     PracticeDocument: "assessment__track",
@@ -166,13 +168,14 @@ STAYS: dict[type[models.Model], str] = {
     Job: "the queue of this installation",
     JudgeBoards: "computed again where it is asked for",
     OrderTrial: "computed again where it is asked for",
+    PagesCopy: "made again where it is asked for",
     Worker: "a process of this installation",
     TrackChange: "written by the database beside the others",
-    TaskSnapshot: "printed here, and read here",
-    TaskComparison: "computed again where it is asked for",
+    BenchmarkSnapshot: "printed here, and read here",
+    BenchmarkComparison: "computed again where it is asked for",
 }
-# What goes along in the archive of a task; see test_task_archives.py.
-OF_TASKS = {Task, TaskTrack, TaskTeam, System, SystemVersion}
+# What goes along in the archive of a benchmark; see test_benchmark_archives.py.
+OF_BENCHMARKS = {Benchmark, BenchmarkTrack, BenchmarkTeam, System, SystemVersion}
 # What an event is about is found by its key; grants and announcements are told and not looked up.
 FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")
 PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "settled_by", "actor")
@@ -226,8 +229,8 @@ AS_PRINTED = {(Snapshot, "files")}
 
 
 def test_every_table_goes_along_or_stays_for_a_reason():
-    assert {*TABLES, *OF_TASKS, *STAYS} == set(apps.get_app_config("leaderboard").get_models())
-    assert not TABLES.keys() & STAYS.keys() and not OF_TASKS & {*TABLES, *STAYS}
+    assert {*TABLES, *OF_BENCHMARKS, *STAYS} == set(apps.get_app_config("leaderboard").get_models())
+    assert not TABLES.keys() & STAYS.keys() and not OF_BENCHMARKS & {*TABLES, *STAYS}
 
 
 SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step": 0.01}
@@ -287,10 +290,10 @@ def live(ada: User, ben: User, cat: User, **fields: object) -> Track:
     track.teams.filter(name="cat").update(**later)
     notices.announce(track, ada, "Judgments v2 are out.")
     texts = {"authors": "Ada Byron", "questions": "Why bread?"}
-    days = [tasks.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
-    tasks.change_task_page(track, ada, "Loaves.", texts, days)
+    days = [overviews.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
+    overviews.change_overview(track, ada, "Loaves.", texts, days)
     terms = {"licence": "CC BY 4.0", "source_url": "https://example.org/", "source_note": "Ask."}
-    tasks.change_data_terms(collection, ada, terms)
+    overviews.change_data_terms(collection, ada, terms)
     return track
 
 
@@ -304,7 +307,7 @@ def bring_other_judgments(collection: Collection, ada: User) -> None:
         work()
     machine = import_answers(collection)
     people = collection.judgment_sets.get(version="v1")
-    machine_judgments.fill_holes(people, machine, ada, "both")
+    machine_judgments.fill_unjudged(people, machine, ada, "both")
     work()
 
 
@@ -375,9 +378,9 @@ def judge(assignment: Assignment, grade: int, most: int = 9) -> None:
     texts = {"notes": "Ask Ada.", "read_guideline": assignment.assessor.assessment.guideline}
     Assignment.objects.filter(pk=assignment.pk).update(**texts)
     for document in assignment.documents.all()[:most]:
-        slip = record_mark(assignment, Answer(document.pk, grade=0, seconds=2.5, by="key"))
-        record_mark(assignment, Answer(document.pk, kind="undo", replaces=slip.key))
-        answer = Answer(document.pk, grade=grade, rationale="“So.”", spans=[[0, 4]])
+        slip = record_mark(assignment, SentMark(document.pk, grade=0, seconds=2.5, by="key"))
+        record_mark(assignment, SentMark(document.pk, kind="undo", replaces=slip.key))
+        answer = SentMark(document.pk, grade=grade, rationale="“So.”", spans=[[0, 4]])
         record_mark(assignment, answer)
 
 
@@ -495,3 +498,42 @@ def renamed(response: HttpResponse, track: Track) -> str:
     for run in track.runs.all():
         text = text.replace(run.pk, name_of(run))
     return text
+
+
+# Rows that are of no track, or that tell what happened to one that is gone.
+OUTLIVES = {User, ApiToken, PartialUpload, UploadPiece, SentForm, Job, Worker, AuditEvent}
+
+
+def surround(track: Track, ada: User, cat: User) -> None:
+    """A row of each table that does not go along."""
+    benchmark = Benchmark.objects.create(slug="baking", name="Baking", owner=ada)
+    BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=0)
+    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    track.teams.filter(name="ben").update(benchmark_team=team)
+    system = System.objects.create(benchmark=benchmark, team=team, name="oven")
+    version = SystemVersion.objects.create(system=system, label="1", created_by=ada)
+    track.runs.filter(team__name="ben").update(version=version)
+    Benchmark.objects.update(baseline=system)
+    BenchmarkComparison.objects.create(benchmark=benchmark, key="0", request={})
+    printed = {"slug": "final", "name": "Final", "caption": "", "heads": [], "rows": []}
+    BenchmarkSnapshot.objects.create(
+        benchmark=benchmark, files={}, created_by=ada, **printed
+    ).editions.add(track.edition)
+    JoinRequest.objects.create(track=track, user=cat)
+    webhook = track.webhooks.create(url="https://example.org/", created_by=ada)
+    Delivery.objects.create(webhook=webhook, happening="scored", body={})
+    Mail.objects.create(notice=Notice.objects.filter(track=track)[0])
+    OrderTrial.objects.create(edition=track.edition, measure="AP")
+    PagesCopy.objects.create(track=track, site="https://example.org")
+    JudgeBoards.objects.create(track=track, assessment=track.assessments.all()[0], measure="AP")
+
+
+def test_a_row_of_every_table_of_a_collection_is_erased(lived, ada, cat):
+    surround(lived, ada, cat)
+    of_tracks = {*TABLES, *OF_BENCHMARKS, *STAYS} - OUTLIVES
+    assert [model for model in of_tracks if not model._base_manager.exists()] == []
+    for each in Collection.objects.all():
+        erase_collection(each)
+    erase_benchmark(Benchmark.objects.get())
+    TrackChange.objects.merge_old()
+    assert [model for model in of_tracks if model._base_manager.exists()] == []

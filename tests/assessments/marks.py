@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import cycle
 
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents
 from leaderboard.models import Assessment, AssignedDocument, Assignment
 
@@ -21,7 +21,7 @@ def judge_in_order(assignment: Assignment, grade: Grades, most: int = 1000) -> N
         if not handed:
             return
         for document in handed:
-            record_mark(assignment, Answer(document.pk, grade=grade(document), seconds=40))
+            record_mark(assignment, SentMark(document.pk, grade=grade(document), seconds=40))
 
 
 def judge_everything(
@@ -36,5 +36,5 @@ def judge_everything(
     for assignment in given.filter(assessor__name=only) if only else given:
         draw_documents(assignment)
         for document in assignment.documents.unjudged():
-            answer = Answer(document.pk, grade=grade(document), seconds=next(times))
+            answer = SentMark(document.pk, grade=grade(document), seconds=next(times))
             record_mark(assignment, answer)

@@ -13,7 +13,7 @@ from leaderboard.actions.assessments import (
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import find_outcome
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assignment, Judgment, JudgmentSet
 from leaderboard.models.assessments import GradeText
 from tests.builders import OTHER_RUN, SCALE, make_assessment, make_pool, make_run, work
@@ -27,7 +27,7 @@ def judge(assessment, user, grades: dict[str, int]) -> None:
     for assignment in own.select_related("assessor__assessment__track", "topic"):
         draw_documents(assignment)
         for document in assignment.documents.all():
-            answer = Answer(document.pk, grade=grades.get(document.docno, 0))
+            answer = SentMark(document.pk, grade=grades.get(document.docno, 0))
             record_mark(assignment, answer)
 
 
@@ -49,7 +49,7 @@ def test_what_was_judged_becomes_a_version(assessment, ada, dan):
 def test_an_early_end_is_confirmed_and_leaves_documents_unjudged(assessment, ada):
     assignment = Assignment.objects.get(topic__number="1")
     draw_documents(assignment)
-    record_mark(assignment, Answer(assignment.documents.first().pk, grade=1))
+    record_mark(assignment, SentMark(assignment.documents.first().pk, grade=1))
     with pytest.raises(ActionError, match="early"):
         close_assessment(assessment, ada, "v1")
     made = close_assessment(assessment, ada, "v1", is_early=True)

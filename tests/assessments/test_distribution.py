@@ -9,7 +9,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import Drawn, draw_documents, order_documents, with_repeats
 from leaderboard.assessments.lookalikes import group_lookalikes
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assignment
 from tests.builders import make_assessment
 
@@ -57,7 +57,7 @@ def test_what_is_left_of_a_topic_goes_to_another_assessor(pool, ada, dan, eve):
     assessment = make_assessment(pool, ada, dan, eve, topics_per_assessor=3)
     first = Assignment.objects.get(topic__number="1")
     draw_documents(first)
-    record_mark(first, Answer(first.documents.first().pk, grade=1))
+    record_mark(first, SentMark(first.documents.first().pk, grade=1))
     moved = reassign(first, ada, assessment.assessors.get(user=eve))
     first.refresh_from_db()
     assert (first.num_documents, moved.num_documents, len(order_documents(moved))) == (1, 3, 3)

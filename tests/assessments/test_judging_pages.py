@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 
-from leaderboard.models import AssignedDocument, Assignment, Mark
+from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
 from tests.builders import make_assessment, signed_in
+from tests.pages.reading import page_at, words
 
 
 @pytest.fixture
@@ -36,6 +38,23 @@ def send(client, assignment, marks, have=(), tab="a") -> dict:
 def test_my_judging_lists_the_topics(as_dan, assessment):
     page = as_dan.get("/judging/").content.decode()
     assert "sourdough bread" in page and "0 of 4" in page
+
+
+def test_my_judging_begins_where_the_assessor_stopped(started, assignment):
+    page_of(started, assignment)
+    document = assignment.documents.first()
+    send(started, assignment, [{"key": "a" * 32, "document": document.pk, "grade": 1}])
+    page = started.get("/judging/").content.decode()
+    current = page[page.index('id="current"') : page.index('id="next"')]
+    assert "sourdough bread" in current and "1 of 4 documents" in current
+    assert f'href="/judging/{assignment.pk}/">Continue' in current
+
+
+def test_finished_topics_are_folded_and_lead_nowhere(as_dan, assignment):
+    Assignment.objects.filter(pk=assignment.pk).update(finished_at=timezone.now())
+    page = as_dan.get("/judging/").content.decode()
+    assert "sourdough bread" in page[page.index("Show the finished topics") :]
+    assert f"/judging/{assignment.pk}/" not in page
 
 
 def test_the_guideline_comes_first(as_dan, assignment):
@@ -170,3 +189,16 @@ def test_an_assessor_downloads_the_own_hours(started, assignment):
     table = started.get("/judging/progress.csv").content.decode().splitlines()
     assert len(table) == 4
     assert table[1].split(",")[3:7] == ["4", "1", "0", "36.0"]
+
+
+def test_the_link_of_assessors_says_what_there_is_to_do(assessment, client):
+    page = words(page_at(client, f"/judging/join/{assessment.invitation}/"))
+    assert "You are invited by ada to judge documents for Bread track" in page
+    assert "under a pseudonym" in page and "Create an account and begin" in page
+
+
+def test_the_link_of_a_judging_that_has_ended_says_so(assessment, client, as_cat):
+    Assessment.objects.update(state="closed")
+    for reader in (client, as_cat):
+        answer = reader.get(f"/judging/join/{assessment.invitation}/")
+        assert answer.status_code == 410 and "has ended" in words(answer.text)

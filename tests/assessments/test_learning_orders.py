@@ -11,7 +11,7 @@ from leaderboard.assessments import drawing, learning
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.learning import load_log, replay_order
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents, measure_progress
 from leaderboard.models import Assignment
 from tests import builders
@@ -62,7 +62,7 @@ def test_the_first_batch_is_the_warm_up_and_small_ones_follow(learning_one):
     draw_documents(learning_one)
     handed = lease_documents(learning_one, "tab", most=1).documents
     assert learning_one.documents.count() == 2
-    record_mark(learning_one, Answer(handed[0].pk, grade=1))
+    record_mark(learning_one, SentMark(handed[0].pk, grade=1))
     lease_documents(learning_one, "tab", most=2)
     reasons = list(learning_one.documents.values_list("drawn_by", "marks_before"))
     assert reasons == [("warm-up", 0)] * 2 + [("least seen", 1), ("order", 1)]
@@ -80,11 +80,11 @@ def test_the_log_replays_exactly_with_undone_and_changed_grades(learning_one):
     draw_documents(learning_one)
     for number in range(8):
         document = lease_documents(learning_one, "tab", most=1).documents[0]
-        mark = record_mark(learning_one, Answer(document.pk, grade=is_even(document)))
+        mark = record_mark(learning_one, SentMark(document.pk, grade=is_even(document)))
         if number % 3 == 0:
-            record_mark(learning_one, Answer(document.pk, kind="undo", replaces=mark.key))
+            record_mark(learning_one, SentMark(document.pk, kind="undo", replaces=mark.key))
         if number % 3 == 1:
-            record_mark(learning_one, Answer(document.pk, grade=2, replaces=mark.key))
+            record_mark(learning_one, SentMark(document.pk, grade=2, replaces=mark.key))
     log = load_log(assessment, topic)
     assert replay_order(assessment, topic).log == log
     assert sum(isinstance(event, HandedOut) for event in log) == learning_one.documents.count()

@@ -9,7 +9,7 @@ from leaderboard.actions.accounts import delete_account, export_account
 from leaderboard.actions.assessments import share_out
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import load_marks
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assessment, Assignment, Mark
 from tests.builders import signed_in
 
@@ -20,7 +20,7 @@ def mark(assignment: Assignment) -> Mark:
     draw_documents(assignment)
     Assignment.objects.filter(pk=assignment.pk).update(notes="Starters count.")
     first = assignment.documents.get(docno="d1")
-    return record_mark(assignment, Answer(first.pk, grade=2, rationale="It says so.", seconds=9))
+    return record_mark(assignment, SentMark(first.pk, grade=2, rationale="It says so.", seconds=9))
 
 
 def test_own_marks_are_exported_without_docnos_while_the_judging_goes_on(mark, dan):

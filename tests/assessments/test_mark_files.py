@@ -21,7 +21,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import load_marks, settle_marks
 from leaderboard.assessments.mark_files import render_marks
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
 from tests.builders import OTHER_RUN, SCALE, make_assessment, make_pool, make_run, upload
 
@@ -55,18 +55,18 @@ def judge_in_every_way(assignment: Assignment) -> None:
     draw_documents(assignment)
     first, second, third, fourth = assignment.documents.all()
     spans, why = [[0, 4]], "It says “sourdough”."
-    record_mark(assignment, Answer(first.pk, grade=2, spans=spans, rationale=why, seconds=3.5))
-    slip = record_mark(assignment, Answer(second.pk, grade=2, by="key"))
-    record_mark(assignment, Answer(second.pk, kind="undo", replaces=slip.key))
-    record_mark(assignment, Answer(second.pk, grade=0))
-    record_mark(assignment, Answer(third.pk, kind="later"))
-    record_mark(assignment, Answer(third.pk, grade=1))
-    doubt = record_mark(assignment, Answer(fourth.pk, grade=1))
-    record_mark(assignment, Answer(fourth.pk, kind="cannot", reason="topic", replaces=doubt.key))
+    record_mark(assignment, SentMark(first.pk, grade=2, spans=spans, rationale=why, seconds=3.5))
+    slip = record_mark(assignment, SentMark(second.pk, grade=2, by="key"))
+    record_mark(assignment, SentMark(second.pk, kind="undo", replaces=slip.key))
+    record_mark(assignment, SentMark(second.pk, grade=0))
+    record_mark(assignment, SentMark(third.pk, kind="later"))
+    record_mark(assignment, SentMark(third.pk, grade=1))
+    doubt = record_mark(assignment, SentMark(fourth.pk, grade=1))
+    record_mark(assignment, SentMark(fourth.pk, kind="cannot", reason="topic", replaces=doubt.key))
     again = AssignedDocument.objects.create(
         assignment=assignment, docno=first.docno, place=5, is_repeat=True
     )
-    record_mark(assignment, Answer(again.pk, grade=1))
+    record_mark(assignment, SentMark(again.pk, grade=1))
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def judged(pool, ada, dan, eve) -> Assessment:
     judge_in_every_way(Assignment.objects.get(topic__number="1", assessor__name="A1"))
     second = Assignment.objects.get(topic__number="1", assessor__name="A2")
     draw_documents(second)
-    record_mark(second, Answer(second.documents.first().pk, grade=0))
+    record_mark(second, SentMark(second.documents.first().pk, grade=0))
     return assessment
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions.assessments import finish_topic, plan_assessment
+from leaderboard.actions.assessments import (
+    close_assessment,
+    finish_topic,
+    plan_assessment,
+    settle_document,
+)
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments import flags
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.models import (
@@ -15,6 +21,7 @@ from leaderboard.models import (
     Notice,
     PracticeDocument,
     Settlement,
+    Topic,
 )
 from tests.assessments.marks import judge_everything
 from tests.builders import SCALE, make_assessment, signed_in, work
@@ -78,10 +85,16 @@ def test_the_price_follows_the_answers_and_nothing_is_made(as_ada, pool):
 
 
 def test_where_the_price_is_unknown_it_is_explained(as_ada, pool):
-    sent = {**PLAN, "overlap": "all", "overlap_size": 2, "act": "look"}
+    sent = {**PLAN, "overlap": "all", "overlap_size": 1, "act": "look"}
     page = as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).content.decode()
     price = page[page.index('id="price"') :]
-    assert "Use an odd number of opinions from 3 to 9." in price
+    assert "Use 2 to 9 opinions per document." in price
+
+
+def test_every_document_may_be_judged_by_two(as_ada, pool):
+    sent = {**PLAN, "overlap": "all", "overlap_size": 2}
+    assert as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).status_code == 302
+    assert Assessment.objects.get().overlap_size == 2
 
 
 def test_six_answers_make_a_draft(as_ada, pool):
@@ -95,7 +108,7 @@ def test_six_answers_make_a_draft(as_ada, pool):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"overlap": "all", "overlap_size": 2}, "odd number"),
+        ({"overlap": "all", "overlap_size": 10}, "2 to 9 opinions"),
         ({"overlap": "topics", "overlap_size": 4}, "has 3 topics"),
         ({"overlap_size": 101}, "1 to 100 percent"),
         ({"name_1": ""}, "required"),
@@ -270,7 +283,16 @@ def test_settling_leads_to_the_next_one(as_ada, twice):
     assert Settlement.objects.get().grade == 1 and len(find_disputes(twice)) == 10
 
 
-@pytest.mark.parametrize("grade", ["7", "", "x"])
+def test_what_is_settled_while_the_judging_closes_is_refused(twice, ada):
+    """The version would not have it: closing has read the settlements already."""
+    stale, topic = Assessment.objects.get(), Topic.objects.earliest("pk")
+    close_assessment(twice, ada, "closed", is_early=True)
+    with pytest.raises(ActionError, match="closed"):
+        settle_document(stale, ada, topic, "d1", 1)
+    assert not Settlement.objects.exists()
+
+
+@pytest.mark.parametrize("grade", ["7", "", "x", "²", "-1", "9" * 5000])
 def test_only_a_grade_of_the_scale_settles(as_ada, twice, grade):
     as_ada.post(JUDGING + "disagreements/", {"topic": "1", "docno": "d1", "grade": grade})
     assert not Settlement.objects.exists()
@@ -288,6 +310,13 @@ def test_an_organiser_who_judges_sees_no_grades_of_others(as_ada, pool, ada, dan
     assert as_ada.post(JUDGING + "try/").status_code == 403
     settled = {"topic": "1", "docno": "d1", "grade": 1}
     assert as_ada.post(JUDGING + "disagreements/", settled).status_code == 403
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "-1", "9" * 5000])
+def test_a_number_of_marks_that_is_none_is_ignored(as_ada, twice, number):
+    rows = read(as_ada, "marks/").count("<tr")
+    for name in ("below", "page"):
+        assert read(as_ada, f"marks/?{name}={number}").count("<tr") == rows > 1
 
 
 # The end
@@ -350,7 +379,7 @@ def test_the_due_date_changes_and_the_overlap_stays_once_open(as_ada, assessment
     assert (str(stored.due_on), stored.overlap) == ("2027-01-18", "none")
 
 
-@pytest.mark.parametrize("address", ["/tracks/bread/", "/tracks/bread/task/"])
+@pytest.mark.parametrize("address", ["/tracks/bread/", "/tracks/bread/overview/"])
 def test_everyone_sees_the_share_only_where_organisers_show_it(as_cat, assessment, address):
     judge_everything(assessment)
     assert "Judging: " not in as_cat.get(address).content.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.own_progress import own_progress
 from leaderboard.display.csv_tables import render_table
 from leaderboard.models import Assessment, Mark
@@ -17,9 +17,9 @@ HEAD = "track,assessment,topic,documents,judged,cannot_judge,seconds,hours,first
 def test_each_topic_is_a_line_with_its_documents_and_time(assignment, dan):
     draw_documents(assignment)
     first, second, *_ = assignment.documents.all()
-    slip = record_mark(assignment, Answer(first.pk, grade=1, seconds=1800))
-    record_mark(assignment, Answer(first.pk, grade=2, seconds=600, replaces=slip.key))
-    record_mark(assignment, Answer(second.pk, kind="cannot", reason="topic", seconds=1200.5))
+    slip = record_mark(assignment, SentMark(first.pk, grade=1, seconds=1800))
+    record_mark(assignment, SentMark(first.pk, grade=2, seconds=600, replaces=slip.key))
+    record_mark(assignment, SentMark(second.pk, kind="cannot", reason="topic", seconds=1200.5))
     Mark.objects.update(at=datetime(2026, 11, 30, 12, tzinfo=UTC))
     lines = render_table(own_progress(dan)).splitlines()
     when = "2026-11-30T12:00:00+00:00"

@@ -44,3 +44,26 @@ def test_a_long_document_opens_at_its_densest_passage():
 
 def test_an_empty_document_has_no_parts():
     assert make_readable("", "  \n ", TERMS).parts == []
+
+
+WRAPPED = """\
+The ferry to the island sails at noon, and the crossing
+takes forty minutes if the sea is calm. In winter there
+is one boat a day, which does not sail on Sundays or in
+a gale."""
+LIST = """\
+Times of the ferry in winter, every day but Sundays:
+noon
+four
+"""
+
+
+def test_lines_that_the_source_wrapped_are_joined_and_passages_keep_their_places():
+    (part,) = make_readable("", WRAPPED, frozenset()).parts
+    (paragraph,) = part.paragraphs
+    assert "\n" not in paragraph.text and len(paragraph.text) == len(WRAPPED)
+
+
+def test_the_lines_of_a_list_stay():
+    (part,) = make_readable("", LIST, frozenset()).parts
+    assert part.paragraphs[0].text == LIST.rstrip()

@@ -45,7 +45,7 @@ from tests.builders import (
     work,
 )
 from tests.conftest import forget
-from tests.pages.test_matrix import PAGES, make_task_of_runs
+from tests.pages.test_matrix import PAGES, make_benchmark_of_runs
 
 pytestmark = pytest.mark.long
 
@@ -283,7 +283,7 @@ def walk(ada: User, world: World) -> list[Heard]:
     }
     judge(track, ada, world.qrels)
     names |= send_faulty_runs(track, ben)
-    names |= make_task_of_runs(track)
+    names |= make_benchmark_of_runs(track)
     names |= {"token": "1", "assignment": "0"}
     if world.dan_judges:
         names["assignment"] = str(judge_here(track, ada, dan).pk)
@@ -419,7 +419,7 @@ def test_a_split_leaderboard_tells_nothing_of_the_topics_that_it_keeps_back(walk
 OPPOSITE = re.sub(r" (\d)$", lambda grade: f" {3 - int(grade[1])}", QRELS, flags=re.MULTILINE)
 
 
-OF_EVERYBODY = ("/badge.svg", "/feed.xml", "/task-badges/code-of-meal.svg")
+OF_EVERYBODY = ("/badge.svg", "/feed.xml", "/benchmark-badges/code-of-meal.svg")
 
 
 def is_of_an_assessor(each: Heard) -> bool:

@@ -15,32 +15,32 @@ from django.utils import timezone
 from leaderboard.actions import snapshots
 from leaderboard.boards import staleness
 from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.staleness import SHOWN, UNSHOWN, Shown
 from leaderboard.boards.standings import find_board
-from leaderboard.boards.versions import find_seen_track
 from leaderboard.models import (
     Announcement,
     AssignedDocument,
     Assignment,
+    BenchmarkComparison,
+    BenchmarkSnapshot,
+    BenchmarkTeam,
     Comparison,
     Guideline,
     JudgeBoards,
     MachineCard,
     Milestone,
+    Overview,
     Run,
     Settlement,
     System,
     SystemVersion,
-    TaskComparison,
-    TaskPage,
-    TaskSnapshot,
-    TaskTeam,
     Track,
     TrackChange,
     User,
 )
+from tests.benchmark_scene import make_benchmark
 from tests.builders import RUN, make_assessment, make_pool, make_run, make_user
-from tests.task_scene import make_task
 
 pytestmark = pytest.mark.long
 
@@ -51,7 +51,7 @@ VALUES: dict[str, Any] = {
     "Track.release_at": timezone.now() + timedelta(days=500),
     "Track.disclosure": "leaderboard",
     "Track.commit_url": "https://example.org/{commit}",
-    "Task.commit_url": "https://example.org/{commit}",
+    "Benchmark.commit_url": "https://example.org/{commit}",
     "Topic.position": 999,
 }
 # What has to be so before that field may have another value.
@@ -65,21 +65,25 @@ FIRST: dict[str, dict[str, Any]] = {
 
 def make_scene(ada: User, ben: User, cat: User) -> Track:
     """A track with a row of every table that answers show."""
-    task = make_task(ada, ben, cat)
+    benchmark = make_benchmark(ada, ben, cat)
     track = Track.objects.get(slug="bread")
     run = make_run(track, ben, RUN)
     track.co_organisers.add(cat)
-    task.co_organisers.add(cat)
-    TaskComparison.objects.create(task=task, key="k", request={})
+    benchmark.co_organisers.add(cat)
+    BenchmarkComparison.objects.create(benchmark=benchmark, key="k", request={})
     texts = {"caption": "", "heads": [], "rows": [], "files": {}}
-    TaskSnapshot.objects.create(task=task, slug="final", name="Final", created_by=ada, **texts)
+    BenchmarkSnapshot.objects.create(
+        benchmark=benchmark, slug="final", name="Final", created_by=ada, **texts
+    )
     judgments = track.judgment_set
     judgments.pooled_runs.add(run)
     snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
     Announcement.objects.create(track=track, text="Judgments v2 are out.", created_by=ada)
     Milestone.objects.create(track=track, label="Workshop", day=timezone.now().date())
-    TaskPage.objects.get_or_create(track=track)
-    system = System.objects.create(task=task, team=TaskTeam.objects.first(), name="oven")
+    Overview.objects.get_or_create(track=track)
+    system = System.objects.create(
+        benchmark=benchmark, team=BenchmarkTeam.objects.first(), name="oven"
+    )
     SystemVersion.objects.create(system=system, label="1", created_by=ben)
     MachineCard.objects.create(judgment_set=judgments, model="a model", prompt="Judge.")
     assessment = make_assessment(

@@ -34,7 +34,7 @@ def card(judgment_set: JudgmentSet) -> JudgmentSet:
     return judgment_set
 
 
-def fill_holes(collection: Collection) -> JudgmentSet:
+def fill_unjudged(collection: Collection) -> JudgmentSet:
     """People judged topic 1, and the machine the other two."""
     both = collection.judgment_sets.get()
     versions = [
@@ -79,7 +79,7 @@ def test_a_snapshot_names_who_judged(by_machine, run, as_ada, as_cat):
 
 
 def test_a_board_by_both_counts_who_judged_the_first_ten(collection, run, as_cat):
-    fill_holes(collection)
+    fill_unjudged(collection)
     sight = sight_of(Track.objects.get(), run.submitted_by)
     counted = find_visible_board(sight).who_judged.first_ten
     docnos = {(row.split()[0], row.split()[2]) for row in read_run(run)}
@@ -95,7 +95,7 @@ def read_run(run: Run) -> list[str]:
 
 
 def test_shares_are_read_once_per_run(collection, run, as_cat, django_assert_max_num_queries):
-    fill_holes(collection)
+    fill_unjudged(collection)
     text_of(as_cat, "/tracks/bread/")
     with django_assert_max_num_queries(60) as asked:
         text_of(as_cat, "/tracks/bread/")
@@ -105,7 +105,7 @@ def test_shares_are_read_once_per_run(collection, run, as_cat, django_assert_max
 def test_rounded_means_come_without_shares(collection, ben, as_cat):
     track = make_track(collection, "slow", disclosure="leaderboard", primary_measure="nDCG@10")
     make_run(track, ben)
-    fill_holes(collection)
+    fill_unjudged(collection)
     page = text_of(as_cat, "/tracks/slow/")
     assert MACHINE in page and "first ten" not in page
 

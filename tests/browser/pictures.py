@@ -53,7 +53,7 @@ PICTURES = (
     Picture("desk", "ada", "/tracks/harbours/desk/"),
     Picture("collection", "ada", "/collections/harbours/"),
     Picture("judging", "dan", "/judging/", ("Begin", "Start judging")),
-    Picture("task", "", "/tasks/harbours-and-gardens/"),
+    Picture("benchmark", "", "/benchmarks/harbours-and-gardens/"),
 )
 
 

@@ -85,7 +85,7 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
             walk.clicks += 1
     walk.press("Create pool")
     keep = page.get_by_role("button", name="Approve pool")
-    until(lambda: page.reload() and keep.count(), "the pool is gathered")
+    keep.wait_for()
     walk.press("Approve pool")
     walk.click("Judge it here")
     walk.press("Make the draft")
@@ -109,7 +109,7 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     walk.click("^Progress")
     walk.click("Close and make v1")
     walk.press("Close and make the version")
-    until(lambda: page.reload() and page.get_by_role("link", name="v1", exact=True).count(), "v1")
+    page.get_by_role("link", name="v1", exact=True).wait_for()
     walk.click("^v1$")
     use = page.get_by_role("button", name=re.compile("^(Use v1|Try v1)"))
     use.first.click()

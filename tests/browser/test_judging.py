@@ -21,6 +21,7 @@ COUNT = (
 )
 # Longer than the keys sleep after a document is painted.
 ARMED = 260
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 topics = count(1)
 
 
@@ -37,6 +38,9 @@ class Judge:
         self.page, self.site, self.assignment = page, site, assignment
 
     def press(self, key: str) -> None:
+        """Press a key once a document is painted and has been there for a moment."""
+        self.page.locator("[data-text] h2").wait_for()
+        self.page.evaluate(PAINTED)
         self.page.wait_for_timeout(ARMED)
         self.page.keyboard.press(key)
 
@@ -64,9 +68,9 @@ def judge(page, judged: Site) -> Iterator[Judge]:
     page.fill("[name=password]", "pam-s-word")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()
-    page.goto("/judging/")
-    row = page.locator("tbody tr").nth(next(topics) - 1)
-    row.get_by_role("link").click()
+    page.goto("/judging/?all=next")
+    number = page.locator("th bdi").get_by_text(str(next(topics)), exact=True)
+    page.locator("tbody tr").filter(has=number).get_by_role("link").click()
     page.get_by_role("button", name="Start judging").click()
     page.wait_for_url("**/?tab=*")
     yield Judge(page, judged, int(page.locator("main").get_attribute("data-assignment")))

@@ -55,5 +55,6 @@ def test_without_javascript_a_link_leads_to_all_rows(browser, endless):
     page = context.new_page()
     page.goto("/tracks/endless/")
     page.locator(REST).click()
+    page.locator(ROWS).nth(299).wait_for(state="attached")
     assert page.locator(ROWS).count() == 300
     context.close()

@@ -22,7 +22,7 @@ from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
 from tests.builders import OTHER_RUN, QRELS, RUN
 from tests.services.machines import Site, until
-from tests.services.test_systems import SLUGS, make_task
+from tests.services.test_systems import SLUGS, make_benchmark
 
 # Forms lead there, and no link; where one may not be; what is not there.
 BEYOND_LINKS = [
@@ -88,7 +88,7 @@ def ada(browser, scene: Site) -> dict:
     keep_the_pool(tab)
     plan_to_judge_the_pool(tab)
     freeze_the_board(tab, "/tracks/open/snapshots/")
-    freeze_the_board(tab, "/tasks/fruit/snapshots/")
+    freeze_the_board(tab, "/benchmarks/fruit/snapshots/")
     cookies = context.storage_state()
     context.close()
     return cookies
@@ -119,8 +119,8 @@ def plan_to_judge_the_pool(tab) -> None:
 
 
 def submit_systems(scene: Site) -> None:
-    """Two versions of a system of Ada's, and one of another, to a task of two tracks."""
-    client = Client(scene.url, make_task(scene))
+    """Two versions of a system of Ada's, and one of another, to a benchmark of two tracks."""
+    client = Client(scene.url, make_benchmark(scene))
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("press", RUN), ("press", OTHER_RUN), ("mill", RUN)):
             for slug in SLUGS:
@@ -216,7 +216,7 @@ def test_links_lead_to_every_page(organiser, participant, stranger):
 
 @pytest.mark.night
 def test_strangers_find_all_of_the_long_board(visitor):
-    assert {"cost", "compare", "history", "measures_agreement", "run"} <= set(visitor.pages)
+    assert {"cost", "compare", "history", "measures_correlation", "run"} <= set(visitor.pages)
     assert {"ranking again", "topics again", "topic_map again"} <= set(visitor.pages)
 
 
@@ -322,10 +322,20 @@ def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, ada, address):
     page.context.add_cookies(ada["cookies"])
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto(address)
-    shown = page.locator(".head .actions :is(a, button)").all()
+    shown = page.locator(".head .actions :is(a, button, summary):visible").all()
     boxes = [each.bounding_box() for each in shown]
     gaps = 12 * (len(boxes) - 1)
     assert sum(each["width"] for each in boxes) + gaps == pytest.approx(390 - 2 * 16, abs=1)
+
+
+@pytest.mark.parametrize("address", ["/tracks/open/judgments/", "/tracks/open/runs/"])
+def test_on_a_phone_a_table_of_few_columns_does_not_scroll_sideways(page, ada, address):
+    page.context.add_cookies(ada["cookies"])
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(address)
+    frames = page.locator(".scroll.fits:visible")
+    wider = "(frames) => frames.filter((each) => each.scrollWidth > each.clientWidth).length"
+    assert (frames.count() > 0, frames.evaluate_all(wider)) == (True, 0)
 
 
 def test_two_clicks_make_one_token(page, ada):
@@ -350,6 +360,19 @@ def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, ada):
     page.keyboard.press("Escape")
     assert not drawer.is_visible()
     assert number.evaluate("each => each === document.activeElement")
+
+
+def test_going_back_closes_the_drawer_and_stays_on_the_page(page, ada):
+    page.goto("/measures/")
+    page.goto("/tracks/open/topic/?number=1")
+    page.locator("a.number").first.click()
+    drawer = page.get_by_role("dialog", name="How is this computed?")
+    drawer.get_by_text("full value").wait_for()
+    page.go_back()
+    drawer.wait_for(state="hidden")
+    assert page.url.endswith("/tracks/open/topic/?number=1")
+    page.go_back()
+    page.wait_for_url("**/measures/")
 
 
 def test_arrow_keys_go_through_the_topics_of_two_runs(page, scene, ada):

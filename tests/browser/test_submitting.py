@@ -57,6 +57,25 @@ def test_each_file_has_a_row_with_what_was_found_and_a_fix(page, files):
     assert page.get_by_text("stored with each of these runs").is_visible()
 
 
+BROKEN = {
+    "columns.run": "\n1 Q0 d1 1 9.0 a\n\n1 d2 eight a\n",
+    "scores.run": "1 Q0 d1 1 9.0 a\n1 Q0 d2 2 eight a\n",
+    "twice.run": "1 Q0 d1 1 9.0 a\n1 Q0 d1 2 8.0 a\n",
+}
+
+
+def test_a_check_shows_the_line_that_it_names(page, files, tmp_path):
+    sign_up(page, "ken")
+    for name, text in BROKEN.items():
+        page.goto("/tracks/open/submit/")
+        (tmp_path / name).write_text(text)
+        choose(page, tmp_path / name)
+        assert page.locator(".checks .wrong").inner_text() in text.splitlines()[-1]
+    choose(page, tmp_path / "columns.run", tmp_path / "scores.run")
+    said = "Line 4 does not have six columns. 1 d2 eight a"
+    until(lambda: said in " ".join(said_of(page, "columns.run").split()), "the line is named", 20)
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_the_table_fits_and_axe_is_content(page, files, scheme, width):
     sign_up(page, f"gil-{scheme}")

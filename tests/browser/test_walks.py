@@ -64,10 +64,10 @@ def test_from_signing_up_to_three_scored_runs_in_eight_clicks(page, tmp_path):
     assert walk.clicks <= 8
 
 
-def test_from_the_front_page_to_an_open_task_in_fifteen_clicks(page, tmp_path):
+def test_from_the_front_page_to_an_open_benchmark_in_fifteen_clicks(page, tmp_path):
     walk = Walk(page)
     page.goto("/")
-    walk.click("Run a task")
+    walk.click("Organise a benchmark")
     walk.click("Create account")
     walk.create_account("jon")
     walk.fill("name", "Walked loaves")
@@ -80,11 +80,11 @@ def test_from_the_front_page_to_an_open_task_in_fifteen_clicks(page, tmp_path):
     walk.fill("name", "Walked track")
     walk.fill("closes_at", "2036-01-01T23:59")
     walk.press("Create the draft")
-    walk.click("Describe the task")
+    walk.click("Describe the track")
     walk.fill("description", "Find what is written about loaves.")
     walk.fill("licence", "CC BY 4.0")
     walk.click("can download the documents", "checkbox")
-    walk.press("Save task page")
+    walk.press("Save overview")
     walk.press("Make a BM25 baseline")
     page.get_by_text("bm25 is the baseline").wait_for(timeout=60_000)
     walk.press("Open the track")

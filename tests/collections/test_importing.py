@@ -7,7 +7,7 @@ import pytest
 from leaderboard.actions import collections, submission_rules, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections import importing
-from leaderboard.collections.answers import Answers
+from leaderboard.collections.choices import ImportChoices
 from leaderboard.collections.documents import open_documents
 from leaderboard.jobs import cleanup
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
@@ -97,14 +97,14 @@ def test_judgments_that_count_the_topics_ask_for_renumbering(ada):
     assert collection.state == "preview"
     assert collection.questions[0]["name"] == "renumber_topics"
     assert "2 of 3 judged topics" in collection.problems[0]["message"]
-    collections.confirm_collection(collection, ada, Answers(renumber_topics=True))
+    collections.confirm_collection(collection, ada, ImportChoices(renumber_topics=True))
     work()
     assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
 
 
 def test_grades_are_mapped_as_confirmed(ada):
     collection = bring(ada)
-    collections.confirm_collection(collection, ada, Answers(grade_map={"3": 1, "2": 1}))
+    collections.confirm_collection(collection, ada, ImportChoices(grade_map={"3": 1, "2": 1}))
     work()
     assert collection.judgment_sets.get().grade_counts == {"0": 3, "1": 5}
 
@@ -139,7 +139,7 @@ def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
     with pytest.raises(submission_rules.ActionError, match="not in the topics file"):
-        collections.confirm_collection(collection, ada, Answers(renumber_topics=False))
+        collections.confirm_collection(collection, ada, ImportChoices(renumber_topics=False))
     collection.refresh_from_db()
     assert collection.state == "preview"
 
@@ -202,7 +202,7 @@ def test_the_difference_is_told_of_the_grades_as_they_are_mapped(ada):
     collection = bring(ada, asks_first=False)
     second = uploads.accept_judgments(collection, upload("v2", QRELS), "v2", ada)
     work()
-    answers = Answers(grade_map={"3": 2}, relevant_from=2)
+    answers = ImportChoices(grade_map={"3": 2}, relevant_from=2)
     collections.check_judgments_again(second, ada, answers)
     work()
     second.refresh_from_db()
@@ -229,7 +229,7 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     assert [each["format"] for each in question["candidates"]] == ["trec", "subtopics"]
     with pytest.raises(submission_rules.ActionError, match="more than one way"):
         collections.confirm_collection(collection, ada)
-    collections.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
+    collections.confirm_collection(collection, ada, ImportChoices(formats={"judgments": "trec"}))
     work()
     assert Collection.objects.get().state == "ready"
 

@@ -53,7 +53,7 @@ def test_a_team_is_credited_with_what_no_other_team_brought(track, ada, ben, run
 
 
 def test_a_pool_says_how_many_runs_share_a_document(pool):
-    assert pools.list_overlaps(pool) == [pools.Overlap(1, 9), pools.Overlap(2, 1)]
+    assert pools.list_overlaps(pool) == [pools.PoolOverlap(1, 9), pools.PoolOverlap(2, 1)]
 
 
 def test_other_depths_are_priced_without_what_is_judged(track, ada, runs):

@@ -10,7 +10,7 @@ from evaluation.reading.intents import read_intents
 from evaluation.reading.qrels import read_qrels
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
-from leaderboard.collections.answers import Answers
+from leaderboard.collections.choices import ImportChoices
 from leaderboard.collections.stored_judgments import load_qrels, render_intents, render_qrels
 from leaderboard.models import Collection, Judgment, JudgmentSet, Stratum, SubtopicGrade
 from tests.builders import (
@@ -147,7 +147,7 @@ def test_mapped_grades_of_subtopics_decide_the_grade_of_a_document(ada):
     second = uploads.accept_judgments(collection, upload("v2", SUBTOPICS), "v2", ada)
     work()
     second.refresh_from_db()
-    collections.confirm_judgments(second, ada, Answers(grade_map={"2": 0, "3": 1}))
+    collections.confirm_judgments(second, ada, ImportChoices(grade_map={"2": 0, "3": 1}))
     work()
     graded = SubtopicGrade.objects.filter(judgment__judgment_set=second, judgment__docno="d1")
     assert dict(graded.values_list("subtopic", "grade")) == {"1": 0, "2": 1}
@@ -159,7 +159,7 @@ def test_no_map_of_grades_draws_a_document_of_a_sample(ada):
     second = uploads.accept_judgments(collection, upload("v2", STRATA), "v2", ada)
     work()
     second.refresh_from_db()
-    collections.confirm_judgments(second, ada, Answers(grade_map={"-1": 0, "2": 1}))
+    collections.confirm_judgments(second, ada, ImportChoices(grade_map={"-1": 0, "2": 1}))
     work()
     second = JudgmentSet.objects.get(pk=second.pk)
     assert (second.grade_map, second.grade_counts["-1"]) == ({"0": 0, "1": 1, "2": 1}, 3)

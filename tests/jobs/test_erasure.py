@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from leaderboard.actions import snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import AuditEvent, Collection, Run, Score, System, Task, TaskTeam, Track
-from tests.builders import OTHER_RUN, make_run, signed_in
-from tests.task_scene import BOTH, make_task, send
+from leaderboard.jobs import erasure
+from leaderboard.models import (
+    Assessment,
+    Assignment,
+    AuditEvent,
+    Benchmark,
+    BenchmarkTeam,
+    Collection,
+    Pool,
+    Run,
+    Score,
+    System,
+    Track,
+)
+from tests.benchmark_scene import BOTH, make_benchmark, send
+from tests.builders import (
+    OTHER_RUN,
+    make_assessment,
+    make_collection,
+    make_pool,
+    make_run,
+    signed_in,
+)
 
 
 def test_without_a_yes_nothing_goes(track, ben):
@@ -38,6 +59,25 @@ def test_a_collection_goes_with_all_that_stands_on_it(track, ben):
     assert not Collection.objects.exists() and not Track.objects.exists()
 
 
+def test_a_collection_that_is_judged_here_goes_whatever_its_state(track, ada, ben, cat):
+    make_assessment(make_pool(track, ada, [make_run(track, ben)]), ada, cat)
+    call_command("erase", "collection", "bread", "--yes")
+    assert not any(model.objects.exists() for model in (Collection, Pool, Assessment, Assignment))
+
+
+def test_an_abandoned_import_that_cannot_be_erased_keeps_no_other(ada, monkeypatch, caplog):
+    for slug in ("bread", "rolls"):
+        make_collection(ada, slug)
+    Collection.objects.update(arrives_until=timezone.now())
+    erase = erasure.erase_collection
+    monkeypatch.setattr(
+        erasure, "erase_collection", lambda each: 1 / 0 if each.slug == "bread" else erase(each)
+    )
+    erasure.erase_abandoned_imports()
+    assert [each.slug for each in Collection.objects.all()] == ["bread"]
+    assert "erasing collection bread failed" in caplog.text
+
+
 def test_a_run_goes_and_what_was_published_stays_printed(track, ada, ben, cat):
     erased, kept = make_run(track, ben), make_run(track, cat, OTHER_RUN)
     track.refresh_from_db()
@@ -55,28 +95,28 @@ def test_that_something_was_erased_is_written_down(track, ben):
     assert (event.target_id, event.track) == (run.pk, track)
 
 
-def test_a_task_goes_with_its_systems_and_its_tracks_stand_alone(ada, ben):
-    send(make_task(ada, ben), ben, BOTH)
-    call_command("erase", "task", "baking", "--yes")
-    assert not any(model.objects.exists() for model in (Task, TaskTeam, System))
+def test_a_benchmark_goes_with_its_systems_and_its_tracks_stand_alone(ada, ben):
+    send(make_benchmark(ada, ben), ben, BOTH)
+    call_command("erase", "benchmark", "baking", "--yes")
+    assert not any(model.objects.exists() for model in (Benchmark, BenchmarkTeam, System))
     assert {track.slug for track in Track.objects.all()} == {"bread", "rolls"}
     assert set(Run.objects.on_the_board().values_list("version", flat=True)) == {None}
 
 
 def test_of_equal_runs_of_two_versions_one_stays_on_a_board(ada, ben):
-    task = make_task(ada, ben)
+    benchmark = make_benchmark(ada, ben)
     for version in ("1", "2"):
-        send(task, ben, BOTH, version=version, configuration=version)
+        send(benchmark, ben, BOTH, version=version, configuration=version)
     assert Run.objects.on_the_board().count() == 4
-    call_command("erase", "task", "baking", "--yes")
+    call_command("erase", "benchmark", "baking", "--yes")
     assert sorted(run.track.slug for run in Run.objects.on_the_board()) == ["bread", "rolls"]
     assert Run.objects.exclude(withdrawn_reason="").count() == 2
 
 
-def test_a_task_outlives_a_track_of_it(ada, ben):
-    task = make_task(ada, ben)
-    send(task, ben, BOTH)
+def test_a_benchmark_outlives_a_track_of_it(ada, ben):
+    benchmark = make_benchmark(ada, ben)
+    send(benchmark, ben, BOTH)
     call_command("erase", "track", "rolls", "--yes")
-    assert [track.slug for track in task.tracks()] == ["bread"]
+    assert [track.slug for track in benchmark.tracks()] == ["bread"]
     assert System.objects.get().versions.get().runs.count() == 1
-    assert signed_in(ben).get("/tasks/baking/").status_code == 200
+    assert signed_in(ben).get("/benchmarks/baking/").status_code == 200

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
@@ -512,3 +513,24 @@ def test_the_worker_locks_a_track_before_the_job_that_scores_it(track):
     assert 'FROM "leaderboard_track"' in said[done - 1]
     job.refresh_from_db()
     assert job.state == "done"
+
+
+def test_a_step_of_the_sweep_that_fails_is_logged_and_the_others_run(monkeypatch, stored, caplog):
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cleanup, "STEPS", [broken, *cleanup.STEPS])
+    path = stored("runs/x/file-old", 4000)
+    cleanup.sweep()
+    assert not path.exists() and "broken failed" in caplog.text
+
+
+def test_a_file_that_cannot_be_deleted_keeps_no_other(monkeypatch, stored, caplog):
+    files = [stored(f"runs/x/file-{name}", 4000) for name in "abc"]
+    delete = default_storage.delete
+    monkeypatch.setattr(
+        default_storage, "delete", lambda name: 1 / 0 if name.endswith("b") else delete(name)
+    )
+    cleanup.sweep()
+    assert [path.exists() for path in files] == [False, True, False]
+    assert "removing runs/x/file-b failed" in caplog.text

@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.archives.backups import read_backup
 from leaderboard.jobs import backups, cleanup
 from leaderboard.management.health_checks import check_backups
-from leaderboard.models import Job
+from leaderboard.models import Collection, Job
 from tests.builders import make_run, work
 
 
@@ -95,3 +95,16 @@ def test_a_worker_without_the_folder_leaves_the_job_to_others(folder, settings):
     settings.BACKUP_FOLDER = ""
     work()
     assert Job.objects.get().state == "queued"
+
+
+@pytest.mark.parametrize("step", ["remove_broken_backups", "remove_old_backups"])
+def test_what_cannot_be_tidied_away_stops_no_backup(folder, monkeypatch, step):
+    monkeypatch.setattr(backups, step, lambda folder: next(folder.glob("no such backup")))
+    a_day_later()
+    assert len(backups.list_backups(folder)) == 1 and findings() == ["good"]
+
+
+def test_a_cleanup_that_fails_stops_no_backup(folder, monkeypatch):
+    monkeypatch.setattr(Collection.objects, "abandoned", lambda: 1 / 0)
+    a_day_later()
+    assert len(backups.list_backups(folder)) == 1

@@ -46,7 +46,7 @@ def test_filled_holes_name_their_sources(ada, collection):
     import_answers(collection)
     program = Program(ada)
     body = {"people": "v1", "machine": "machine", "version": "both"}
-    assert program.post(f"{PATH}/fill-holes", body).status_code == 202
+    assert program.post(f"{PATH}/fill-unjudged", body).status_code == 202
     work()
     found = program.get(f"{PATH}/judgments/both").json()
     assert found["made_by"] == "both"
@@ -56,7 +56,7 @@ def test_filled_holes_name_their_sources(ada, collection):
 
 def test_a_version_that_is_not_there_fills_no_holes(ada, collection):
     body = {"people": "v1", "machine": "gpt", "version": "both"}
-    answer = Program(ada).post(f"{PATH}/fill-holes", body)
+    answer = Program(ada).post(f"{PATH}/fill-unjudged", body)
     assert (answer.status_code, answer.json()["code"]) == (422, "E_FIELD")
 
 

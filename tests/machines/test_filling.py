@@ -12,7 +12,7 @@ from tests.builders import STRATA, upload, work
 from tests.machines.answers import import_answers
 from tests.pages.reading import words
 
-PAGE = "/collections/bread/fill-holes/"
+PAGE = "/collections/bread/fill-unjudged/"
 BOTH = {"people": "v1", "machine": "machine"}
 
 
@@ -24,7 +24,7 @@ def machine(collection):
 @pytest.fixture
 def filled(machine, ada, collection):
     people = collection.judgment_sets.get(version="v1")
-    machine_judgments.fill_holes(people, machine, ada, "both")
+    machine_judgments.fill_unjudged(people, machine, ada, "both")
     work()
     return JudgmentSet.objects.get(version="both")
 
@@ -65,7 +65,7 @@ def test_a_document_that_people_pooled_and_did_not_judge_is_a_hole(ada, collecti
     machine_judgments.accept_judgments(collection, text, "v2", ada, asks_first=False)
     work()
     people = JudgmentSet.objects.get(version="v2")
-    machine_judgments.fill_holes(people, import_answers(collection), ada, "both")
+    machine_judgments.fill_unjudged(people, import_answers(collection), ada, "both")
     work()
     assert grades(JudgmentSet.objects.get(version="both")) == {
         **{"d1": 1, "d2": 1, "d9": 1},
@@ -80,12 +80,12 @@ def test_a_sample_is_not_filled(ada, collection, machine):
     work()
     sample = JudgmentSet.objects.get(version="sampled")
     with pytest.raises(ActionError, match="strata"):
-        machine_judgments.fill_holes(sample, machine, ada, "both")
+        machine_judgments.fill_unjudged(sample, machine, ada, "both")
 
 
 def test_a_machine_does_not_fill_a_machine(ada, machine):
     with pytest.raises(ActionError, match="not by people"):
-        machine_judgments.fill_holes(machine, machine, ada, "both")
+        machine_judgments.fill_unjudged(machine, machine, ada, "both")
 
 
 def test_only_organisers_fill_holes(as_ben, machine):

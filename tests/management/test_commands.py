@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.collections.documents import open_documents
-from leaderboard.management.waiting import ProgressBar, progress_text
+from leaderboard.management.waiting import WaitingBar, progress_text
 from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
 from leaderboard.scoring import editions
 from tests.builders import (
@@ -131,7 +131,7 @@ def test_load_collection_may_be_the_first_command_of_a_new_home(folder, tmp_path
 
 def test_a_bar_says_how_far_it_is_and_goes_away(capsys):
     said = threading.Event()
-    bar = ProgressBar(lambda: said.set() or progress_text(5, 10))
+    bar = WaitingBar(lambda: said.set() or progress_text(5, 10))
     said.wait()
     bar.end()
     assert f"\r\x1b[K{progress_text(5, 10)}\r\x1b[K" in capsys.readouterr().err
@@ -189,11 +189,65 @@ def test_load_collection_names_the_option_that_answers_a_question(ada, folder):
             stderr=out,
         )
     assert "3 of 3 judged topics are not in the topics file" in out.getvalue()
-    assert "--renumber-topics answers this" in out.getvalue()
+    assert "--renumber-topics: number them in the order of their file" in out.getvalue()
     assert not Collection.objects.exists()
     load(folder, "--yes", "--renumber-topics")
     numbers = Collection.objects.get().topics.values_list("number", flat=True)
     assert list(numbers) == ["1", "2", "3"]
+
+
+CRANFIELD = "1 d1 1\n1 d2 2\n2 d3 1\n"
+
+
+@pytest.mark.parametrize(
+    ("judgments", "options", "lines"),
+    [
+        (
+            CRANFIELD,
+            [],
+            [
+                "The judgments can be read in more than one way. Choose one:",
+                "not read: A run. Column 3 counts 1, 2, 3 within each topic, as ranks do. This"
+                " looks like a run, not relevance judgments.",
+                "--format judgments=cranfield: Judgments of Cranfield (topic docno grade). The"
+                " lines have 3 columns; column 1 has known topics. Column 3 contains grades.",
+                "    topic 1, document d1, grade 1",
+            ],
+        ),
+        (
+            CRANFIELD,
+            ["--format", "judgments=cranfield"],
+            [
+                "--grades same: the highest number is the best grade",
+                "--grades 1=2,2=1: 1 is the best grade",
+            ],
+        ),
+        ("d1 0 1 2\nd2 0 1 0\n", [], ["--format 'judgments=docno iteration topic grade': Col"]),
+    ],
+)
+def test_load_collection_shows_a_question_with_the_option_of_each_answer(
+    judgments, options, lines, ada, folder
+):
+    (folder / "qrels.txt").write_text(judgments)
+    said = explain_load(folder, "--topics", folder / "topics.trec", "--yes", *options)
+    assert all(line in said for line in lines)
+    assert not Collection.objects.exists()
+
+
+def test_load_collection_shows_the_questions_of_later_judgments(ada, folder):
+    load(folder, "--yes")
+    (folder / "qrels.txt").write_text(CRANFIELD)
+    said = explain_load(folder, "--version", "v2", "--yes")
+    assert "--format judgments=cranfield: Judgments of Cranfield" in said
+
+
+def explain_load(folder: Path, *words: object) -> str:
+    """Return what the command says of judgments with an open question."""
+    out = StringIO()
+    parts = ("bread", "--judgments", folder / "qrels.txt", *words)
+    with pytest.raises(CommandError, match="a question is open"):
+        call_command("load_collection", *map(str, parts), stdout=out, stderr=out)
+    return out.getvalue()
 
 
 @pytest.fixture
@@ -307,7 +361,7 @@ def test_load_runs_uploads_a_folder_and_prints_a_line_a_run(track, runs):
 def test_load_runs_sums_up_by_verdict(track, runs):
     (runs / "c.run").write_text("not a run\n")
     out = StringIO()
-    with pytest.raises(CommandError, match="1 of 3 files are not on the board"):
+    with pytest.raises(CommandError, match="1 of 3 files is not on the board"):
         call_command("load_runs", "bread", str(runs), stdout=out, stderr=out)
     assert out.getvalue().endswith("3 files: 2 scored, 1 refused\n")
 
@@ -330,7 +384,7 @@ def test_load_runs_heeds_neither_dates_nor_quotas(track, runs):
 
 def test_load_runs_takes_old_runs_leniently(track, runs):
     (runs / "a.run").write_text(f"1 Q0 d1 1 2.5 {'long-tag' * 9}\n")
-    with pytest.raises(CommandError, match="1 of 2 files are not on the board"):
+    with pytest.raises(CommandError, match="1 of 2 files is not on the board"):
         command("load_runs", "bread", runs)
     command("load_runs", "bread", runs, "--lenient")
     assert Run.objects.filter(state="scored").count() == 2
@@ -338,7 +392,7 @@ def test_load_runs_takes_old_runs_leniently(track, runs):
 
 def test_load_runs_repairs_what_is_certain(track, runs):
     (runs / "a.run").write_text(RUN.replace("ben-bm25", "LMD m"))
-    with pytest.raises(CommandError, match="1 of 2 files are not on the board"):
+    with pytest.raises(CommandError, match="1 of 2 files is not on the board"):
         command("load_runs", "bread", runs)
     command("load_runs", "bread", runs, "--fix", "tag")
     run = Run.objects.get(filename="a.run", state="scored")
@@ -365,10 +419,10 @@ def test_load_runs_names_what_is_not_there(track, runs):
 
 def test_rescore_puts_a_new_edition_on_the_board(track, ben, monkeypatch):
     run = make_run(track, ben)
-    monkeypatch.setattr(editions, "SCORING_VERSION", 2)
-    assert command("rescore", "bread") == "bread: 1 run by v1, scoring version 2\n"
+    monkeypatch.setattr(editions, "SCORING_VERSION", 3)
+    assert command("rescore", "bread") == "bread: 1 run by v1, scoring version 3\n"
     edition = Track.objects.get().edition
-    assert edition.scoring_version == 2
+    assert edition.scoring_version == 3
     assert run.score_sets.filter(edition=edition).exists()
 
 
@@ -381,18 +435,18 @@ def send_v2(collection, ada) -> None:
 def test_rescore_renews_what_is_on_trial_too(track, collection, ada, ben, monkeypatch):
     make_run(track, ben)
     send_v2(collection, ada)
-    monkeypatch.setattr(editions, "SCORING_VERSION", 2)
+    monkeypatch.setattr(editions, "SCORING_VERSION", 3)
     assert command("rescore", "bread").splitlines() == [
-        "bread: 1 run by v1, scoring version 2",
-        "bread: 1 run by v2, scoring version 2, on trial",
+        "bread: 1 run by v1, scoring version 3",
+        "bread: 1 run by v2, scoring version 3, on trial",
     ]
-    assert editions.find_trial_edition(track).scoring_version == 2
+    assert editions.find_trial_edition(track).scoring_version == 3
 
 
 def test_rescore_renews_the_first_judgments_that_are_on_trial(collection, ada, ben):
     make_run(make_track(collection, judgment_set=None), ben)
     send_v2(collection, ada)
-    assert command("rescore") == "bread: 1 run by v2, scoring version 1, on trial\n"
+    assert command("rescore") == "bread: 1 run by v2, scoring version 2, on trial\n"
 
 
 def test_judgments_that_stood_on_the_board_are_not_on_trial_again(track, collection, ada, ben):
@@ -402,7 +456,7 @@ def test_judgments_that_stood_on_the_board_are_not_on_trial_again(track, collect
     for each in (second, first):
         tracks.change_track(track, ada, {"judgment_set": each})
         work()
-    assert command("rescore") == "bread: 1 run by v1, scoring version 1\n"
+    assert command("rescore") == "bread: 1 run by v1, scoring version 2\n"
 
 
 def test_rescore_without_a_track_takes_all_that_have_judgments(collection, ben):

@@ -1,29 +1,29 @@
-"""What `manage.py demo` makes: two tracks, and a task of both with systems."""
+"""What `manage.py demo` makes: two tracks, and a benchmark of both with systems."""
 
 from __future__ import annotations
 
 import pytest
 
 from leaderboard.management import demo_data, demo_judging, demo_samples
-from leaderboard.models import Run, System, SystemVersion, Task
+from leaderboard.models import Benchmark, Run, System, SystemVersion
 from tests.builders import work
 
 pytestmark = pytest.mark.long
 
-BOARD = "/api/v1/tasks/harbours-and-gardens/board"
+BOARD = "/api/v1/benchmarks/harbours-and-gardens/board"
 
 
 @pytest.fixture
-def task(db, monkeypatch, settings, tmp_path) -> Task:
+def benchmark(db, monkeypatch, settings, tmp_path) -> Benchmark:
     settings.RANKFIELD_HOME = tmp_path
     for module in (demo_samples, demo_judging):
         monkeypatch.setattr(module, "wait_until", lambda is_true, seconds: work() or is_true())
     demo_data.load_sample()
     work()
-    return Task.objects.get()
+    return Benchmark.objects.get()
 
 
-def test_the_task_of_the_demo_has_a_board(task, client):
+def test_the_benchmark_of_the_demo_has_a_board(benchmark, client):
     board = client.get(BOARD).json()
     complete = {row["name"]: row["label"] for row in board["standings"]}
     assert complete == dict.fromkeys(["bm25", "rrf", "bm25-rm3", "lm-dirichlet"], "1") | {
@@ -33,7 +33,7 @@ def test_the_task_of_the_demo_has_a_board(task, client):
 
 
 @pytest.mark.parametrize(("family", "field"), [("baseline", "p_adjusted"), ("all", "rank_low")])
-def test_its_systems_are_tested(task, client, family, field):
+def test_its_systems_are_tested(benchmark, client, family, field):
     client.get(f"{BOARD}?family={family}")
     work()
     board = client.get(f"{BOARD}?family={family}").json()
@@ -41,15 +41,15 @@ def test_its_systems_are_tested(task, client, family, field):
     assert board["tests_ready"] and {"okapi", "rrf"} <= set(tested)
 
 
-def test_runs_of_the_first_track_became_part_of_systems(task):
+def test_runs_of_the_first_track_became_part_of_systems(benchmark):
     assert Run.objects.filter(track__slug="harbours").count() == 12
     assert Run.objects.filter(track__slug="gardens").count() == 6
     assert Run.objects.filter(version=None, track__slug="harbours").count() == 5
 
 
-def test_the_demo_begins_once(task):
+def test_the_demo_begins_once(benchmark):
     demo_data.load_sample()
-    assert (Task.objects.count(), System.objects.count(), SystemVersion.objects.count()) == (
+    assert (Benchmark.objects.count(), System.objects.count(), SystemVersion.objects.count()) == (
         1,
         6,
         7,

@@ -113,7 +113,7 @@ def test_a_question_about_the_collection_names_the_option_that_answers_it(ada, f
     (folder / "topics.trec").write_text(numbers)
     text = explain(folder, "--yes")
     assert "The collection leaves a question open." in text
-    assert "--renumber-topics answers this.\nNothing was imported." in text
+    assert "--renumber-topics: number them in the order of their file\nNothing was" in text
     assert "bread is ready" in bring(folder, "--renumber-topics", "--yes")
 
 

@@ -157,6 +157,29 @@ def test_notices_are_read_at_a_click(track, ben, as_ben):
     assert "Notices <b>" not in as_ben.get("/").content.decode()
 
 
+def test_notices_are_read_once_they_were_listed(track, ben, as_ben):
+    make_run(track, ben)
+    assert ", new" in as_ben.get("/account/notices/").text
+    assert ", new" not in as_ben.get("/account/notices/").text
+    assert "Notices <b>" not in as_ben.get("/measures/").text
+
+
+@pytest.mark.parametrize("client", ["as_ben", "as_cat"])
+def test_a_notice_is_read_when_its_reader_opens_its_page(request, track, ben, client):
+    run = make_run(track, ben)
+    request.getfixturevalue(client).get(f"/runs/{run.pk}/")
+    assert Notice.objects.unread_by(ben).exists() == (client == "as_cat")
+
+
+def test_the_notice_of_an_announcement_is_read_on_the_page_of_its_track(track, ada, ben, as_ben):
+    make_run(track, ben)
+    notices.announce(track, ada, "A pool was approved.")
+    about = Notice.objects.unread_by(ben).about("/tracks/bread/overview/")
+    assert about.exists()
+    as_ben.get("/tracks/bread/overview/")
+    assert not about.exists()
+
+
 def test_a_webhook_is_called_with_a_signature_that_its_owner_can_check(webhook, track, ben):
     run = make_run(track, ben)
     headers, body = Listener.heard[0]
@@ -247,4 +270,4 @@ def test_an_announcement_reaches_every_member_of_every_team_once(track, ada, ben
     sent = Notice.objects.filter(text__startswith="Bread track: The deadline")
     assert sorted(notice.user.username for notice in sent) == ["ben", "cat", "dan"]
     assert all(len(notice.text) <= 300 and notice.text.endswith(" …") for notice in sent)
-    assert sent[0].address.startswith("/tracks/bread/task/#announcement-")
+    assert sent[0].address.startswith("/tracks/bread/overview/#announcement-")

@@ -11,6 +11,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.models import ApiToken, User
 from tests.builders import make_run, make_track
+from tests.pages.reading import num_queries
 
 PASSWORD = "eleven loaves"
 NIGHTLY = {"name": "nightly", "scopes": ["read", "submit"], "days": 90}
@@ -230,6 +231,14 @@ def test_a_run_is_found_by_its_tag_where_it_may_be_seen(track, blind_track, ben,
     assertContains(as_cat.get("/search/?q=BM25"), "ben-bm25")
     assertNotContains(as_cat.get("/search/?q=BM25"), hidden.pk)
     assertContains(as_ben.get("/search/?q=BM25"), hidden.pk)
+
+
+def test_the_search_asks_no_more_of_the_database_for_more_tracks(collection, ben, client):
+    make_run(make_track(collection, "bread"), ben)
+    asked = num_queries(client, "/search/?q=bm25")
+    for number in range(5):
+        make_track(collection, f"bread-{number}", pseudonyms=True)
+    assert num_queries(client, "/search/?q=bm25") == asked
 
 
 @pytest.mark.parametrize("wanted", ["sourdough", "1"])

@@ -21,7 +21,7 @@ from leaderboard.actions import runs, tracks
 from leaderboard.actions.uploads import accept_run
 from leaderboard.boards import deferred_tests
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.boards.standings import Choice, find_board
+from leaderboard.boards.standings import BoardChoice, find_board
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.pages import board_table
 from leaderboard.pages.wording import board_verdict, boards
@@ -126,7 +126,7 @@ def test_a_leader_that_does_not_beat_every_run_is_not_said_to(ten, ben, cat):
     send(ten, ben, "first", 1)
     send(ten, cat, "second", 4)
     send(ten, cat, "third", 5)
-    board = find_board(sight_of(ten, ben), Choice())
+    board = find_board(sight_of(ten, ben), BoardChoice())
     held = zip(board.standings, [(1, 2), (2, 3), (2, 3)], strict=True)
     standings = [replace(standing, interval=interval) for standing, interval in held]
     said = "".join(p.words or p.name for p in board_verdict(replace(board, standings=standings)))
@@ -560,6 +560,24 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
     assert "The tests against first are running." in words(page) and "▲" not in page
     work()
     assert "are running." not in page_of(client, ten, f"?baseline={run.pk}")
+
+
+def test_tests_that_failed_are_said_and_tried_again_after_an_hour(
+    ten, ada, ben, client, monkeypatch
+):
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    with_baseline(ten, ada)
+    run = send(ten, ben, "first", 1)
+    address = f"?baseline={run.pk}"
+    page_of(client, ten, address)
+    with monkeypatch.context() as broken:
+        broken.setattr(comparisons, "compute_differences", None)
+        work()
+    assert "The tests failed on our side." in words(page_of(client, ten, address))
+    Comparison.objects.update(failed_at=timezone.now() - timedelta(hours=2))
+    assert "The tests against first are running." in words(page_of(client, ten, address))
+    work()
+    assert "<b>The tests" not in page_of(client, ten, address)
 
 
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):

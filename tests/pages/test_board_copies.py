@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
@@ -15,10 +16,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.archives.board_copies import LinkFinder, copy_board, name_file
 from leaderboard.archives.zip_files import Member
-from leaderboard.models import Collection, TaskPage, Track
+from leaderboard.jobs.cleanup import delete_old_rows
+from leaderboard.models import Collection, Job, Overview, PagesCopy, Run, Team, Track
 from tests.builders import OTHER_RUN, make_run, work
 
 pytestmark = pytest.mark.long
@@ -27,7 +32,7 @@ BY_ADDRESS = {
     "topics.html": "/tracks/bread/topics/",
     "topic-1.html": "/tracks/bread/topic/?number=1",
     "significance.html": "/tracks/bread/significance/",
-    "task.html": "/tracks/bread/task/",
+    "overview.html": "/tracks/bread/overview/",
 }
 
 
@@ -137,7 +142,7 @@ def test_different_addresses_have_different_names(track):
 
 def test_a_link_to_a_style_sheet_that_is_not_there_leads_to_the_site(released, ada):
     Track.objects.update(description="[style](/static/old.css) [folder](/static/)")
-    page = copy_of(released, "https://board.example")["task.html"]
+    page = copy_of(released, "https://board.example")["overview.html"]
     assert 'href="https://board.example/static/old.css"' in page
 
 
@@ -145,19 +150,61 @@ def test_a_track_whose_scores_are_hidden_has_no_copy(released, as_ada, tmp_path)
     Track.objects.update(disclosure=Track.Disclosure.BLIND)
     with pytest.raises(CommandError, match="Release a public track first"):
         call_command("publish_board", "bread", tmp_path / "copy")
-    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
-    assert "copy.zip" not in as_ada.get("/tracks/bread/manage/").content.decode()
+    as_ada.post("/tracks/bread/manage/copy/")
+    assert not PagesCopy.objects.exists()
+    assertNotContains(as_ada.get("/tracks/bread/manage/copy/"), "Copy the pages")
 
 
 def test_an_internal_track_has_no_copy(released, as_ada):
     Track.objects.update(visibility=Track.Visibility.MEMBERS)
+    as_ada.post("/tracks/bread/manage/copy/")
+    assert not PagesCopy.objects.exists()
+
+
+def test_a_copy_of_a_pseudonymous_track_has_no_name_and_no_hash(released, ben, as_ada):
+    Track.objects.update(pseudonyms=True)
+    Team.objects.filter(of_organisers=False).update(name="Secret crumbs")
+    secrets = {"tag": "secret-tag", "description": "secret words", "facts": {"note": "secret"}}
+    Run.objects.filter(team__of_organisers=False).update(**secrets)
+    files = copy_of(Track.objects.get())
+    told = {name for name, text in files.items() if re.search("secret|Secret", text)}
+    digest = Run.objects.get(tag="secret-tag").sha256
+    assert (told, any(digest[:12] in text for text in files.values())) == (set(), False)
+
+
+def test_a_copy_is_made_by_a_job_that_says_how_far_it_is(released, as_ada):
+    as_ada.post("/tracks/bread/manage/copy/")
+    Job.objects.filter(kind="copy_pages").update(state="running", progress=3, progress_of=40)
+    page = as_ada.get("/tracks/bread/manage/copy/")
+    assertContains(page, "3 of 40 found so far")
+    assertContains(page, 'hx-trigger="every 2s"')
     assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+
+
+def test_a_copy_that_was_made_again_replaces_the_first(released, as_ada):
+    first = download_copy(as_ada)
+    Track.objects.update(name="Rye track")
+    assert b"Bread track" in first.read("index.html")
+    assert b"Rye track" in download_copy(as_ada).read("index.html")
+
+
+def test_a_copy_is_kept_for_a_day(released, as_ada):
+    download_copy(as_ada)
+    PagesCopy.objects.update(copied_at=timezone.now() - timedelta(days=2))
+    delete_old_rows()
+    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+
+
+def download_copy(as_ada: Client) -> zipfile.ZipFile:
+    as_ada.post("/tracks/bread/manage/copy/")
+    work()
+    response = as_ada.get("/tracks/bread/manage/copy.zip")
+    return zipfile.ZipFile(io.BytesIO(response.getvalue()))
 
 
 def test_the_command_writes_what_organisers_download(released, as_ada, tmp_path):
     call_command("publish_board", "bread", tmp_path / "copy", site="http://testserver")
-    response = as_ada.get("/tracks/bread/manage/copy.zip")
-    with zipfile.ZipFile(io.BytesIO(response.getvalue())) as file:
+    with download_copy(as_ada) as file:
         names = set(file.namelist()) - {"SHA256SUMS"}
         assert file.read("index.html") == (tmp_path / "copy/index.html").read_bytes()
     found = {str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*.*")}
@@ -192,7 +239,7 @@ def test_topics_and_shared_judgments_are_in_the_copy(released, client):
     assert files["data/topics.jsonl"] == read_whole(client, "/collections/bread/topics.jsonl")
     shared = read_whole(client, "/tracks/bread/judgments/v1/qrels.txt")
     assert files["data/qrels-v1.txt"] == shared
-    assert 'href="data/topics.trec"' in files["task.html"]
+    assert 'href="data/topics.trec"' in files["overview.html"]
 
 
 def test_judgments_that_are_not_shared_are_not_in_the_copy(released):
@@ -204,7 +251,7 @@ def test_judgments_that_are_not_shared_are_not_in_the_copy(released):
 
 
 def test_a_copy_says_how_to_cite_it(released, ada):
-    TaskPage.objects.update_or_create(
+    Overview.objects.update_or_create(
         track=released, defaults={"authors": "Inês Moura, Porto", "citation": "Moura, Bread 2027."}
     )
     Collection.objects.update(licence="CC BY 4.0")

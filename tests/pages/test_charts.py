@@ -13,9 +13,9 @@ from leaderboard.display import charts
 from leaderboard.display.charts import (
     UNIT,
     Axis,
+    AxisColumn,
     Bar,
-    Column,
-    Mark,
+    ChartMark,
     Point,
     RankPair,
     RecallCurves,
@@ -142,7 +142,7 @@ def test_a_run_left_of_the_axis_is_an_arrow_and_says_its_score():
 
 
 def test_a_run_without_a_score_is_an_empty_cell():
-    assert not drawn(mean_cell(Column(UNIT), NAN), "circle")
+    assert not drawn(mean_cell(AxisColumn(UNIT), NAN), "circle")
 
 
 def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
@@ -165,18 +165,23 @@ def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
     ],
 )
 def test_a_phone_names_two_values_or_one(ticks, kept):
-    labels = drawn(charts.column_head(Column(Axis(0.0, 1.0, ticks))), "text", "tick")
+    labels = drawn(charts.column_head(AxisColumn(Axis(0.0, 1.0, ticks))), "text", "tick")
     assert [label.text for label in labels if "opt" not in label.get("class")] == kept
 
 
 def test_own_dots_lie_over_the_others():
-    marks = [Mark(0.3, "mine", "own"), Mark(0.2), Mark(0.1, "base", "baseline"), Mark(NAN)]
-    dots = drawn(charts.dots_cell(Column(UNIT), marks), "circle")
+    marks = [
+        ChartMark(0.3, "mine", "own"),
+        ChartMark(0.2),
+        ChartMark(0.1, "base", "baseline"),
+        ChartMark(NAN),
+    ]
+    dots = drawn(charts.dots_cell(AxisColumn(UNIT), marks), "circle")
     assert [number(dot, "cx") for dot in dots] == [20, 10, 30]
 
 
 def test_a_range_goes_from_worst_to_best_with_the_median_between():
-    cell = charts.range_cell(Column(TENTHS), 0.1, 0.25, 0.9, own=0.4)
+    cell = charts.range_cell(AxisColumn(TENTHS), 0.1, 0.25, 0.9, own=0.4)
     (line,) = drawn(cell, "line", "range")
     assert (number(line, "x1"), number(line, "x2")) == (10, 90)
     assert [number(inner, "x") for inner in ET.fromstring(cell).iter("svg") if inner.get("x")] == [
@@ -205,10 +210,20 @@ def test_every_bar_links_to_its_topic_and_says_its_value():
     assert ET.fromstring(chart).find("svg").get("role") == "group"
 
 
-def test_both_sides_are_counted_at_the_axis():
+def test_both_sides_are_counted():
     told = words(charts.difference_bars(bars_of(0.4, 0.1, 0.0, -0.2), "x", above="mine better"))
     assert "▲ mine better on 2" in told
     assert "▼ below on 1, equal on 1" in told
+
+
+@pytest.mark.parametrize("values", [(0.6, 0.1, -0.2), (-0.4, -0.5), (0.3, 0.0), (-0.2, 0.4, 0.1)])
+def test_each_count_stands_on_its_side_of_zero_and_over_its_bars(values):
+    chart = charts.difference_bars(bars_of(*values), "x")
+    zero = number(drawn(chart, "line", "zero")[0], "y1")
+    for count in drawn(chart, "text", "side"):
+        is_above = count.text.startswith("▲")
+        assert (number(count, "y") < zero) == is_above
+        assert (number(count, "x") < 50) == is_above
 
 
 def test_the_three_largest_bars_of_each_side_are_named():
@@ -354,7 +369,7 @@ def test_lines_are_named_at_their_ends_without_touching():
 
 
 def test_every_run_of_a_topic_stands_at_its_score():
-    marks = [Mark(0.25, "a"), Mark(0.5, "b", "own", "/runs/b/"), Mark(NAN, "c")]
+    marks = [ChartMark(0.25, "a"), ChartMark(0.5, "b", "own", "/runs/b/"), ChartMark(NAN, "c")]
     chart = charts.strip_chart(marks, "All runs on topic 1")
     assert sorted(number(dot, "cx") for dot in drawn(chart, "circle")) == [50, 100]
     assert number(drawn(chart, "line", "median")[0], "x1") == 75
@@ -362,7 +377,9 @@ def test_every_run_of_a_topic_stands_at_its_score():
 
 
 def test_names_on_a_strip_never_overlap_and_own_ones_come_first():
-    marks = [Mark(i / 60, f"a-long-run-name-{i}", "own" if i == 30 else "other") for i in range(60)]
+    marks = [
+        ChartMark(i / 60, f"a-long-run-name-{i}", "own" if i == 30 else "other") for i in range(60)
+    ]
     labels = drawn(charts.strip_chart(marks, "x"), "text", "label")
     places = sorted(number(label, "x") for label in labels)
     assert labels[0].text == "a-long-run-name-30"
@@ -375,7 +392,7 @@ def test_a_strip_without_a_run_says_so():
 
 
 def test_the_small_line_of_a_track_starts_at_zero():
-    chart = charts.dot_line([Mark(0.2), Mark(0.4, "mine", "own")], "x")
+    chart = charts.dot_line([ChartMark(0.2), ChartMark(0.4, "mine", "own")], "x")
     assert [number(dot, "cx") for dot in drawn(chart, "circle")] == [50, 100]
     assert words(chart) == ["0", ".4"]
 
@@ -573,7 +590,7 @@ def test_a_name_makes_way_for_a_stroke():
 
 
 def test_bounds_go_from_the_lowest_to_the_highest_score_around_the_score():
-    cell = charts.bounds_cell(Column(UNIT, "x"), 0.3, 0.45, 0.8)
+    cell = charts.bounds_cell(AxisColumn(UNIT, "x"), 0.3, 0.45, 0.8)
     (way,), (dot,) = drawn(cell, "line", "range"), drawn(cell, "circle", "dot")
     assert (number(way, "x1"), number(dot, "cx"), number(way, "x2")) == (30, 45, 80)
     assert "<title>.4500, from .3000 to .8000</title>" in cell
@@ -596,9 +613,9 @@ NO_CHARTS = {"drawing", "matrix", "badges"}
 
 def cells():
     """Small ones: their column says the rest."""
-    column = Column(UNIT)
+    column = AxisColumn(UNIT)
     return {
-        "dots_cell": charts.dots_cell(column, [Mark(0.3, WILD, "own", f"/?q={WILD}")]),
+        "dots_cell": charts.dots_cell(column, [ChartMark(0.3, WILD, "own", f"/?q={WILD}")]),
         "mean_cells": mean_cell(column, 0.3),
         "rank_strip": charts.rank_strip(charts.rank_column(9), 3, 1, 8, "own"),
         "range_cell": charts.range_cell(column, 0.1, 0.2, 0.3),
@@ -618,7 +635,7 @@ def wild(row):
 
 
 def whole_charts():
-    marks = [Mark(0.3, WILD, "own", f"/?q={WILD}"), Mark(0.4, "فريق")]
+    marks = [ChartMark(0.3, WILD, "own", f"/?q={WILD}"), ChartMark(0.4, "فريق")]
     eleven = np.linspace(0.9, 0.1, 11)
     day = datetime(2026, 3, 1, tzinfo=UTC)
     priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False)
@@ -682,7 +699,7 @@ def test_no_chart_is_left_out():
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
-    assert "\u2068فريق\u2069" in charts.strip_chart([Mark(0.4, "فريق")], "x")
+    assert "\u2068فريق\u2069" in charts.strip_chart([ChartMark(0.4, "فريق")], "x")
 
 
 def test_equal_runs_draw_no_bar_and_no_fault():
@@ -705,7 +722,7 @@ def test_coloured_slopes_are_drawn_last():
     assert drawn(chart, "path", "slope")[-1].get("class") == "slope better"
 
 
-# Two systems of a task
+# Two systems of a benchmark
 
 
 def test_both_systems_stand_at_their_scores_on_every_track():

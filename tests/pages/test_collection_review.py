@@ -91,7 +91,7 @@ def test_a_confirmation_imports_everything(bring, as_ada):
 def test_numbers_that_do_not_match_are_a_question(bring, as_ada):
     bring(topics=BY_ORDER)
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "1 of 3 judged topics are not in the topics file")
+    assertContains(page, "1 of 3 judged topics is not in the topics file")
     assertContains(page, 'name="renumber_topics" value="yes" required')
     assertContains(page, '<bdi>8</bdi></td><td class="num"><b>3</b>')
 
@@ -247,7 +247,7 @@ def test_a_grade_that_one_judgment_has_is_asked_about(bring, as_ada):
     judged = "".join(f"1 0 d{n} {n % 2}\n" for n in range(1, 1100))
     bring(documents=documents, qrels=judged + "1 0 d1100 3\n")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "1 of 1,100 judgments have the grade 3; the first is document d1100")
+    assertContains(page, "1 of 1,100 judgments has the grade 3; the first is document d1100")
     assertContains(page, "very rare: an error?")
 
 

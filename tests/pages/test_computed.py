@@ -38,7 +38,7 @@ def test_measure_settings_judgments_and_run_are_named(run, client):
     assert "Share of relevant documents in the first k" in said
     assert "mean over topics" in said
     assert "grade 1 or higher; unjudged documents count as not relevant" in said
-    assert "1,000 documents per topic" in said and "scoring version 1" in said
+    assert "1,000 documents per topic" in said and "scoring version 2" in said
     assert run.sha256 in said and "v1, 8 judgments" in said
 
 
@@ -55,10 +55,10 @@ def test_the_parameters_of_a_measure_are_named(run, client):
     assert "Parametersgain linear, discount log2, base 2, ideal judged" in said
 
 
-def mean_by(command: str, folder: Path) -> float:
+def mean_by(command: str, folder: Path, run: str = RUN) -> float:
     """What our command prints as the mean, to the last bit."""
     (folder / "qrels.v1.txt").write_text(QRELS)
-    (folder / "ben-bm25.run").write_text(RUN)
+    (folder / "ben-bm25.run").write_text(run)
     return float(printed_by(command, folder, "--digits", "17").split()[-1])
 
 
@@ -81,6 +81,32 @@ def test_our_command_gives_the_same_number(run, ada, client, tmp_path: Path, cho
     edition = Track.objects.get().edition
     score = run.score_sets.get(edition=edition).scores.get(measure="nDCG@10")
     assert said in command and mean_by(command, tmp_path) == score.mean
+
+
+THREE = "1 d1 1\n1 d2 2\n2 d5 1\n2 d4 2\n3 d6 1\n"
+AS_SUBMITTED = {
+    "decimal commas": (RUN.replace(".0", ",5"), {"fixes": ("comma",)}, "--fix comma"),
+    "no Q0": (RUN.replace(" Q0", ""), {"fixes": ("q0",)}, "--fix q0"),
+    "another tag": (RUN.replace("ben", "eve", 1), {"fixes": ("tag",)}, "--fix tag"),
+    "topics with zeros": ("00" + RUN[:-1].replace("\n", "\n00"), {"fixes": ("topics",)}, "topics"),
+    "ranks alone": (THREE, {"format": "msmarco"}, "--takes msmarco"),
+    "repeated documents": (RUN + "2 Q0 d4 3 9.5 ben-bm25\n", {}, "--duplicates keep_best"),
+    "unknown documents": (RUN + "2 Q0 x 3 9.5 ben-bm25\n", {}, "--docnos docnos.txt"),
+    "an old run": (RUN.replace("9.0", "9.0e0"), {"lenient": True}, "--lenient"),
+}
+
+
+@pytest.mark.parametrize("case", AS_SUBMITTED)
+def test_the_command_reads_the_run_as_the_track_did(collection, ada, ben, client, tmp_path, case):
+    text, details, said = AS_SUBMITTED[case]
+    how = {"run_formats": ["trec", "msmarco"], "duplicates": "keep_best"}
+    track = make_track(collection, unknown_documents="drop", **how)
+    sender = ada if details.get("lenient") else ben
+    run = make_run(track, sender, text, **{"tag": "ben-bm25", **details})
+    (tmp_path / "docnos.txt").write_text("".join(f"d{n}\n" for n in range(1, 13)))
+    ours, *trec_evals = commands(computed(client, run))
+    assert said in ours and bool(trec_evals) == (case == "an old run")
+    assert mean_by(ours, tmp_path, text) == run.score_sets.get().scores.get(measure="AP").mean
 
 
 @pytest.mark.parametrize(

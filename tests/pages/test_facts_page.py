@@ -72,7 +72,16 @@ def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
     run = make_run(track, ben)
     assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
     page = words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
-    assert "1 change to the facts" in page and "Stage: not stated → rerank" in page
+    assert "1 change to description and facts" in page and "Stage: not stated → rerank" in page
+
+
+def test_its_team_corrects_a_description_and_sees_what_was_before(track, ben, as_ben):
+    run = make_run(track, ben)
+    change(as_ben, run, description="BM25, k1 = 1.2")
+    change(as_ben, run, description="BM25, k1 = 0.9")
+    page = words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
+    assert "Description: BM25, k1 = 1.2 → BM25, k1 = 0.9" in page
+    assert "BM25, k1 = 0.9</textarea>" in page_at(as_ben, f"/runs/{run.pk}/facts/")
 
 
 def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):
@@ -80,7 +89,7 @@ def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_ca
     change(as_ben, run, stage="rerank")
     page = words(page_at(as_cat, f"/runs/{run.pk}/file-and-facts/"))
     assert "Stagererank" in page
-    assert "change to the facts" not in page and "Edit facts" not in page
+    assert "change to description" not in page and "Edit description" not in page
 
 
 def test_the_form_holds_what_is_stated(track, ben, as_ben):
@@ -139,7 +148,7 @@ def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
 
 def test_a_track_says_which_runs_and_facts_it_wants(collection, client):
     make_track(collection, selection="primary", required_facts=["topic_fields", "hardware"])
-    said = words(page_at(client, "/tracks/bread/task/"))
+    said = words(page_at(client, "/tracks/bread/overview/"))
     assert "the primary run of each team, or its first run if none is named" in said
     assert "Required factstopic fields, hardware" in said
 
@@ -160,3 +169,52 @@ def test_code_and_paper_stand_beside_a_run_on_the_board(track, as_ben, client):
     board = page_at(client, "/tracks/bread/")
     link = '<a href="https://example.org/code?a=1&amp;b=2" rel="nofollow noopener">code</a>'
     assert link in board and ">paper</a>" not in board
+
+
+def test_the_team_corrects_the_description_of_a_run(track, ben, as_ben):
+    run = make_run(track, ben, description="BM52, titles")
+    assert "BM52, titles" in page_at(as_ben, f"/runs/{run.pk}/facts/")
+    change(as_ben, run, description="BM25, titles")
+    run.refresh_from_db()
+    assert run.description == "BM25, titles"
+    page = words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
+    assert "Description: BM52, titles → BM25, titles" in page
+
+
+def test_runs_sent_together_get_the_new_description_together(track, ben, cat, as_ben):
+    runs = [make_run(track, ben, text, description="same") for text in (RUN, OTHER_RUN)]
+    other = make_run(track, cat, RUN.replace("9.0", "9.4"), description="same")
+    assert "Also change 1 other run" in page_at(as_ben, f"/runs/{runs[0].pk}/facts/")
+    change(as_ben, runs[0], description="better", of_all="on")
+    assert set(Run.objects.exclude(pk=other.pk).values_list("description", flat=True)) == {"better"}
+    other.refresh_from_db()
+    assert other.description == "same"
+
+
+def test_one_of_several_runs_can_be_described_alone(track, ben, as_ben):
+    runs = [make_run(track, ben, text, description="same") for text in (RUN, OTHER_RUN)]
+    change(as_ben, runs[0], description="mine")
+    assert set(Run.objects.values_list("description", flat=True)) == {"mine", "same"}
+
+
+def test_a_form_without_a_description_leaves_it(track, ben, as_ben):
+    run = make_run(track, ben, description="kept")
+    change(as_ben, run, llm="no")
+    run.refresh_from_db()
+    assert (run.description, run.facts) == ("kept", {"llm": False})
+
+
+def test_a_stranger_describes_nothing(track, ben, as_cat):
+    run = make_run(track, ben, description="mine")
+    assert change(as_cat, run, description="yours").status_code == 403
+    run.refresh_from_db()
+    assert run.description == "mine"
+
+
+def test_the_form_of_a_replacement_says_what_happens_to_the_description(track, ben, as_ben):
+    run = make_run(track, ben, description="first")
+    page = page_at(as_ben, f"/tracks/bread/submit/?replaces={run.pk}")
+    assert "the old one keeps its own" in words(page)
+    sent = {"file": upload("a.run", RUN), "kind": "automatic", "replaces": run.pk}
+    refused = as_ben.post("/tracks/bread/submit/", {**sent, "description": "second"})
+    assert "description and facts of this form are not saved" in words(refused.text)

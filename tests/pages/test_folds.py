@@ -39,6 +39,6 @@ def test_the_curve_of_a_chosen_run_is_open(client, pair):
     assert 'id="recall"><summary>' in page_at(client, TOPIC)
 
 
-def test_the_form_of_the_task_page_opens_the_group_with_an_error(track, as_ada):
-    answer = as_ada.post("/tracks/bread/manage/task/", {"contact": "nowhere"})
+def test_the_form_of_the_benchmark_page_opens_the_group_with_an_error(track, as_ada):
+    answer = as_ada.post("/tracks/bread/manage/overview/", {"contact": "nowhere"})
     assert "<details open><summary><b>People and citation</b>" in answer.text

@@ -148,7 +148,7 @@ def entries_of(client, track: str) -> list[str]:
 def test_the_feed_of_a_leaderboard_has_the_means_of_its_board(leaderboard_track, ben, as_cat):
     make_run(leaderboard_track, ben)
     assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/tracks/lead/")
-    about = page_at(as_cat, "/tracks/lead/task/")
+    about = page_at(as_cat, "/tracks/lead/overview/")
     assert "/tracks/lead/feed.xml" in about and "badge.svg" not in about
 
 
@@ -167,7 +167,7 @@ def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, b
 def test_a_blind_board_has_no_feed(blind_track, ben, as_cat):
     make_run(blind_track, ben)
     assert as_cat.get("/tracks/blind/feed.xml").status_code == 404
-    assert "feed.xml" not in page_at(as_cat, "/tracks/blind/task/")
+    assert "feed.xml" not in page_at(as_cat, "/tracks/blind/overview/")
 
 
 def test_a_run_is_held_to_the_teams_previous_best(track, ben, cat, as_ben):

@@ -98,6 +98,12 @@ def test_a_track_for_members_is_hidden_from_strangers(collection, as_ada):
     assertContains(as_ada.get("/"), "Bread track")
 
 
+def test_the_front_page_promises_what_a_board_with_a_baseline_shows(track, ben, client):
+    make_run(track, ben)
+    front = client.get("/").content.decode()
+    assert "uncertainty" not in front and "significantly better or worse than the baseline" in front
+
+
 def test_the_quota_of_a_team_stands_in_its_cell(collection, ben, as_ben):
     make_run(make_track(collection, quota_per_day=5), ben)
     assertContains(as_ben.get("/"), "4 of 5 runs left today")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from leaderboard.actions import uploads
-from leaderboard.assessments.marking import Answer, record_mark
+from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assessment, AssignedDocument, Assignment, JudgeBoards, Track, User
 from tests.assessments.marks import judge_everything
 from tests.builders import (
@@ -199,7 +199,7 @@ def test_time_is_told_for_equal_and_for_different_grades(as_ada, judged_twice):
 def test_assessors_are_compared_with_themselves(as_ada, judged_twice):
     assignment = Assignment.objects.get(topic__number="1", assessor__name="A1")
     again = assignment.documents.create(docno="d9", place=99, is_repeat=True)
-    record_mark(assignment, Answer(again.pk, grade=2, seconds=3))
+    record_mark(assignment, SentMark(again.pk, grade=2, seconds=3))
     page = read(as_ada, JUDGING)
     assert "<b>A1</b>: the same grade to 0 % of 1 document that came back" in page
 
@@ -207,7 +207,7 @@ def test_assessors_are_compared_with_themselves(as_ada, judged_twice):
 def test_a_new_mark_has_the_boards_computed_again(as_ada, judged_twice):
     boards_of(as_ada, JUDGING)
     judged = AssignedDocument.objects.get(docno="d1", assignment__assessor__name="A1")
-    record_mark(judged.assignment, Answer(judged.pk, grade=0, replaces=judged.mark.key))
+    record_mark(judged.assignment, SentMark(judged.pk, grade=0, replaces=judged.mark.key))
     page = read(as_ada, JUDGING)
     assert "being computed" in page and "Those below are from" in page
 

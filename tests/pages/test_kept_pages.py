@@ -17,27 +17,27 @@ from django.utils import timezone
 from leaderboard.actions import runs, tracks, uploads
 from leaderboard.boards import kept_pages
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.staleness import SHOWN
-from leaderboard.boards.versions import find_seen_track
-from leaderboard.infrastructure import kept_answers
+from leaderboard.infrastructure import page_store
 from leaderboard.models import Job, Notice, Run, Team, Track, User, Worker
 from leaderboard.pages.views import boards
+from tests.benchmark_scene import ROLLS_RUN, make_benchmark, send
 from tests.builders import OTHER_RUN, RUN, make_run, signed_in, upload, work
 from tests.conftest import forget
-from tests.task_scene import ROLLS_RUN, make_task, send
 
 pytestmark = pytest.mark.long
 
 BOARD = "/tracks/bread/"
 FILES = [f"{BOARD}?format={name}" for name in ("csv", "tsv", "json", "md", "tex")]
-TASK = "/tasks/baking/"
+BENCHMARK = "/benchmarks/baking/"
 OTHERS = [
     *("/tracks/bread/topics/", "/tracks/bread/topics/?format=csv", "/tracks/bread/topic/?number=1"),
     *("/tracks/bread/topic/?number=3&measure=P@5", "/tracks/bread/document/?docno=d1&number=1"),
     *("/runs/{run}/", "/runs/{run}/topics/", "/runs/{run}/failures/"),
-    *(TASK, f"{TASK}?format=csv", f"{TASK}?measure=P@5&family=all"),
+    *(BENCHMARK, f"{BENCHMARK}?format=csv", f"{BENCHMARK}?measure=P@5&family=all"),
     *("/api/v1/tracks/bread/leaderboard", "/api/v1/tracks/bread/leaderboard?format=tsv"),
-    "/api/v1/tasks/baking/board",
+    "/api/v1/benchmarks/baking/board",
 ]
 OURS = re.compile(r'"(leaderboard_\w+)"\."')
 NEVER_CHANGED = {"leaderboard_judgment", "leaderboard_stratum", "leaderboard_intent"}
@@ -48,9 +48,9 @@ ANSWERED = re.compile(r"answered in \d+ ms|data-in=\"-?\d+\"")
 
 
 def make_scene(ada: User, ben: User, cat: User) -> Track:
-    """A track of a task, with a run of Ben's system and one of Ada's."""
-    task = make_task(ada, ben)
-    send(task, ben, {"bread.run": RUN, "rolls.run": ROLLS_RUN.replace("ben-bm25", "oven")})
+    """A track of a benchmark, with a run of Ben's system and one of Ada's."""
+    benchmark = make_benchmark(ada, ben)
+    send(benchmark, ben, {"bread.run": RUN, "rolls.run": ROLLS_RUN.replace("ben-bm25", "oven")})
     Track.objects.update(closes_at=timezone.now() + timedelta(days=9))
     track = Track.objects.get(slug="bread")
     make_run(track, ada, OTHER_RUN)
@@ -85,8 +85,9 @@ def without_moments(page: str) -> str:
 def test_a_kept_answer_is_what_would_be_made(scene, name, address, monkeypatch):
     client = signed_in(User.objects.get(username=name)) if name else Client()
     address = address.format(run=Run.objects.get(tag="ben-bm25").pk)
-    first, second = read(client, address), read(client, address)
+    # The first look reads the notices about the page.
     assert client.get(address).has_header("ETag")
+    first, second = read(client, address), read(client, address)
     monkeypatch.setattr(kept_pages, "_may_be_kept", lambda request: False)
     made = read(client, address)
     assert without_moments(first) == without_moments(second) == without_moments(made)
@@ -269,25 +270,25 @@ def test_without_redis_pages_are_made_and_kept_in_memory(scene, settings, times_
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     backend = "django.core.cache.backends.redis.RedisCache"
     settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": settings.REDIS_URL}}
-    assert "ben-bm25" in read(Client()) and kept_answers.redis.away_until
+    assert "ben-bm25" in read(Client()) and page_store.redis.away_until
     assert "ben-bm25" in read(Client()) and len(times_made) == 1
-    kept_answers.memory.clear()
+    page_store.memory.clear()
     assert "ben-bm25" in read(Client()) and len(times_made) == 2
 
 
 def test_what_is_kept_has_a_bound():
-    text = kept_answers.PackedText(b"x" * 40, 40, 0, 0)
-    answer = kept_answers.KeptAnswer({}, "", [text])
-    memory = kept_answers.AnswerMemory(most=2 * answer.size)
+    text = page_store.PackedText(b"x" * 40, 40, 0, 0)
+    answer = page_store.KeptPage({}, "", [text])
+    memory = page_store.AnswerMemory(most=2 * answer.size)
     for key in "abc":
         memory.keep(key, answer)
     assert [bool(memory.get(key)) for key in "abc"] == [False, True, True]
 
 
 def test_an_answer_is_the_same_after_redis():
-    texts = [kept_answers.PackedText(b"ab", 2, 3, 4), kept_answers.PackedText(b"\nc", 2, 5, 6)]
-    kept = kept_answers.KeptAnswer({"Content-Type": "text/csv"}, "d", texts, [("answered", "")])
-    assert kept_answers.KeptAnswer.from_bytes(kept.to_bytes()) == kept
+    texts = [page_store.PackedText(b"ab", 2, 3, 4), page_store.PackedText(b"\nc", 2, 5, 6)]
+    kept = page_store.KeptPage({"Content-Type": "text/csv"}, "d", texts, [("answered", "")])
+    assert page_store.KeptPage.from_bytes(kept.to_bytes()) == kept
 
 
 def test_headers_let_browsers_ask_again(scene, as_cat):

@@ -4,8 +4,8 @@ from pytest_django.asserts import assertContains
 
 from leaderboard.actions import people
 from leaderboard.models import ApiToken, AuditEvent, Membership, Run, User
+from tests.benchmark_scene import BOTH, make_benchmark, send
 from tests.builders import make_run
-from tests.task_scene import BOTH, make_task, send
 
 DELETE = "/account/delete/"
 
@@ -45,9 +45,26 @@ def test_an_account_is_deleted_only_after_its_name(track, ben, as_ben):
 
 
 def test_an_owner_hands_over_first(track, ada, as_ada):
-    assertContains(as_ada.get(DELETE), "track Bread track")
+    assertContains(as_ada.get(DELETE), "<li>track\n<bdi>Bread track</bdi>")
     as_ada.post(DELETE, {"name": "ada"})
     assert User.objects.filter(username="ada").exists()
+
+
+def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
+    team = people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
+    people.join_track(track, cat, people.JoinDetails(team_code=team.invitation))
+    page = as_ben.post(DELETE, {"name": "ben"})
+    assertContains(page, '<bdi>Crumbs</bdi>\nof <a href="/tracks/bread/team/">', status_code=422)
+    people.make_leader(team, ben, cat.pk)
+    as_ben.post(DELETE, {"name": "ben"})
+    assert list(team.memberships.values_list("user", "role")) == [(cat.pk, "leader")]
+
+
+def test_who_joins_a_team_that_all_have_left_leads_it(track, ben, cat, as_ben):
+    team = people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
+    as_ben.post(DELETE, {"name": "ben"})
+    people.join_track(track, cat, people.JoinDetails(team_code=team.invitation))
+    assert team.memberships.get().role == "leader"
 
 
 def test_the_trail_forgets_the_name(track, ada, ben, as_ben):
@@ -59,9 +76,13 @@ def test_the_trail_forgets_the_name(track, ada, ben, as_ben):
 
 
 def test_a_user_takes_systems_along_and_their_versions_stay(ada, ben, as_ben, client):
-    send(make_task(ada, ben), ben, BOTH, version="2026-11", commit="c0ffee")
+    send(make_benchmark(ada, ben), ben, BOTH, version="2026-11", commit="c0ffee")
     [version] = as_ben.get("/account/data.json").json()["systems"]
-    assert (version["task"], version["system"], version["commit"]) == ("baking", "oven", "c0ffee")
+    assert (version["benchmark"], version["system"], version["commit"]) == (
+        "baking",
+        "oven",
+        "c0ffee",
+    )
     as_ben.post(DELETE, {"name": "ben"})
     assert not User.objects.filter(username="ben").exists()
-    assertContains(client.get("/tasks/baking/systems/"), "oven")
+    assertContains(client.get("/benchmarks/baking/systems/"), "oven")

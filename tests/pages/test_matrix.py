@@ -19,21 +19,22 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from leaderboard.actions import pools, snapshots
+from leaderboard.archives.stored_copies import ask_for_copy
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (
     ApiToken,
     Assessment,
     Assignment,
+    Benchmark,
+    BenchmarkTeam,
+    BenchmarkTrack,
     Edition,
     JudgmentSet,
     MachineCard,
     Run,
     System,
     SystemVersion,
-    Task,
-    TaskTeam,
-    TaskTrack,
     Team,
     Track,
     User,
@@ -71,8 +72,9 @@ OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
 NOBODY = [404] * len(ROLES)
 ACT = [401, 403, 403, 403, 403, 302, 302, 302]
 ACT_404 = [401, 404, 404, 404, 404, 302, 302, 302]
-# Cat judges documents.
+# Cat judges documents, so she cannot take part.
 ASSESSOR = [401, 200, 404, 404, 404, 404, 404, 404]
+JOIN_ACT = [401, 422, 302, 302, 302, 302, 302, 302]
 ASSESSOR_ACT = [401, 302, 404, 404, 404, 404, 404, 404]
 SYSTEM_ACT = [401, 403, 302, 403, 403, 302, 302, 302]
 OWN_ACT = [401, 404, 302, 404, 404, 302, 302, 302]
@@ -81,40 +83,40 @@ SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 PAGES = {
     "home": ("/", EVERYBODY),
     "all_tracks": ("/tracks/", EVERYBODY),
-    "run_a_task": ("/tracks/run-a-task/", EVERYBODY),
+    "organise": ("/organise/", EVERYBODY),
     "board": ("/tracks/blind/", EVERYBODY),
-    "task": ("/tracks/blind/task/", EVERYBODY),
-    "task_board": ("/tasks/meal/", EVERYBODY),
-    "all_tasks": ("/tasks/", EVERYBODY),
-    "new_task": ("/tasks/new/", SIGNED_IN),
-    "task_home": ("/tasks/meal/about/", EVERYBODY),
-    "task_join": ("/tasks/meal/join/", SIGNED_IN),
-    "task_manage": ("/tasks/meal/manage/", ORGANISERS),
-    "delete_task": ("/tasks/meal/manage/delete/", ORGANISERS),
-    "task_archive": ("/tasks/meal/manage/archive.zip", ORGANISERS),
-    "task_submit": ("/tasks/meal/submit/", SIGNED_IN),
-    "task_systems": ("/tasks/meal/systems/", EVERYBODY),
-    "task_system": ("/tasks/meal/systems/{system}/", EVERYBODY),
+    "overview": ("/tracks/blind/overview/", EVERYBODY),
+    "benchmark_board": ("/benchmarks/meal/", EVERYBODY),
+    "all_benchmarks": ("/benchmarks/", EVERYBODY),
+    "new_benchmark": ("/benchmarks/new/", SIGNED_IN),
+    "benchmark_home": ("/benchmarks/meal/about/", EVERYBODY),
+    "benchmark_join": ("/benchmarks/meal/join/", EVERYBODY),
+    "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
+    "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
+    "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
+    "benchmark_submit": ("/benchmarks/meal/submit/", SIGNED_IN),
+    "benchmark_systems": ("/benchmarks/meal/systems/", EVERYBODY),
+    "benchmark_system": ("/benchmarks/meal/systems/{system}/", EVERYBODY),
     "system_facts": (
-        "/tasks/meal/systems/{system}/facts/",
+        "/benchmarks/meal/systems/{system}/facts/",
         [401, 403, 200, 403, 403, 200, 200, 200],
     ),
-    "task_history": ("/tasks/meal/history/", EVERYBODY),
-    "task_differences": ("/tasks/meal/differences/", EVERYBODY),
-    "task_compare": ("/tasks/meal/compare/", EVERYBODY),
-    "task_snapshots": ("/tasks/meal/snapshots/", EVERYBODY),
+    "benchmark_history": ("/benchmarks/meal/history/", EVERYBODY),
+    "benchmark_differences": ("/benchmarks/meal/differences/", EVERYBODY),
+    "benchmark_compare": ("/benchmarks/meal/compare/", EVERYBODY),
+    "benchmark_snapshots": ("/benchmarks/meal/snapshots/", EVERYBODY),
     # It was frozen with a track that is blind now.
-    "task_snapshot": ("/tasks/meal/snapshots/final/", OPENED),
+    "benchmark_snapshot": ("/benchmarks/meal/snapshots/final/", OPENED),
     # Cat judges documents of one of its tracks.
-    "task_badge": ("/tasks/meal/badge.svg", [200, 404, *[200] * 6]),
-    "task_badge_by_code": ("/task-badges/code-of-meal.svg", EVERYBODY),
-    "about": ("/tracks/blind/about/", [302] * 8),
+    "benchmark_badge": ("/benchmarks/meal/badge.svg", [200, 404, *[200] * 6]),
+    "benchmark_badge_by_code": ("/benchmark-badges/code-of-meal.svg", EVERYBODY),
     "data": ("/tracks/blind/data/", EVERYBODY),
     "baseline_file": ("/tracks/blind/data/baseline.run", NOBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
-    "board_copy": ("/tracks/open/manage/copy.zip", ORGANISERS),
+    "pages_copy": ("/tracks/open/manage/copy/", ORGANISERS),
+    "pages_copy_file": ("/tracks/open/manage/copy.zip", ORGANISERS),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "judged_topics_file": ("/tracks/blind/topics/judged.txt", NOBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
@@ -128,7 +130,7 @@ PAGES = {
     "cost": ("/tracks/blind/cost/", OPENED),
     "plan": ("/tracks/blind/plan/", OPENED),
     "reusability": ("/tracks/blind/reusability/", OPENED),
-    "measures_agreement": ("/tracks/blind/measures/", OPENED),
+    "measures_correlation": ("/tracks/blind/measures/", OPENED),
     "topic_map": ("/tracks/blind/topics/map/", OPENED),
     "topic_map_image": ("/tracks/blind/topics/map.png", OPENED),
     "computed": ("/tracks/blind/computed/?run={run}", OPENED),
@@ -136,7 +138,7 @@ PAGES = {
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
     "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
-    "join": ("/tracks/blind/join/", SIGNED_IN),
+    "join": ("/tracks/blind/join/", EVERYBODY),
     "people_and_machine": ("/tracks/blind/people-and-machine/", ORGANISERS),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
@@ -156,7 +158,7 @@ PAGES = {
     "assessment_agreement": ("/tracks/blind/judging/judging-1/agreement/", ORGANISERS),
     "versions_agreement": ("/collections/bread/agreement/", ORGANISERS_404),
     "import_answers": ("/collections/bread/machine/", ORGANISERS_404),
-    "fill_holes": ("/collections/bread/fill-holes/", ORGANISERS_404),
+    "fill_unjudged": ("/collections/bread/fill-unjudged/", ORGANISERS_404),
     "version_prompts": ("/collections/bread/judgments/v1/prompts.jsonl", ORGANISERS_404),
     "pool_prompts": ("/tracks/blind/pools/pool-2/prompts.jsonl", ORGANISERS),
     "assessment_prompts": ("/tracks/blind/judging/judging-1/prompts.jsonl", ORGANISERS),
@@ -167,11 +169,11 @@ PAGES = {
     "close_assessment": ("/tracks/blind/judging/judging-1/close/", ORGANISERS),
     "my_judging": ("/judging/", SIGNED_IN),
     "judging_progress": ("/judging/progress.csv", SIGNED_IN),
-    "join_judging": ("/judging/join/code-of-judging/", SIGNED_IN),
+    "join_judging": ("/judging/join/code-of-judging/", EVERYBODY),
     "before_topic": ("/judging/{assignment}/before/", ASSESSOR),
     "judge": ("/judging/{assignment}/?tab=a", ASSESSOR_ACT),
     "topic_end": ("/judging/{assignment}/end/", ASSESSOR),
-    "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
+    "manage_overview": ("/tracks/blind/manage/overview/", ORGANISERS),
     "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
     "setup": ("/tracks/blind/setup/", ORGANISERS),
     "people": ("/tracks/blind/manage/people/", ORGANISERS),
@@ -220,6 +222,7 @@ PAGES = {
     "delete_account": ("/account/delete/", SIGNED_IN),
     "measures": ("/measures/", EVERYBODY),
     "limits": ("/limits/", EVERYBODY),
+    "api": ("/api/", EVERYBODY),
     "search": ("/search/?q=bread", EVERYBODY),
     "notices": ("/account/notices/", SIGNED_IN),
     "account": ("/account/", SIGNED_IN),
@@ -270,10 +273,10 @@ ASSESSMENT = {
 }
 GUIDELINE = {"num_grades": 3, "text": "Read.", "name_2": "C", "name_1": "B", "name_0": "A"}
 ACTS = {
-    "join": Act("/tracks/blind/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
+    "join": Act("/tracks/blind/join/", JOIN_ACT, {"team_name": "Crumbs"}),
     "submit": Act(
         "/tracks/blind/submit/",
-        SIGNED_IN_ACT,
+        [401, 403, 302, 302, 302, 302, 302, 302],
         {"file": RUN.replace("d9", "d11"), "kind": "automatic"},
     ),
     "change_team": Act(
@@ -287,10 +290,11 @@ ACTS = {
     "delete_track": Act(
         "/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404], {"name": "x"}
     ),
-    "open_task": Act("/tracks/blind/setup/open/", ACT),
-    "manage_task": Act("/tracks/blind/manage/task/", ACT, {"description": "Bread."}),
+    "open_track": Act("/tracks/blind/setup/open/", ACT),
+    "manage_overview": Act("/tracks/blind/manage/overview/", ACT, {"description": "Bread."}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
     "release": Act("/tracks/blind/manage/release/", ACT),
+    "pages_copy": Act("/tracks/blind/manage/copy/", ACT),
     "undo_change": Act("/tracks/blind/manage/undo/0/", ACT),
     "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": Act("/tracks/blind/judgments/v1/switch/", ACT),
@@ -298,37 +302,45 @@ ACTS = {
     "judged_by_people": Act("/tracks/blind/judgments/v1/people/", ACT),
     "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
     "change_badge": Act("/tracks/blind/manage/badge/", ACT),
-    "change_task_badge": Act("/tasks/meal/manage/badge/", ACT),
-    "new_task": Act("/tasks/new/", [401, *[422] * 7], {"name": "Supper"}),
-    "task_join": Act("/tasks/meal/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
-    "task_manage": Act("/tasks/meal/manage/", ACT, {"name": "Meal", "joining": "everyone"}),
+    "change_benchmark_badge": Act("/benchmarks/meal/manage/badge/", ACT),
+    "new_benchmark": Act("/benchmarks/new/", [401, *[422] * 7], {"name": "Supper"}),
+    "benchmark_join": Act("/benchmarks/meal/join/", JOIN_ACT, {"team_name": "Crumbs"}),
+    "benchmark_manage": Act(
+        "/benchmarks/meal/manage/", ACT, {"name": "Meal", "joining": "everyone"}
+    ),
     "place_tracks": Act(
-        "/tasks/meal/manage/tracks/", ACT, {"blind-position": 2, "open-position": 1}
+        "/benchmarks/meal/manage/tracks/", ACT, {"blind-position": 2, "open-position": 1}
     ),
-    "add_task_track": Act(
-        "/tasks/meal/manage/tracks/add/", [401, 403, 403, 403, 403, 422, 422, 422], {"track": "0"}
+    "add_benchmark_track": Act(
+        "/benchmarks/meal/manage/tracks/add/",
+        [401, 403, 403, 403, 403, 422, 422, 422],
+        {"track": "0"},
     ),
-    "remove_task_track": Act("/tasks/meal/manage/tracks/open/remove/", ACT),
-    "add_task_organiser": Act("/tasks/meal/manage/organisers/", ACT, {"name": "dan"}),
-    "remove_task_organiser": Act("/tasks/meal/manage/organisers/{kim}/remove/", ACT),
-    "renew_task_invitation": Act("/tasks/meal/manage/invitation/", ACT),
-    "decide_task_request": Act("/tasks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}),
-    "delete_task": Act("/tasks/meal/manage/delete/", ACT, {"name": "Meal"}),
-    "freeze_task": Act("/tasks/meal/manage/freeze/", ACT, {"name": "As published"}),
-    "task_submit": Act(
-        "/tasks/meal/submit/",
-        [401, 200, 200, 200, 200, 200, 200, 200],
+    "remove_benchmark_track": Act("/benchmarks/meal/manage/tracks/open/remove/", ACT),
+    "add_benchmark_organiser": Act("/benchmarks/meal/manage/organisers/", ACT, {"name": "dan"}),
+    "remove_benchmark_organiser": Act("/benchmarks/meal/manage/organisers/{kim}/remove/", ACT),
+    "renew_benchmark_invitation": Act("/benchmarks/meal/manage/invitation/", ACT),
+    "decide_benchmark_request": Act(
+        "/benchmarks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}
+    ),
+    "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
+    "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
+    "benchmark_submit": Act(
+        "/benchmarks/meal/submit/",
+        [401, 403, 200, 200, 200, 200, 200, 200],
         {"folder": "1 Q0 d1 1 1 x\n", "paths": "blind/x", "name": "stove", "kind": "automatic"},
     ),
-    "change_system": Act("/tasks/meal/systems/{system}/change/", SYSTEM_ACT, {"name": "stove"}),
+    "change_system": Act(
+        "/benchmarks/meal/systems/{system}/change/", SYSTEM_ACT, {"name": "stove"}
+    ),
     "withdraw_version": Act(
-        "/tasks/meal/systems/{system}/withdraw/",
+        "/benchmarks/meal/systems/{system}/withdraw/",
         SYSTEM_ACT,
         {"version": "{version}", "reason": "a slip"},
     ),
-    "system_facts": Act("/tasks/meal/systems/{system}/facts/", SYSTEM_ACT, {"kind": "manual"}),
+    "system_facts": Act("/benchmarks/meal/systems/{system}/facts/", SYSTEM_ACT, {"kind": "manual"}),
     "add_run": Act(
-        "/tasks/meal/systems/{system}/add-run/",
+        "/benchmarks/meal/systems/{system}/add-run/",
         [401, 403, 422, 403, 403, 422, 422, 422],
         {"run": "{other}", "version": "{version}"},
     ),
@@ -411,8 +423,8 @@ ACTS = {
     "discard_collection": Act("/collections/bread/discard/", ACT_404),
     "new_judgments": Act("/collections/bread/judgments/", ACT_404, JUDGMENTS),
     "import_answers": Act("/collections/bread/machine/", ACT_404, ANSWERS),
-    "fill_holes": Act(
-        "/collections/bread/fill-holes/", ACT_404, {"people": "v1", "machine": "gpt"}
+    "fill_unjudged": Act(
+        "/collections/bread/fill-unjudged/", ACT_404, {"people": "v1", "machine": "gpt"}
     ),
     "confirm_judgments": Act("/collections/bread/judgments/v2/confirm/", ACT_404),
     "check_judgments_again": Act("/collections/bread/judgments/v2/again/", ACT_404),
@@ -469,7 +481,7 @@ LEADERBOARD_PAGES = {
     "cost": ("/tracks/lead/cost/", OPENED),
     "plan": ("/tracks/lead/plan/", OPENED),
     "reusability": ("/tracks/lead/reusability/", OPENED),
-    "measures_agreement": ("/tracks/lead/measures/", OPENED),
+    "measures_correlation": ("/tracks/lead/measures/", OPENED),
     "topic_map": ("/tracks/lead/topics/map/", OPENED),
     "snapshots": ("/tracks/lead/snapshots/", OPENED),
     "history": ("/tracks/lead/history/", OPENED),
@@ -507,25 +519,25 @@ def copy_of(client: Client) -> Client:
     return other
 
 
-def make_task_of_runs(*tracks: Track) -> dict[str, Any]:
-    """A task of these tracks with a system of every run, as one team of the task."""
-    task = Task.objects.create(
+def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
+    """A benchmark of these tracks with a system of every run, as one team of the benchmark."""
+    benchmark = Benchmark.objects.create(
         slug="meal", name="Meal", owner=tracks[0].owner, badge_code="code-of-meal"
     )
-    task.co_organisers.set(tracks[0].co_organisers.all())
-    team = TaskTeam.objects.create(task=task)
-    system = System.objects.create(task=task, team=team, name="oven")
-    version = SystemVersion.objects.create(system=system, label="1", created_by=task.owner)
+    benchmark.co_organisers.set(tracks[0].co_organisers.all())
+    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    system = System.objects.create(benchmark=benchmark, team=team, name="oven")
+    version = SystemVersion.objects.create(system=system, label="1", created_by=benchmark.owner)
     for place, track in enumerate(tracks):
-        TaskTrack.objects.create(task=task, track=track, position=place)
+        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=place)
         run = track.runs.earliest("received_at")
-        Team.objects.filter(pk=run.team_id).update(task_team=team)
+        Team.objects.filter(pk=run.team_id).update(benchmark_team=team)
         Run.objects.filter(pk=run.pk).update(version=version)
-    editions = Edition.objects.filter(pk__in=task.tracks().values("edition"))
+    editions = Edition.objects.filter(pk__in=benchmark.tracks().values("edition"))
     # Without judgments there is no board to freeze.
     if editions:
-        frozen = task.snapshots.create(
-            **{"slug": "final", "name": "final", "created_by": task.owner},
+        frozen = benchmark.snapshots.create(
+            **{"slug": "final", "name": "final", "created_by": benchmark.owner},
             **{"heads": [{"title": "System", "detail": "", "is_words": True}], "files": {}},
             **{"rows": [[version.pk, "oven 1"]], "caption": "All tracks."},
         )
@@ -588,9 +600,11 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         pools.create_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
     pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
+    ask_for_copy(open_track, "http://testserver")
+    work()
     names |= judge_a_pool(blind_track, ada, people["cat"])
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
-    names |= make_task_of_runs(blind_track, open_track)
+    names |= make_benchmark_of_runs(blind_track, open_track)
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 
@@ -697,11 +711,9 @@ JOINED_BY_LINK = [401, 404, 422, 422, 404, 422, 422, 422]
 def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
     """What a row becomes where only members see the track: to all others there is none."""
     seen = NOBODY if name in TOLD_TO_ALL else statuses
-    # What strangers see is nothing.
-    if name == "board_copy":
-        seen = [404 if status == 200 else status for status in statuses]
     outside = {role: 404 for role in OUTSIDE[joining]}
-    if statuses[0] == 401:
+    # Who is not signed in is led to sign in, and may have been invited.
+    if statuses[0] == 401 or name == "join":
         outside["anonymous"] = 401
     return by_role(seen) | outside
 

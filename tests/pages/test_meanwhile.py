@@ -103,6 +103,15 @@ def pairs() -> Iterator[Any]:
             yield pytest.param(page, event, marks=marks, id=f"{page}-{event.__name__}")
 
 
+@pytest.mark.long
+def test_a_run_that_is_scored_meanwhile_answers_its_topics(names, as_ada):
+    """What the check finds is read with the scores, or not shown."""
+    address = f"/runs/{names['cats']}/"
+    for page in pages_made_while(as_ada, address, lambda: cats_run_is_scored(names)):
+        assert "<dd>0 of 3 topics</dd>" not in page.content.decode()
+        assert "<dd>0 documents</dd>" not in page.content.decode()
+
+
 @pytest.mark.parametrize(("page", "event"), list(pairs()))
 def test_a_page_bears_what_happens_meanwhile(names, as_ada, page, event):
     made = pages_made_while(as_ada, page.format(**names), lambda: event(names))

@@ -1,11 +1,15 @@
 """Numbers and dates as pages print them."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.template import Context, Template
 
+from leaderboard.boards.columns import format_decimals
 from leaderboard.display import numbers
+from leaderboard.display.charts.axes import tick_label
 from leaderboard.display.numbers import (
     counted,
     exact,
@@ -18,7 +22,9 @@ from leaderboard.display.numbers import (
     size,
     span,
 )
+from rankfield.commands.numbers import signed_text
 
+ROOT = Path(__file__).parents[2]
 NAN = float("nan")
 CLOSES = datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
 
@@ -57,14 +63,15 @@ def test_a_column_reads_as_each_of_its_scores(column, digits):
     [
         (0.0421, "+.042"),
         (-0.0251, "−.025"),
-        (0.0001, "+.000"),
-        (-0.0001, "−.000"),
+        (0.0001, ".000"),
+        (-0.0001, ".000"),
+        (-0.0005001, "−.001"),
         (0.0, ".000"),
         (-1.25, "−1.250"),
         (NAN, "–"),
     ],
 )
-def test_a_difference_always_has_its_sign(difference, printed):
+def test_a_difference_has_its_sign_unless_it_rounds_to_zero(difference, printed):
     assert signed(difference) == printed
 
 
@@ -182,3 +189,15 @@ def test_a_distance_carries_its_seconds_for_the_script():
 def test_templates_have_the_same_words_as_filters(written, printed):
     context = Context({"value": 0.3168, "when": CLOSES, "never": None})
     assert Template(written).render(context) == printed
+
+
+def test_no_place_prints_a_sign_before_what_rounds_to_zero():
+    sources = [*ROOT.glob("leaderboard/**/*.py"), *ROOT.glob("evaluation/**/*.py")]
+    sources += ROOT.glob("rankfield/**/*.py")
+    signed_formats = [
+        (path.name, found)
+        for path in sources
+        for found in re.findall(r"[^\s]*:\+[.\d][^\s]*", path.read_text())
+    ]
+    assert signed_formats == [] and tick_label(-0.004, 2) == ".00"
+    assert signed_text(-0.00001) == "+0.0000" and format_decimals(-0.00001, 4) == "0.0000"

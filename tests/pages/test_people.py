@@ -61,4 +61,4 @@ def test_the_trail_says_who_was_named_and_an_archive_does_not(track, as_ada, ada
 def test_the_page_lists_who_takes_part_and_who_organises(track, as_ada, ben):
     make_run(track, ben)
     assertContains(as_ada.get(PEOPLE), "<bdi>ben</bdi>", count=2)
-    assertContains(as_ada.get("/tracks/bread/task/"), "<bdi>ada</bdi>")
+    assertContains(as_ada.get("/tracks/bread/overview/"), "<bdi>ada</bdi>")

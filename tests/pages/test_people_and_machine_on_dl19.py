@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytest import approx
 
-from leaderboard.analysis.people_and_machine import SideBySide, find_people_and_machine
+from leaderboard.analysis.people_and_machine import PeopleBesideMachine, find_people_and_machine
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import JudgmentSet, Track
 from tests.builders import make_run, make_track, signed_in, work
@@ -49,7 +49,7 @@ def dl19(folder: Path, collection, ada) -> Track:
     return track
 
 
-def boards_of(track: Track, ada) -> SideBySide:
+def boards_of(track: Track, ada) -> PeopleBesideMachine:
     versions = [JudgmentSet.objects.get(version=name) for name in ("v1", "m1")]
     find_people_and_machine(sight_of(track, ada), *versions, "nDCG@10")
     work()

@@ -40,7 +40,7 @@ PHASES = {
     ),
 }
 ADDRESSES = {
-    "the task page": "/tracks/bread/task/",
+    "the overview": "/tracks/bread/overview/",
     "the board": "/tracks/bread/",
     "the data page": "/tracks/bread/data/",
     "the list of tracks": "/tracks/",
@@ -115,7 +115,7 @@ def test_the_chip_has_the_word_of_the_phase(collection, client, phase):
 
 def test_the_schedule_names_dates_by_the_same_words(collection, client):
     make_track_in(collection, "released")
-    schedule = page_at(client, "/tracks/bread/task/").split('class="timeline"')[1]
+    schedule = page_at(client, "/tracks/bread/overview/").split('class="timeline"')[1]
     assert [word in schedule for word in ("Closes", "Judging", "Released")] == [True] * 3
 
 
@@ -142,5 +142,5 @@ def test_days_that_have_begun_say_when_they_end(collection, as_ada):
     track = make_track(collection, disclosure="blind")
     days = {"closes_at": timezone.now() - timedelta(days=3)}
     Track.objects.update(**days, release_at=timezone.now() + timedelta(days=20))
-    schedule = page_at(as_ada, f"/tracks/{track.slug}/task/").split('class="timeline"')[1]
+    schedule = page_at(as_ada, f"/tracks/{track.slug}/overview/").split('class="timeline"')[1]
     assert "ends in" in words(schedule.split("Planned release")[0])

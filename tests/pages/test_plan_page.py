@@ -10,6 +10,7 @@ import pytest
 from evaluation.significance import minimum_detectable, pair_deviations, topics_needed, variances_of
 from leaderboard.analysis import rescoring
 from leaderboard.models import Track, User
+from leaderboard.pages.forms.planning import PlanForm
 from leaderboard.scoring.comparisons import score_matrix
 from tests.builders import make_track, work
 from tests.pages.commands import commands, printed_by
@@ -92,15 +93,34 @@ def linked(page: str) -> str:
     return page[start : page.index('"', start)].replace("&amp;", "&")
 
 
-@pytest.mark.parametrize("asked", ["difference=0", "alpha=1", "runs=x", "power=nan", "seconds="])
+OUT_OF_RANGE = ["difference=0", "alpha=1", "runs=x", "power=nan", "seconds=", "alpha=.5&power=.5"]
+
+
+@pytest.mark.parametrize("asked", OUT_OF_RANGE)
 def test_a_value_out_of_range_is_refused_beside_its_field(ten, client, asked):
     page = page_at(client, f"{ADDRESS}?{asked}")
     assert "Some values are out of range." in page and 'class="error' in page
 
 
-@pytest.mark.parametrize("asked", ["difference=1e-6", "difference=1e6&width=1e6", "width=1e-6"])
+def limits() -> list[str]:
+    """The least and the greatest value of each field of the plan."""
+    fields = [each for each in PlanForm.base_fields.items() if hasattr(each[1], "max_value")]
+    ends = [(f"{name}={field.min_value}", f"{name}={field.max_value}") for name, field in fields]
+    least, most = ("&".join(each) for each in zip(*ends, strict=True))
+    return [least, most.replace("alpha=0.5", ""), *(end for each in ends for end in each)]
+
+
+@pytest.mark.parametrize("asked", limits())
 def test_extreme_plans_are_answered(ten, client, asked):
     assert len(rows(page_at(client, f"{ADDRESS}?{asked}"), 1)) == 3
+
+
+def test_runs_that_differ_by_the_same_on_all_topics_have_no_variance(ten, ben, client):
+    ten.runs.all().delete()
+    send(ten, ben, "first", [1] * 10)
+    send(ten, ben, "third", [3] * 10)
+    for asked in ("measure=RR", "measure=RR&difference=1e6"):
+        assert "A variance is needed" in page_at(client, f"{ADDRESS}?{asked}")
 
 
 def test_an_organiser_plans_before_there_is_a_board(collection, as_ada, client):

@@ -96,6 +96,12 @@ def test_a_blind_track_says_valid_and_nothing_more(blind_track, ben, as_ben):
     assert "nDCG" not in page and "Scored" not in page
 
 
+def test_a_withdrawn_run_is_not_shown_as_scored(scored, ben, as_ben):
+    runs.withdraw_run(scored, ben)
+    page = page_at(as_ben, f"/runs/{scored.pk}/state/")
+    assert "<b>Withdrawn.</b> It was scored before" in page and "<b>Scored.</b>" not in page
+
+
 def test_a_withdrawn_run_answers_with_what_happened(scored, ben, as_ben):
     runs.withdraw_run(scored, ben, "wrong file")
     answer = as_ben.get(f"/runs/{scored.pk}/")

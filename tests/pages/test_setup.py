@@ -26,7 +26,7 @@ def ready(track: Track) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["", "task/", "data/", "topics/", "feed.xml", "badge.svg", "history/"]
+    "page", ["", "overview/", "data/", "topics/", "feed.xml", "badge.svg", "history/"]
 )
 def test_a_draft_is_not_there_for_others(draft, as_ben, client, page):
     for reader in (as_ben, client):
@@ -64,14 +64,14 @@ def test_steps_are_ticked_by_facts(draft, as_ada):
 def test_the_step_of_the_data_names_what_is_missing(draft, as_ada):
     missing = "Name a licence, or say where to get the documents."
     assertContains(as_ada.get(SETUP), missing)
-    assertContains(as_ada.get("/tracks/bread/manage/task/"), "a licence or a source")
+    assertContains(as_ada.get("/tracks/bread/manage/overview/"), "a licence or a source")
     ready(draft)
     assertNotContains(as_ada.get(SETUP), missing)
 
 
 @pytest.mark.parametrize(
     ("joining", "link"),
-    [("everyone", "/tracks/bread/task/"), ("invitation", "/tracks/bread/join/?invitation=")],
+    [("everyone", "/tracks/bread/overview/"), ("invitation", "/tracks/bread/join/?invitation=")],
 )
 def test_the_link_to_share_is_printed(draft, as_ada, joining, link):
     Track.objects.update(joining=joining)
@@ -82,8 +82,8 @@ def test_a_draft_opens_after_its_first_steps(draft, as_ada, client):
     as_ada.post(f"{SETUP}open/")
     assert Track.objects.get().is_draft
     ready(draft)
-    assert as_ada.post(f"{SETUP}open/")["Location"] == "/tracks/bread/task/"
-    assert client.get("/tracks/bread/task/").status_code == 200
+    assert as_ada.post(f"{SETUP}open/")["Location"] == "/tracks/bread/overview/"
+    assert client.get("/tracks/bread/overview/").status_code == 200
     assert AuditEvent.objects.filter(act="open").count() == 2
 
 

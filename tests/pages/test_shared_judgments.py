@@ -7,8 +7,9 @@ from django.test import Client
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.models import Track
-from tests.builders import QRELS, make_run, make_track, upload, work
+from tests.builders import QRELS, make_run, make_track, make_user, upload, work
 from tests.pages.reading import page_at, words
 
 SECOND = QRELS.replace("2 0 d5 0", "2 0 d5 2")
@@ -47,7 +48,7 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 def test_pages_lead_to_the_file(shared, client):
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
-    withheld = {"task/": "cannot be downloaded", "judgments/": "Not available for download"}
+    withheld = {"overview/": "not offered as a file", "judgments/": "Not offered as a file"}
     for page, words_of_it in withheld.items():
         told = page_at(client, f"/tracks/bread/{page}")
         assert link in told and words_of_it not in told
@@ -85,7 +86,7 @@ def test_a_topic_that_is_left_out_is_in_no_file(shared, ada, client, as_ada):
     assert [client.get(f"{table}{number}").status_code for number in "12"] == [200, 404]
     whole = as_ada.get("/tracks/bread/judgments/v1/qrels.txt")
     assert whole.getvalue().decode() == QRELS
-    assert "without excluded topics" in words(page_at(client, "/tracks/bread/task/"))
+    assert "without excluded topics" in words(page_at(client, "/tracks/bread/overview/"))
 
 
 def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, client):
@@ -93,7 +94,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     track = make_track(collection, slug="lead", **split)
     make_run(track, ben)
     assert qrels_at("lead") == 404 and not sight_of(track, ben).can_download_judgments
-    about = words(page_at(client, "/tracks/lead/task/"))
+    about = words(page_at(client, "/tracks/lead/overview/"))
     assert "download the judgments once all scores are visible" in about
     tracks.release_track(track, ada)
     assert qrels_at("lead") == QRELS
@@ -101,10 +102,60 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
 
 def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track, as_ada):
     release = "/tracks/blind/manage/release/"
-    assert "the files of runs and judgments" in words(page_at(as_ada, release))
+    assert "not as a file, but the pages of topics" in words(page_at(as_ada, release))
     Track.objects.update(shares_judgments=True)
     told = words(page_at(as_ada, release))
-    assert "as a download" in told and "the files of runs;" in told
+    assert "as a file" in told and "not as a file" not in told
+
+
+def test_no_file_is_not_called_hidden_where_pages_show_each_grade(track, ben, client):
+    make_run(track, ben)
+    assert "pages of topics show their grades" in words(page_at(client, "/tracks/bread/overview/"))
+    assert "show each grade" in words(page_at(client, "/tracks/bread/judgments/"))
+    Track.objects.update(disclosure="blind")
+    assert "show their grades" not in words(page_at(client, "/tracks/bread/overview/"))
+
+
+@pytest.mark.parametrize(
+    ("disclosure", "seen"),
+    [
+        ("open", "each grade of a document"),
+        ("leaderboard", "its rounded mean; no topic, ranking or grade"),
+        ("blind", "nothing, until you release the scores"),
+    ],
+)
+def test_the_checklist_says_what_becomes_visible(track, as_ada, disclosure, seen):
+    Track.objects.update(is_draft=True, disclosure=disclosure)
+    assert seen in words(page_at(as_ada, "/tracks/bread/setup/"))
+
+
+def test_showing_more_scores_is_asked_once(track, as_ada):
+    Track.objects.update(disclosure="leaderboard")
+    page = as_ada.get("/tracks/bread/manage/")
+    form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
+    sent = {name: value for name, value in form.items() if value not in (None, "", False)}
+    asked = as_ada.post("/tracks/bread/manage/", sent | {"disclosure": "open"})
+    assert "Open: everyone sees all scores" in words(asked.content.decode())
+    assert Track.objects.get().disclosure == "leaderboard"
+    as_ada.post("/tracks/bread/manage/", sent | {"disclosure": "open", "confirmed": "1"})
+    assert Track.objects.get().disclosure == "open"
+
+
+def test_organisers_are_told_that_another_track_shows_the_same_judgments(
+    track, blind_track, as_ada
+):
+    shows = "The track Bread track shows the grades of these judgments, which this track hides."
+    hides = "The track Blind track hides the grades of these judgments, which this track shows."
+    for page in ("desk", "manage/release"):
+        assert shows in words(page_at(as_ada, f"/tracks/blind/{page}/"))
+    assert hides in words(page_at(as_ada, "/tracks/bread/desk/"))
+
+
+def test_a_track_that_an_organiser_may_not_know_is_not_named(track, blind_track, collection):
+    bob = make_user("bob")
+    Track.objects.filter(slug="blind").update(owner=bob)
+    Track.objects.filter(slug="bread").update(visibility="members", joining="invitation")
+    assert find_conflicts(blind_track, bob)[0].startswith("Another track shows")
 
 
 def test_the_switch_is_in_the_form(track, as_ada):

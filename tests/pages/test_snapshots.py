@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import runs, tracks
-from leaderboard.models import Snapshot, TaskPage
+from leaderboard.models import Overview, Snapshot
 from leaderboard.scoring import comparisons
 from tests.builders import OTHER_RUN, make_run, signed_in, work
 
@@ -63,7 +63,7 @@ def test_a_paper_cites_it(frozen, as_cat):
 
 
 def test_the_authors_of_the_track_are_proposed_and_cited(frozen, track, as_ada, as_cat):
-    TaskPage.objects.create(track=track, authors="Inês Moura, Porto\nT. Brandt & Co")
+    Overview.objects.create(track=track, authors="Inês Moura, Porto\nT. Brandt & Co")
     page = as_ada.get("/tracks/bread/snapshots/")
     assert "Inês Moura, Porto\nT. Brandt &amp; Co</textarea>" in page.text
     authors = "Tobias Brandt\nInês Moura, Porto"

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from datetime import timedelta
 
-from leaderboard.models import Run
+import pytest
+from django.utils import timezone
+
+from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+from tests.pages.reading import page_at, words
 
 
 def send(client, slug: str, content: str | bytes = RUN, **fields: str):
@@ -44,8 +49,23 @@ def test_a_closed_track_says_until_when_it_took_runs(collection, as_ben):
 def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
     track = make_track(collection, quota_per_day=1)
     make_run(track, ben)
-    assert "0 of 1" in as_ben.get("/tracks/bread/submit/").content.decode()
+    page = words(page_at(as_ben, "/tracks/bread/submit/"))
+    assert "Your team has used 1 run of today. The quota resets" in page
     assert send(as_ben, "bread", OTHER_RUN).status_code == 429
+
+
+@pytest.mark.parametrize("page", ["/", "/tracks/bread/runs/"])
+def test_after_the_deadline_no_page_counts_runs_that_are_left(collection, ben, as_ben, page):
+    make_run(make_track(collection, quota_per_day=20), ben)
+    Track.objects.update(closes_at=timezone.now() - timedelta(days=2))
+    assert " left today" not in page_at(as_ben, page)
+
+
+def test_a_rejected_submission_keeps_what_was_entered(collection, ben, as_ben):
+    make_run(make_track(collection, quota_per_day=1), ben)
+    page = send(as_ben, "bread", OTHER_RUN, description="BM25, titles").content.decode()
+    assert "<b>Your team has used 1 of 1 run for today." in page
+    assert "Nothing was stored, and nothing counts." in page and "BM25, titles" in page
 
 
 def test_while_some_is_left_the_page_says_when_the_day_ends(collection, ben, as_ben):

@@ -298,7 +298,7 @@ def test_terms_are_read_before_a_run_is_sent(with_terms, as_cat):
 
 
 def test_everybody_can_read_the_terms(with_terms, client):
-    page = client.get("/tracks/bread/task/").content.decode()
+    page = client.get("/tracks/bread/overview/").content.decode()
     assert "Runs are published after the release." in page
 
 

@@ -15,7 +15,7 @@ from leaderboard.display.charts import boxes, heat
 from leaderboard.display.charts.heat import heat_image, heat_map
 from leaderboard.models import Run, Track
 from leaderboard.pages.views import analysis
-from tests.builders import signed_in
+from tests.builders import make_user, signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
@@ -105,6 +105,9 @@ def test_two_runs_are_too_few_for_a_correlation():
 
 
 def test_organisers_see_on_which_topics_the_order_is_inverted(ten, ada):
+    for user in (make_user("dan"), make_user("eve")):
+        send(ten, user, "best", BEST)
+        send(ten, user, "last", LAST)
     page = page_at(signed_in(ada), ADDRESS)
     assert "On 1 topic the order is inverted: 3." in words(page)
     assert "inverted −" in rows(page, 0)[2]

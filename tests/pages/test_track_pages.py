@@ -103,7 +103,7 @@ def test_a_grade_beyond_the_highest_is_no_threshold(collection, as_ada):
 def test_the_formats_of_runs_are_chosen(collection, as_ada):
     as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "run_formats": ["trec", "msmarco"]})
     assert Track.objects.get().run_formats == ["trec", "msmarco"]
-    assertContains(as_ada.get("/tracks/bread/task/"), "MS MARCO (topic docno rank)")
+    assertContains(as_ada.get("/tracks/bread/overview/"), "MS MARCO (topic docno rank)")
 
 
 def test_a_new_track_proposes_the_quota_and_the_attempts_of_the_site(collection, as_ada, settings):
@@ -226,7 +226,8 @@ def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada,
 
 def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
     manage = "/tracks/blind/manage/"
-    as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": "open"})
+    sent = form_of(as_ada.get(manage)) | {"disclosure": "open", "confirmed": "1"}
+    as_ada.post(manage, sent)
     assert Track.objects.get().disclosure == "open"
 
 
@@ -295,7 +296,7 @@ def test_whoever_takes_part_is_told_the_team(track, ben, as_ben):
 
 def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
-    page = client.get("/tracks/bread/task/")
+    page = client.get("/tracks/bread/overview/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
     assertContains(page, "<dt>Documents per topic</dt><dd>up to 100</dd>")
     assertContains(page, "<dt>Unknown documents</dt><dd>ignored</dd>")
@@ -303,21 +304,21 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
 
 def test_a_description_is_markdown_without_html(collection, client):
     make_track(collection, description="<img src=x onerror=alert(1)>\nA *second* line.")
-    page = client.get("/tracks/bread/task/")
+    page = client.get("/tracks/bread/overview/")
     assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>")
     assertContains(page, "A <em>second</em> line.")
 
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
-    page = as_ben.get("/tracks/blind/task/")
+    page = as_ben.get("/tracks/blind/overview/")
     assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 
 def test_about_is_for_those_who_see_the_track(collection, as_cat):
     make_track(collection, visibility="members", joining="invitation")
-    assert as_cat.get("/tracks/bread/task/").status_code == 404
-    assert as_cat.post("/tracks/bread/task/").status_code == 405
+    assert as_cat.get("/tracks/bread/overview/").status_code == 404
+    assert as_cat.post("/tracks/bread/overview/").status_code == 405
 
 
 def test_a_run_is_withdrawn_with_a_reason_by_its_own_team(track, ben, cat, as_ben, as_cat):
@@ -338,7 +339,7 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
-    page = as_cat.get("/tracks/bread/task/")
+    page = as_cat.get("/tracks/bread/overview/")
     assertContains(page, "<dt>Runs per team per day</dt><dd>no limit</dd>")
     assertContains(page, "<dt>Runs per team in total</dt><dd>0</dd>")
 
@@ -422,3 +423,13 @@ def test_another_zone_moves_the_deadline(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND)
     as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "zone": "UTC"})
     assert Track.objects.get().closes_at == LAST_SECOND - timedelta(hours=12)
+
+
+def test_a_deadline_in_the_past_closes_a_track_only_after_a_question(collection, as_ada):
+    make_track(collection, closes_at="2036-01-01T00:00:00Z")
+    sent = form_of(as_ada.get(MANAGE)) | {"closes_at": "2020-01-01T00:00"}
+    page = as_ada.post(MANAGE, sent)
+    assertContains(page, "This is in the past: the track closes at once.")
+    assert Track.objects.get().state() == Track.State.OPEN
+    as_ada.post(MANAGE, sent | {"confirmed": "1"})
+    assert Track.objects.get().state() == Track.State.CLOSED

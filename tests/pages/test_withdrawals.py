@@ -91,7 +91,7 @@ def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, 
     run = make_run(track, ben)
     runs.withdraw_run(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN)
-    assert "Your team has used 1 of 1 runs." in undo(as_ben, run)
+    assert "Your team has used 1 of 1 run." in undo(as_ben, run)
     assert "Run restored." in undo(as_ada, run)
 
 
@@ -131,7 +131,7 @@ def test_a_failed_run_whose_place_was_used_is_not_tried_again(collection, ben, a
     Run.objects.update(state="failed")
     make_run(failed.track, ben, RUN.replace("9.0", "9.5"))
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert "Your team has used 1 of 1 runs for today" in page
+    assert "Your team has used 1 of 1 run for today" in page
 
 
 def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
@@ -141,4 +141,4 @@ def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
     other = make_run(failed.track, ben, OTHER_RUN)
     Run.objects.filter(pk=other.pk).update(received_at=yesterday)
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert f"used 1 of 1 runs on {yesterday:%d %b %Y}." in page
+    assert f"used 1 of 1 run on {yesterday:%d %b %Y}." in page

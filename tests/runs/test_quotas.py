@@ -29,7 +29,7 @@ from tests.builders import (
 def test_withdrawing_what_was_scored_asks_no_second_time(collection, ben):
     track = make_track(collection, quota_total=1)
     runs.withdraw_run(make_run(track, ben), ben, "a slip")
-    with pytest.raises(NotAccepted, match="has used 1 of 1 runs"):
+    with pytest.raises(NotAccepted, match="has used 1 of 1 run"):
         make_run(track, ben, OTHER_RUN)
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.boards.standings import Choice, find_board
+from leaderboard.boards.standings import BoardChoice, find_board
 from leaderboard.models import Collection, Score, Track
 from tests.builders import make_run, make_track, work
 
@@ -106,7 +106,7 @@ def test_the_board_says_which_differences_are_real(imported, ada, ben, cranfield
     Track.objects.filter(pk=track.pk).update(baseline=runs["bm25-porter"])
     track.refresh_from_db()
     board = find_board(sight_of(track, ben))
-    together = find_board(sight_of(track, ben), Choice(family="all"))
+    together = find_board(sight_of(track, ben), BoardChoice(family="all"))
     assert [each.run.tag for each in board.standings][:3] == ["rrf", "minilm", "bm25-porter"]
     assert together.standings[0].interval == (1, 1)
     assert all(

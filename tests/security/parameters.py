@@ -20,6 +20,8 @@ HOSTILE = {
     "a power": "1e5",
     "NUL": "\0",
     "40 digits": "9" * 40,
+    "5,000 digits": "9" * 5_000,
+    "a digit that is no number": "²",
     "half a character": "\ud800",
     "10,000 characters": "x" * 10_000,
 }

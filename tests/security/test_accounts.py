@@ -101,7 +101,7 @@ def test_t11_whether_there_is_such_a_name_is_not_told(ben, settings, mailoutbox)
 
 
 def anonymous(answer, name: str) -> str:
-    text = answer.content.decode().replace(name, "NAME")
+    text = re.sub(rf"\b{name}\b", "NAME", answer.content.decode())
     return re.sub(r'value="\w{64}"|[\d.]+ m?s\b', "~", text)
 
 

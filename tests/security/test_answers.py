@@ -13,6 +13,8 @@ from django.test import Client
 from leaderboard.actions import snapshots
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
+from leaderboard.collections.preview import write_changes
+from leaderboard.display.csv_tables import FORMULA_SIGNS
 from leaderboard.models import Run, Team, Track, User
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload
@@ -52,7 +54,7 @@ def test_t15_a_script_in_a_name_is_text(track, run, as_ada, name):
     Team.objects.filter(pk=run.team_id).update(name=name[:80])
     Track.objects.update(name=name, description=name)
     Run.objects.update(tag=name, description=name, filename=name)
-    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/", "/tracks/bread/task/"):
+    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/", "/tracks/bread/overview/"):
         page = as_ada.get(address).content.decode()
         assert live(name) not in page, address
 
@@ -114,7 +116,16 @@ FORMULAS = [
     "\r=1",
     '=HYPERLINK("http://evil")',
     "=cmd|' /C calc'!A0",
+    "\n=1",
+    "＝1",
 ]
+
+
+def test_t22_no_cell_of_the_changes_of_judgments_is_a_formula():
+    out = io.StringIO()
+    write_changes({b"1": {b"=cmd": 0}}, {b"1": {b"=cmd": 1, b"-2": 1}}, "v1", out)
+    rows = list(csv.reader(io.StringIO(out.getvalue())))
+    assert [row[1] for row in rows[1:]] == ["'=cmd", "'-2"]
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -150,7 +161,7 @@ def test_t22_no_cell_of_any_table_is_a_formula(track, run, as_ada, name):
 
 
 def is_formula(cell: str) -> bool:
-    return cell.startswith(tuple("=+-@\t\r")) and not re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", cell)
+    return cell.startswith(FORMULA_SIGNS) and not re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", cell)
 
 
 def test_t22_tex_and_bibtex_print_names_and_run_none(track, run, ada, as_ada):

@@ -128,6 +128,62 @@ def test_t20_one_address_does_not_get_all_threads(site: Site) -> None:
         assert slowest(site, token) < 1.0
 
 
+PIECE = (
+    b"PATCH /api/v1/uploads/none HTTP/1.1\r\nHost: localhost\r\n%b"
+    b"Content-Type: application/octet-stream\r\nContent-Length: 900000\r\n\r\nx"
+)
+FORM = (
+    b"POST /account/login/ HTTP/1.1\r\nHost: localhost\r\nCookie: csrftoken=%b\r\n"
+    b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\nl"
+) % (b"a" * 32)
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        pytest.param(PIECE % b"", id="no token"),
+        pytest.param(PIECE % b"Authorization: Bearer rf_none\r\n", id="no such token"),
+        pytest.param(FORM, id="form"),
+    ],
+)
+def test_t20_strangers_of_two_addresses_hold_no_thread(site: Site, beginning: bytes) -> None:
+    token = site.manage("create_token", "two", "--organiser")
+    slowest(site, token)
+    with ExitStack() as stack:
+        for address in ("127.0.0.2", "127.0.0.3"):
+            stack.enter_context(slow_clients(site, beginning, 140, address))
+        assert slowest(site, token) < 1.0
+
+
+def test_t20_threads_that_wait_for_bodies_of_members_are_bounded_in_all(site: Site) -> None:
+    token = site.manage("create_token", "bounded", "--organiser")
+    slowest(site, token)
+    beginning = PIECE % b"Authorization: Bearer %b\r\n" % token.encode()
+    beginning = beginning.replace(b"PATCH /api/v1/uploads/none", b"POST /api/v1/collections")
+    with ExitStack() as stack:
+        for number in range(2, 7):
+            stack.enter_context(slow_clients(site, beginning, 60, f"127.0.0.{number}"))
+        assert slowest(site, token) < 1.0
+
+
+def test_a_refused_upload_is_taken_to_its_end_so_that_its_sender_reads_why(site: Site) -> None:
+    place = urlsplit(site.url)
+    head = (PIECE % b"").replace(b"900000", b"3000000")
+    with socket.create_connection((place.hostname, place.port), timeout=10) as line:
+        line.sendall(head + b"x" * 2_999_999)
+        assert line.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_a_small_body_whose_sender_waits_to_be_asked_is_asked_for(sqlite_site: Site) -> None:
+    place = urlsplit(sqlite_site.url)
+    head = FORM[:-1].replace(b"60000\r\n", b"5\r\nExpect: 100-continue\r\n")
+    with socket.create_connection((place.hostname, place.port), timeout=10) as line:
+        line.sendall(head)
+        assert line.recv(100).startswith(b"HTTP/1.1 100")
+        line.sendall(b"login")
+        assert b"HTTP/1.1 403" in line.recv(1000)
+
+
 @pytest.mark.night
 def test_t20_a_body_that_drips_is_given_up(sqlite_site: Site) -> None:
     token = sqlite_site.manage("create_token", "drips", "--organiser")

@@ -31,7 +31,10 @@ class Browser:
 
     def assignments(self) -> list[int]:
         return sorted(
-            {int(key) for key in re.findall(r'href="/judging/(\d+)/', self.read("/judging/"))}
+            {
+                int(key)
+                for key in re.findall(r'href="/judging/(\d+)/', self.read("/judging/?all=next"))
+            }
         )
 
     def start(self, assignment: int) -> str:

@@ -45,8 +45,8 @@ def text_of(number: int) -> str:
     return ODD.get(number, f"🚢 Ferry {number} sails to the island. It takes {number} minutes.")
 
 
-def make(*names: str, opinions: int = 1) -> None:
-    """An assessment on the track `isle`; each name has the password `NAME-s-word`."""
+def make(*names: str, opinions: int = 1, slug: str = "isle") -> None:
+    """An assessment on a track of that name; each name has the password `NAME-s-word`."""
 
     topics = "".join(
         f"<top>\n<num> {n}\n<title> ferry to island {n}\n</top>\n" for n in range(1, TOPICS + 1)
@@ -61,12 +61,12 @@ def make(*names: str, opinions: int = 1) -> None:
         for n in range(1, DOCUMENTS + 1)
     )
     ada, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
-    collection = Collection(slug="isle", name="Isle", owner=ada, asks_first=False)
+    collection = Collection(slug=slug, name=slug.title(), owner=ada, asks_first=False)
     files = CollectionFiles(upload("topics", topics), upload("documents.jsonl", documents))
     uploads.accept_collection(collection, files)
-    wait(lambda: Collection.objects.filter(slug="isle", state="ready").exists())
+    wait(lambda: Collection.objects.filter(slug=slug, state="ready").exists())
     collection.refresh_from_db()
-    track = Track(slug="isle", name="Isle", collection=collection, visibility="members")
+    track = Track(slug=slug, name=slug.title(), collection=collection, visibility="members")
     track.measures, track.primary_measure = ["AP"], "AP"
     tracks.open_track(track, ada)
     sent = uploads.accept_run(track, ada, upload("a.run", run), RunDetails()).run

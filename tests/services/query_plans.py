@@ -26,7 +26,7 @@ from django.test.utils import CaptureQueriesContext, setup_test_environment  # n
 from leaderboard import models as tables  # noqa: E402
 from leaderboard.jobs import running  # noqa: E402
 from leaderboard.models import ApiToken, Run, Track, User  # noqa: E402
-from tests.boards.food_task import make_food_task  # noqa: E402
+from tests.boards.food_benchmark import make_food_benchmark  # noqa: E402
 from tests.builders import (  # noqa: E402
     OTHER_RUN,
     RUN,
@@ -47,9 +47,9 @@ LARGE = 50_000
 TRACKS = 500
 # Who reads what.
 PAGES = """
-anyone:/ ben:/ ada:/ ben:/tracks/ ben:/tasks/ anyone:/search/?q=1 ben:/search/?q=bm25
+anyone:/ ben:/ ada:/ ben:/tracks/ ben:/benchmarks/ anyone:/search/?q=1 ben:/search/?q=bm25
 anyone:/tracks/bread/ ben:/tracks/bread/ ada:/tracks/bread/ ben:/tracks/bread/?family=all
-ben:/tracks/bread/?measure=P@5&sort=-AP ben:/tracks/bread/task/ ben:/tracks/bread/data/
+ben:/tracks/bread/?measure=P@5&sort=-AP ben:/tracks/bread/overview/ ben:/tracks/bread/data/
 anyone:/tracks/bread/topics/ anyone:/tracks/bread/topic/?number=1 ben:/tracks/bread/topic/?number=1
 ben:/tracks/bread/judgments/ ben:/tracks/bread/significance/ ben:/tracks/bread/history/
 anyone:/tracks/bread/feed.xml anyone:/tracks/bread/snapshots/
@@ -59,8 +59,8 @@ ben:/runs/{run}/ranking/?number=1 ben:/account/ ben:/account/notices/
 token:/api/v1/runs/{run} token:/api/v1/tracks/bread/runs token:/api/v1/tracks/bread
 token:/api/v1/tracks token:/api/v1/tracks/bread/leaderboard
 token:/api/v1/tracks/bread/leaderboard?format=csv
-anyone:/tasks/food/ ben:/tasks/food/ ada:/tasks/food/ ben:/tasks/food/submit/
-ben:/tasks/food/systems/ anyone:/tasks/food/differences/ anyone:/tasks/food/history/
+anyone:/benchmarks/food/ ben:/benchmarks/food/ ada:/benchmarks/food/ ben:/benchmarks/food/submit/
+ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/ anyone:/benchmarks/food/history/
 ada:/tracks/bread/desk/ ada:/tracks/bread/desk/trail/ ada:/tracks/bread/manage/
 ada:/tracks/bread/manage/people/ ada:/tracks/cakes/judging/ ada:/tracks/cakes/pools/
 dan:/judging/ dan:/judging/{assignment}/?tab=a anyone:/healthz
@@ -96,10 +96,10 @@ def drop_indexes_of_runs() -> None:
 
 
 def make_scene() -> None:
-    """Ada's task of three tracks and her assessment; Ben and Cat take part, Dan judges."""
+    """Ada's benchmark of three tracks and her assessment; Ben and Cat take part, Dan judges."""
     ada, ben, cat, dan = (make_user(name) for name in ("ada", "ben", "cat", "dan"))
     User.objects.filter(pk=ada.pk).update(can_organise=True)
-    make_food_task(ada, ben, cat)
+    make_food_benchmark(ada, ben, cat)
     unjudged = make_track(make_collection(ada, "cakes", None), "cakes", disclosure="blind")
     pool = make_pool(unjudged, ada, [make_run(unjudged, ben), make_run(unjudged, cat, OTHER_RUN)])
     make_assessment(pool, ada, dan)
@@ -168,7 +168,7 @@ def add_tracks() -> None:
     key = "'team-' || g"
     add_rows(
         tables.Team, track_id=OF_A_TRACK, name=key, key=key, alias="to_hex(g)", invitation=key,
-        task_team_id="NULL", of_organisers="false",
+        benchmark_team_id="NULL", of_organisers="false",
     )  # fmt: skip
     add_rows(tables.Membership, track_id=OF_A_TRACK, team_id=OF_A_ROW, user_id=OF_A_ROW)
     tables.JoinRequest.objects.create(
@@ -232,10 +232,10 @@ def add_events() -> None:
 
 def add_systems() -> None:
     add_rows(
-        tables.Task, TRACKS, slug="'other-' || g", invitation="'code-' || g", owner_id=OF_A_ROW
+        tables.Benchmark, TRACKS, slug="'other-' || g", invitation="'code-' || g", owner_id=OF_A_ROW
     )
-    add_rows(tables.TaskTeam, task_id=OF_A_TRACK)
-    add_rows(tables.System, task_id=OF_A_TRACK, team_id=OF_A_ROW)
+    add_rows(tables.BenchmarkTeam, benchmark_id=OF_A_TRACK)
+    add_rows(tables.System, benchmark_id=OF_A_TRACK, team_id=OF_A_ROW)
     add_rows(tables.SystemVersion, system_id=OF_A_ROW)
 
 

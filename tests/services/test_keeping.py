@@ -99,7 +99,7 @@ def test_a_scheduled_backup_comes_back_by_the_command_of_the_page(
         until(lambda before=before: whole(backups)[-1] > before, "an hour later there is another")
     until(lambda: first not in whole(backups), "the oldest is deleted")
     assert len(whole(backups)) == 2 and "2 backups, the last of" in scheduled.manage("doctor")
-    assert "1 runs" in elsewhere.manage("restore", str(whole(backups)[-1]))
+    assert "1 run" in elsewhere.manage("restore", str(whole(backups)[-1]))
     for name, sql in TABLES.items():
         assert rows_of(elsewhere, sql) == rows_of(scheduled, sql), name
     assert "BAD" not in elsewhere.manage("doctor", "--hash")

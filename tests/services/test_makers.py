@@ -20,18 +20,18 @@ MAKER = """
 import sys, time
 import django
 django.setup()
-from leaderboard.infrastructure import kept_answers
+from leaderboard.infrastructure import page_store
 from leaderboard.infrastructure.packed_texts import pack
 
 key = "a" * 64
 print("ready", flush=True)
 time.sleep(float(sys.stdin.readline()) - time.time())
-while (found := kept_answers.find(key)) is None:
-    with kept_answers.turn_to_make(key) as turn:
+while (found := page_store.find(key)) is None:
+    with page_store.turn_to_make(key) as turn:
         if not turn.waited:
             print("made")
             time.sleep(0.5)
-            kept_answers.keep(key, kept_answers.KeptAnswer({}, "digest", [pack(b"a board")]))
+            page_store.keep(key, page_store.KeptPage({}, "digest", [pack(b"a board")]))
 print(found.plain_texts[0].decode())
 """
 

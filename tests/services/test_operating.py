@@ -37,11 +37,11 @@ ELSEWHERE = {
 SERVERS = ("serve", "web", "work")
 INLINE = re.findall(r"`(manage\.py [a-z][^`]*)`", PAGE)
 PASSWORD = "sourdough, rye and oven"
-MAKE_TASK = """
-from leaderboard.actions.task_setup import make_task
-from leaderboard.models import Task, Track, User
+MAKE_BENCHMARK = """
+from leaderboard.actions.benchmark_setup import make_benchmark
+from leaderboard.models import Benchmark, Track, User
 tracks = list(Track.objects.filter(slug__in=("plums", "pears")))
-make_task(User.objects.get(username="ada"), Task(slug="markets", name="Markets"), tracks)
+make_benchmark(User.objects.get(username="ada"), Benchmark(slug="markets", name="Markets"), tracks)
 """
 
 
@@ -158,7 +158,7 @@ class Operator:
         self.running.clear()
 
     def organise(self) -> None:
-        """Ada adds collections, tracks with a run each, and a task, before there are teams."""
+        """Ada adds collections, tracks with a run each, and a benchmark, before there are teams."""
         token = self.site.manage("create_token", "ada", "--organiser")
         for slug in ("harbours", "plums", "pears"):
             parts = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS}
@@ -170,7 +170,7 @@ class Operator:
             self.site.ask("/tracks", token, body={**track, **rules})
             run = self.site.ask(f"/tracks/{slug}/runs", token, file=upload("run", RUN))["id"]
             until(lambda run=run: self.state_of(f"/runs/{run}", token) == "scored", "it is scored")
-        self.site.manage("shell", "-c", MAKE_TASK)
+        self.site.manage("shell", "-c", MAKE_BENCHMARK)
 
     def state_of(self, path: str, token: str) -> str:
         return self.site.ask(path, token)["state"]
@@ -190,8 +190,8 @@ PREPARED = {
     "create_teams harbours": Operator.organise,
     "manage.py restore": Operator.move,
     "import_track harbours.zip": Operator.change_site,
-    "export_task markets": Operator.change_site,
-    "import_task markets.zip": Operator.change_site,
+    "export_benchmark markets": Operator.change_site,
+    "import_benchmark markets.zip": Operator.change_site,
 }
 
 
@@ -234,7 +234,7 @@ def test_the_commands_of_the_page_work_in_their_order(operator: Operator):
     # One that was stopped counts for half a minute.
     assert re.search(r"rankfield_workers_alive [1-9]", answers["doctor"])
     assert "Restored the backup of" in answers["restore"] and "BAD" not in answers["restore"]
-    for name in ("import_track", "import_task"):
+    for name in ("import_track", "import_benchmark"):
         assert "All scores match the archive exactly." in answers[name]
     assert answers["rescore"].count("1 run by v1") == 3
 

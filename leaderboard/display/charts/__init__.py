@@ -4,7 +4,7 @@ Horizontal positions are per cent of the width, vertical ones pixels of a fixed 
 drawing fits every screen and its text never scales.  Styles are classes of `rankfield.css`.
 """
 
-from leaderboard.display.charts.axes import UNIT, Axis, Column
+from leaderboard.display.charts.axes import UNIT, Axis, AxisColumn
 from leaderboard.display.charts.bars import Bar, difference_bars, histogram
 from leaderboard.display.charts.cells import (
     board_column,
@@ -18,7 +18,7 @@ from leaderboard.display.charts.cells import (
     rank_strip,
 )
 from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
-from leaderboard.display.charts.drawing import Mark
+from leaderboard.display.charts.drawing import ChartMark, cut_name
 from leaderboard.display.charts.gains import gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
 from leaderboard.display.charts.judging import judged_bar
@@ -37,11 +37,11 @@ from leaderboard.display.charts.strips import dot_line, strip_chart
 __all__ = [
     "UNIT",
     "Axis",
+    "AxisColumn",
     "Bar",
-    "Column",
+    "ChartMark",
     "Curve",
     "DetectableCurve",
-    "Mark",
     "PlannedDot",
     "Point",
     "RankPair",
@@ -51,6 +51,7 @@ __all__ = [
     "bounds_cell",
     "column_head",
     "count_bar",
+    "cut_name",
     "detectable_chart",
     "difference_bars",
     "difference_interval",

@@ -16,6 +16,8 @@ from leaderboard.display.numbers import MINUS
 Values = TypeVar("Values", float, NDArray[np.float64])
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
+# Within this, values are equal but for rounding, and so are ticks.
+SMALLEST_RANGE = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Axis:
         >>> Axis.around(-0.32, 0.75)
         Axis(low=-0.4, high=0.8, ticks=(-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8))
         """
-        if low == high:
+        if high - low < SMALLEST_RANGE:
             return cls(low - 1.0, high + 1.0, (low,))
         step = tick_step(low, high, most)
         ticks = multiples(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9), step)
@@ -70,7 +72,7 @@ def score_axis(values: Sequence[float]) -> Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AxisColumn:
     """The axis and background that all cells of a table column share.
 
     `grid` is the id of the lines, which the column head defines for the cells; `dashed` is the
@@ -102,7 +104,9 @@ def tick_label(value: float, digits: int | None = None, *, sign: bool = False) -
     """
     text = f"{abs(value):g}" if digits is None else f"{abs(value):.{digits}f}"
     text = text[1:] if text.startswith("0.") else text
-    return (MINUS if value < 0 else "+" if sign and value > 0 else "") + text
+    if not text.strip(".0"):
+        return text
+    return (MINUS if value < 0 else "+" if sign else "") + text
 
 
 # Pixels from a line down to the baseline of its label, and from a plot to the labels below.

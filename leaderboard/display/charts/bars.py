@@ -27,6 +27,8 @@ from leaderboard.display.charts.drawing import (
 from leaderboard.display.numbers import counted, signed
 
 HEIGHT = 210
+# From the plot to the counts of its sides, above it and below it.
+COUNT_ABOVE, COUNT_BELOW = 8, 15
 LINKED_BARS = 300
 LABELLED = 3
 LINE = 14
@@ -53,7 +55,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class BarField:
     """The area of a bar chart: `bars` in order from the left, `axis` vertical."""
 
     bars: Sequence[Bar]
@@ -71,26 +73,27 @@ def difference_bars(
 ) -> SafeString:
     """Return a chart with a bar per topic in the given order, or an outline above 300 topics.
 
-    The three largest bars of each side are labelled, and each side is counted at the axis.
+    The three largest bars of each side are labelled. Each side is counted outside of the plot, at
+    the end where bars in falling order have that side.
     """
     bars = [bar for bar in bars if np.isfinite(bar.difference)]
     if not bars:
         return render_chart(title, "No topic has a difference.", 0, "")
     differences = [bar.difference for bar in bars]
     axis = Axis.around(min(0.0, *differences), max(0.0, *differences))
-    field = Field(bars, axis)
+    field = BarField(bars, axis)
     links = len(bars) <= LINKED_BARS
     body = (
         value_grid(axis, HEIGHT, sign=True)
         + (_bars(field) if links else _outline(field))
         + render_line(0, 100, field.y(0), field.y(0), "zero")
-        + _sides(field, above, below)
+        + _sides(field.bars, above, below)
         + (_labels(field) if _falls(differences) else _numbers(field))
     )
     return render_plot(title, _describe(bars, above, below), HEIGHT, body, "bars", links=links)
 
 
-def _bars(field: Field) -> str:
+def _bars(field: BarField) -> str:
     step = field.x(1)
     width = min(step * 0.88, WIDEST)
     zero = field.y(0)
@@ -107,7 +110,7 @@ def _bars(field: Field) -> str:
     return "".join(parts)
 
 
-def _outline(field: Field) -> str:
+def _outline(field: BarField) -> str:
     """Return the envelope of thousands of bars: the highest and the lowest of each column."""
     differences = np.array([bar.difference for bar in field.bars])
     starts = np.linspace(0, len(differences), LINKED_BARS, endpoint=False).astype(int)
@@ -125,26 +128,21 @@ def _falls(differences: Sequence[float]) -> bool:
     return all(left >= right for left, right in pairwise(differences))
 
 
-def _sides(field: Field, above: str, below: str) -> str:
-    """Return the number of topics on each side, placed where no bar is; none for an empty side."""
-    wins, losses, ties = _count(field.bars)
-    zero, crowded = field.y(0), 0.65 * len(field.bars)
-    free = _falls([bar.difference for bar in field.bars])
-    high = zero - 6 if free and wins < crowded else 12
-    low = zero + 15 if free and losses < crowded else HEIGHT - 5
+def _sides(bars: Sequence[Bar], above: str, below: str) -> str:
+    """Return the number of topics on each side; none for an empty side."""
+    wins, losses, ties = _count(bars)
     equal = f", equal on {ties}" if ties else ""
     parts = []
     if wins or not losses:
-        parts.append(
-            render_text(100, high, f"▲ {escape_name(above)} on {wins}", "side better", "end")
-        )
+        words = f"▲ {escape_name(above)} on {wins}"
+        parts.append(render_text(0, -COUNT_ABOVE, words, "side better"))
     if losses or ties or not wins:
         words = f"▼ {escape_name(below)} on {losses}{equal}"
-        parts.append(render_text(0, low, words, "side worse", dx=4))
+        parts.append(render_text(100, HEIGHT + COUNT_BELOW, words, "side worse", "end"))
     return "".join(parts)
 
 
-def _labels(field: Field) -> str:
+def _labels(field: BarField) -> str:
     """Return labels of the largest bars in falling order, where the bars are shorter than a line.
 
     The bars of the other side are beyond zero, so no label crosses it; a label without room is
@@ -160,29 +158,27 @@ def _labels(field: Field) -> str:
         y = max(min(field.y(bar.difference) + 9, lowest), y + LINE)
         if y <= lowest:
             first_below = bisect.bisect_left(tops, y + 4)
-            parts.append(_label(bar, field.x(first_below), y, "start", y > lowest - LINE))
+            parts.append(_label(bar, field.x(first_below), y, "start"))
     highest = zero + LINE
     y = min(HEIGHT - 4, max(tops[-1], highest + LINE * (len(worst) - 1))) + LINE
     for bar in worst:
         y = min(max(field.y(bar.difference), highest), y - LINE)
         if y >= highest:
             first_deeper = bisect.bisect_right(tops, y - LINE)
-            parts.append(_label(bar, field.x(first_deeper), y, "end", y < highest + LINE))
+            parts.append(_label(bar, field.x(first_deeper), y, "end"))
     return "".join(parts)
 
 
-def _label(bar: Bar, x: float, y: float, anchor: Anchor, beside_count: bool) -> str:
-    """Return the label of a bar; beside a count it appears on wide screens only."""
+def _label(bar: Bar, x: float, y: float, anchor: Anchor) -> str:
     shown = bar.text if len(bar.text) <= WORDS else bar.text[: WORDS - 2].rstrip() + " …"
     words = (
         f'<tspan class="{bar.side}">{escape_name(bar.number)}</tspan> {signed(bar.difference)}'
         f'<tspan class="opt" dx="8">{escape_name(shown)}</tspan>'
     )
-    classes = "label opt" if beside_count else "label"
-    return render_text(x, y, words, classes, anchor, dx=6 if anchor == "start" else -6)
+    return render_text(x, y, words, "label", anchor, dx=6 if anchor == "start" else -6)
 
 
-def _numbers(field: Field) -> str:
+def _numbers(field: BarField) -> str:
     """Return the topic numbers of the largest bars, for bars in any other order."""
     order = sorted(range(len(field.bars)), key=lambda index: field.bars[index].difference)
     parts = []

@@ -30,7 +30,7 @@ BOXES = 150
 WIDEST = 1.6
 
 
-class Spread(Protocol):
+class BoxSpread(Protocol):
     """A topic with its `spread`: the lowest, the quartiles and the highest score of all runs."""
 
     number: str
@@ -38,7 +38,7 @@ class Spread(Protocol):
 
 
 def box_plot(
-    topics: Sequence[Spread], title: str, measure: str, link: Link = no_link
+    topics: Sequence[BoxSpread], title: str, measure: str, link: Link = no_link
 ) -> SafeString:
     """Return a box plot per topic: range, middle half and median."""
     topics = [topic for topic in topics if np.isfinite(topic.spread[2])]
@@ -51,7 +51,7 @@ def box_plot(
     return render_plot(title, summary, HEIGHT, body, "boxes", links=drawn)
 
 
-def _boxes(topics: Sequence[Spread], up: Axis, link: Link) -> str:
+def _boxes(topics: Sequence[BoxSpread], up: Axis, link: Link) -> str:
     step = 100 / max(len(topics), 1)
     return "".join(
         link_part(link(topic), _describe(topic), _box(topic, place * step, step, up))
@@ -59,12 +59,12 @@ def _boxes(topics: Sequence[Spread], up: Axis, link: Link) -> str:
     )
 
 
-def _describe(topic: Spread) -> str:
+def _describe(topic: BoxSpread) -> str:
     values = ", ".join(score(value, 3) for value in topic.spread)
     return f"topic {escape_name(topic.number)}: {values}"
 
 
-def _box(topic: Spread, left: float, step: float, up: Axis) -> str:
+def _box(topic: BoxSpread, left: float, step: float, up: Axis) -> str:
     wide = min(0.7 * step, WIDEST)
     middle, start, end = left + step / 2, left + (step - wide) / 2, left + (step + wide) / 2
     low, first, median, third, high = (up.down(value, HEIGHT) for value in topic.spread)
@@ -76,7 +76,7 @@ def _box(topic: Spread, left: float, step: float, up: Axis) -> str:
     )
 
 
-def _bands(topics: Sequence[Spread], up: Axis) -> str:
+def _bands(topics: Sequence[BoxSpread], up: Axis) -> str:
     """Return bands for all runs and their middle half, and a line for the median."""
     low, first, median, third, high = (
         [f"{place} {coord(up.down(value, HEIGHT))}" for place, value in enumerate(values)]

@@ -14,16 +14,16 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
-from leaderboard.display.charts.axes import Axis, Column, tick_label
+from leaderboard.display.charts.axes import Axis, AxisColumn, tick_label
 from leaderboard.display.charts.drawing import (
     RADIUS,
+    ChartMark,
     Kind,
-    Mark,
     coord,
     coords,
     escape_name,
 )
-from leaderboard.display.numbers import MISSING, score, scores
+from leaderboard.display.numbers import MISSING, counted, score, scores
 
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
@@ -32,38 +32,38 @@ MARGIN = 0.03
 APART = 35
 
 
-def board_column(means: NDArray[np.float64], baseline: float | None = None) -> Column:
+def board_column(means: NDArray[np.float64], baseline: float | None = None) -> AxisColumn:
     """Return the axis of a board, without runs far below the rest: under a box plot's fence."""
     means = means[np.isfinite(means)]
     if means.size == 0:
-        return Column(Axis.around(0.0, 1.0), digits=2)
+        return AxisColumn(Axis.around(0.0, 1.0), digits=2)
     lower = means.min()
     if means.size >= TOO_FEW_FOR_A_FENCE:
         q1, q3 = np.percentile(means, [25, 75])
         fence = q1 - FENCE * (q3 - q1)
         lower = means[means >= fence].min()
-    return Column(_roomy(float(lower), float(means.max())), digits=2, dashed=baseline)
+    return AxisColumn(_roomy(float(lower), float(means.max())), digits=2, dashed=baseline)
 
 
-def rank_column(runs: int) -> Column:
+def rank_column(runs: int) -> AxisColumn:
     """Return the axis for the ranks of this many runs."""
     axis = Axis.along(0.5, max(runs, 2) + 0.5, most=6)
     whole = tuple(tick for tick in (1.0, *axis.ticks) if tick >= 1 and tick == round(tick))
-    return Column(replace(axis, ticks=tuple(sorted(set(whole)))), grid="ranks", digits=0)
+    return AxisColumn(replace(axis, ticks=tuple(sorted(set(whole)))), grid="ranks", digits=0)
 
 
-def rank_strip(column: Column, rank: int, low: int, high: int, kind: Kind) -> SafeString:
+def rank_strip(column: AxisColumn, rank: int, low: int, high: int, kind: Kind) -> SafeString:
     """Return a cell with a bar from the best to the worst rank and a dot at the run's own."""
     return _ranks_cell(column, rank, low, high, kind, "possible ranks")
 
 
-def mixed_ranks(column: Column, rank: int, low: int, high: int, kind: Kind) -> SafeString:
+def mixed_ranks(column: AxisColumn, rank: int, low: int, high: int, kind: Kind) -> SafeString:
     """Return the same cell for the ranks of a run over random choices of judges."""
     return _ranks_cell(column, rank, low, high, kind, "by other judges")
 
 
 def _ranks_cell(
-    column: Column, rank: int, low: int, high: int, kind: Kind, words: str
+    column: AxisColumn, rank: int, low: int, high: int, kind: Kind, words: str
 ) -> SafeString:
     at = column.axis.at
     ends = f'x1="{coord(at(low))}%" x2="{coord(at(high))}%"'
@@ -79,7 +79,7 @@ def _roomy(low: float, high: float) -> Axis:
     return replace(axis, ticks=tuple(tick for tick in axis.ticks if tick >= min(0.0, low)))
 
 
-def column_head(column: Column) -> SafeString:
+def column_head(column: AxisColumn) -> SafeString:
     """Return the head of a column: labelled ticks, and the grid that its cells use."""
     kept = _on_phone(column.axis)
     labels = "".join(
@@ -102,7 +102,7 @@ def _on_phone(axis: Axis) -> list[float]:
     return [ticks[0], ticks[-1]]
 
 
-def _through(column: Column) -> str:
+def _through(column: AxisColumn) -> str:
     """Return the background of all rows: the grid and the baseline."""
     at = column.axis.at
     parts = []
@@ -116,7 +116,7 @@ def _through(column: Column) -> str:
 
 
 def mean_cells(
-    column: Column,
+    column: AxisColumn,
     means: Sequence[float | None],
     kinds: Iterable[Kind] | None = None,
 ) -> list[SafeString]:
@@ -137,7 +137,7 @@ def mean_cells(
     return cells
 
 
-def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:
+def dots_cell(column: AxisColumn, marks: Sequence[ChartMark]) -> SafeString:
     """Return all runs of a measure on one line; own runs and the baseline are on top."""
     layers = {"other": 0, "baseline": 1, "own": 2}
     marks = sorted(
@@ -145,11 +145,11 @@ def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:
     )
     title = ", ".join(f"{escape_name(m.name)} {score(m.value)}" for m in marks if m.kind != "other")
     body = "".join(_dot(column, mark.value, mark.kind, RADIUS[mark.kind]) for mark in marks)
-    return _cell(column, title or f"{len(marks)} runs", body)
+    return _cell(column, title or counted(len(marks), "run"), body)
 
 
 def range_cell(
-    column: Column, worst: float, median: float, best: float, own: float | None = None
+    column: AxisColumn, worst: float, median: float, best: float, own: float | None = None
 ) -> SafeString:
     """Return the range from worst to best with the median and a dot for this run."""
     if np.isnan(median):
@@ -168,7 +168,7 @@ def range_cell(
 
 
 def bounds_cell(
-    column: Column, low: float, value: float, high: float, kind: Kind = "other"
+    column: AxisColumn, low: float, value: float, high: float, kind: Kind = "other"
 ) -> SafeString:
     """Return a value between its bounds: a line for the bounds, a dot for the value."""
     if np.isnan(value):
@@ -180,7 +180,7 @@ def bounds_cell(
     return _cell(column, title, body + _dot(column, value, kind, 4))
 
 
-def _dot(column: Column, value: float, kind: Kind, radius: float) -> str:
+def _dot(column: AxisColumn, value: float, kind: Kind, radius: float) -> str:
     return _dot_at(coord(column.axis.at(value)), kind, radius)
 
 
@@ -193,7 +193,7 @@ def _off() -> str:
     return '<svg y="50%" overflow="visible"><path class="off" d="M0 0l7-4v8z"/></svg>'
 
 
-def _cell(column: Column, title: str, body: str) -> SafeString:
+def _cell(column: AxisColumn, title: str, body: str) -> SafeString:
     return mark_safe(
         f'<svg class="cell" role="img"><title>{title}</title>'
         f'<use href="#{column.grid}"/>{body}</svg>'

@@ -23,7 +23,7 @@ ISOLATE, RELEASE = "\u2068", "\u2069"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """One run on a line of values."""
 
     value: float
@@ -102,7 +102,7 @@ def outer_name(
     x: float, y: float, words: str, classes: str, anchor: Anchor = "start", dx: float = 0
 ) -> str:
     """Return a user-supplied name beside a plot, cut to the room there."""
-    desk, phone = (_cut(words, most) for most in (LETTERS[-1], LETTERS[0]))
+    desk, phone = (cut_name(words, most) for most in (LETTERS[-1], LETTERS[0]))
     screens = [(desk, "")] if desk == phone else [(desk, " opt"), (phone, " phone")]
     return "".join(
         render_text(x, y, escape_name(shown), classes + screen, anchor, dx)
@@ -110,7 +110,8 @@ def outer_name(
     )
 
 
-def _cut(words: str, most: int) -> str:
+def cut_name(words: str, most: int = LETTERS[1]) -> str:
+    """Return a name that has room in a chart, with an ellipsis if it was longer."""
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 

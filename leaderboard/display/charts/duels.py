@@ -1,4 +1,4 @@
-"""Two systems on every track of a task: two dots on a line, joined by what lies between them."""
+"""Two systems on every track of a benchmark: two dots on a line, and what lies between them."""
 
 from __future__ import annotations
 

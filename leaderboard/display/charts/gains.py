@@ -17,7 +17,7 @@ from leaderboard.display.charts.drawing import (
     render_text,
     stretch,
 )
-from leaderboard.display.numbers import score
+from leaderboard.display.numbers import counted, score
 
 HEIGHT = 200
 # Up to this many ranks, each has a tick.
@@ -50,7 +50,7 @@ def gain_chart(gained: Gains, run: str, title: str) -> SafeString:
     body += render_text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
     body += "".join(place_names(_line_names(gained, run, up), HEIGHT))
     summary = (
-        f"After {len(gained.own)} ranks {run} has {score(float(gained.own[-1]))},"
+        f"After {counted(len(gained.own), 'rank')} {run} has {score(float(gained.own[-1]))},"
         f" its documents in the best order {score(float(gained.reordered[-1]))},"
         f" the ideal {score(float(gained.ideal[-1]))}."
     )

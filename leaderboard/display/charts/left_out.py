@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.display.charts.axes import Column
+from leaderboard.display.charts.axes import AxisColumn
 from leaderboard.display.charts.drawing import coord
 
 
-def moved_rank_cell(column: Column, rank: int, rank_without: int) -> SafeString:
+def moved_rank_cell(column: AxisColumn, rank: int, rank_without: int) -> SafeString:
     """Return a cell with a dot at the rank, and a hollow one at the rank without, if it moves."""
     at, dots = column.axis.at, ""
     x, end = coord(at(rank)), coord(at(rank_without))

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from leaderboard.display.charts.axes import Axis, axis_foot, upright_grid, value_grid
 from leaderboard.display.charts.drawing import (
     coord,
+    cut_name,
     escape_name,
     link_part,
     render_line,
@@ -82,11 +83,12 @@ def scatter(
         body += link_part(point.href, title_of, shape)
     wins = sum(point.side == "better" for point in points)
     losses = sum(point.side == "worse" for point in points)
-    body += render_text(0, 14, f"▲ {escape_name(run_a)} better on {wins}", "side better", dx=8)
+    above, below = (escape_name(cut_name(run)) for run in (run_a, run_b))
+    body += render_text(0, 14, f"▲ {above} better on {wins}", "side better", dx=8)
     body += render_text(
         100,
         SCATTER_HEIGHT - 10,
-        f"▼ {escape_name(run_b)} better on {losses}",
+        f"▼ {below} better on {losses}",
         "side worse",
         "end",
         -8,

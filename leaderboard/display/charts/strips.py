@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from leaderboard.display.charts.axes import Axis, tick_label
 from leaderboard.display.charts.drawing import (
     RADIUS,
-    Mark,
+    ChartMark,
     escape_name,
     link_part,
     render_dot,
@@ -35,12 +35,12 @@ SHIFTS = np.array(sorted(np.arange(-4.0, 4.1, 0.5), key=abs))
 class Placed:
     """A name above the line: its run, its centre in per cent, and whether it fits a phone."""
 
-    mark: Mark
+    mark: ChartMark
     at: float
     on_phone: bool
 
 
-def strip_chart(marks: Sequence[Mark], title: str) -> SafeString:
+def strip_chart(marks: Sequence[ChartMark], title: str) -> SafeString:
     """Return every run on a topic; own runs are named first, then others if there is room."""
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     values = [mark.value for mark in marks]
@@ -57,7 +57,7 @@ def strip_chart(marks: Sequence[Mark], title: str) -> SafeString:
     return render_plot(title, description, HEIGHT, body, "strip", links=links)
 
 
-def _own_last(marks: Sequence[Mark]) -> list[Mark]:
+def _own_last(marks: Sequence[ChartMark]) -> list[ChartMark]:
     return sorted(marks, key=lambda mark: ("other", "baseline", "own").index(mark.kind))
 
 
@@ -76,7 +76,7 @@ def _median(axis: Axis, median: float) -> str:
     )
 
 
-def _dot(axis: Axis, mark: Mark) -> str:
+def _dot(axis: Axis, mark: ChartMark) -> str:
     shape = render_dot(axis.at(mark.value), LINE_AT, f"dot {mark.kind}", RADIUS[mark.kind])
     return link_part(mark.href, f"{escape_name(mark.name)} {score(mark.value)}", shape)
 
@@ -90,7 +90,7 @@ def _name(axis: Axis, placed: Placed) -> str:
     ) + render_text(placed.at, NAMES, escape_name(mark.name), f"label{strong}{classes}", "middle")
 
 
-def _place(axis: Axis, marks: Sequence[Mark]) -> list[Placed]:
+def _place(axis: Axis, marks: Sequence[ChartMark]) -> list[Placed]:
     """Place names by importance: own, baseline, best, worst, then the rest, without overlap."""
     by_value = sorted(marks, key=lambda mark: -mark.value)
     ends = {id(mark) for mark in by_value[:1] + by_value[-1:]}
@@ -108,7 +108,7 @@ def _place(axis: Axis, marks: Sequence[Mark]) -> list[Placed]:
     return placed
 
 
-def _half_width(mark: Mark, pixels: int) -> float:
+def _half_width(mark: ChartMark, pixels: int) -> float:
     """Return half the width of a name with its gap, in per cent of the drawing."""
     return 50 * (text_width(mark.name) + GAP) / pixels
 
@@ -128,7 +128,7 @@ def _find_free_place(
     return float(places[free.argmax()]) if free.any() else None
 
 
-def dot_line(marks: Sequence[Mark], title: str) -> SafeString:
+def dot_line(marks: Sequence[ChartMark], title: str) -> SafeString:
     """Return all runs of a track on a small line from 0, without names."""
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     top = max((mark.value for mark in marks), default=0.0) or 1.0

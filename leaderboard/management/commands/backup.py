@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from leaderboard.display.numbers import counted
 from leaderboard.jobs.backups import BackupError, create_backup
 from leaderboard.management.site_command import SiteCommand
 
@@ -23,7 +24,7 @@ class Command(SiteCommand):
             kept = create_backup(options["folder"])
         except BackupError as reason:
             raise CommandError(str(reason)) from None
-        counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
-        self.stdout.write(f"{options['folder']}: {counts}, {len(kept.sums):,} files.")
+        counts = ", ".join(counted(number, name) for name, number in kept.counts.items())
+        self.stdout.write(f"{options['folder']}: {counts}, {counted(len(kept.sums), 'file')}.")
         for name in kept.gone:
             self.stderr.write(f"{name} was removed meanwhile or was already missing.")

@@ -10,10 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from leaderboard.management.demo_benchmark import BENCHMARK, SYSTEMS
 from leaderboard.management.demo_data import Account, load_sample
 from leaderboard.management.demo_samples import GARDENS, HARBOURS
-from leaderboard.management.demo_task import SYSTEMS, TASK
-from leaderboard.management.processes import ServeError, Site, run_site
+from leaderboard.management.processes import RunningSite, ServeError, run_site
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Run
@@ -46,9 +46,9 @@ class Command(SiteCommand):
         except KeyboardInterrupt:
             self.stdout.write("Stopped. Run the same command to start again.")
 
-    def say(self, site: Site, accounts: list[Account]) -> None:
+    def say(self, site: RunningSite, accounts: list[Account]) -> None:
         self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
-        self.stdout.write(f"Systems on two collections: {site.url}/tasks/{TASK}/\n")
+        self.stdout.write(f"Systems on two collections: {site.url}/benchmarks/{BENCHMARK}/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
@@ -58,7 +58,7 @@ class Command(SiteCommand):
         self.stdout.write("\nPress Ctrl-C to stop.")
         self.stdout.flush()
 
-    def check_pages(self, site: Site) -> None:
+    def check_pages(self, site: RunningSite) -> None:
         for path, word in main_pages():
             with urllib.request.urlopen(site.url + path, timeout=30) as answer:
                 if word not in answer.read().decode():
@@ -85,7 +85,7 @@ def main_pages() -> list[tuple[str, str]]:
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
         ("/collections/harbours/", NAME),
-        (f"/tasks/{TASK}/", SYSTEMS[1].name),
+        (f"/benchmarks/{BENCHMARK}/", SYSTEMS[1].name),
         ("/measures/", "nDCG"),
         ("/api/v1/openapi.json", "leaderboard"),
     ]

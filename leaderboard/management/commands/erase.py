@@ -1,4 +1,4 @@
-"""`manage.py erase run|track|collection|task NAME --yes`: delete for good, which no page can do."""
+"""`manage.py erase run|track|collection|benchmark NAME --yes`: delete for good, as no page can."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from django.core.management.base import CommandError
 from django.db.models import Model
 
 from leaderboard.display.numbers import counted
-from leaderboard.jobs.erasure import erase_collection, erase_run, erase_task, erase_track
+from leaderboard.jobs.erasure import erase_benchmark, erase_collection, erase_run, erase_track
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.site_command import SiteCommand
-from leaderboard.models import AuditEvent, Collection, Run, Task, Track
+from leaderboard.models import AuditEvent, Benchmark, Collection, Run, Track
 
 KINDS = {
     "run": (Run, "pk", erase_run),
     "track": (Track, "slug", erase_track),
     "collection": (Collection, "slug", erase_collection),
-    "task": (Task, "slug", erase_task),
+    "benchmark": (Benchmark, "slug", erase_benchmark),
 }
 
 
 class Command(SiteCommand):
     help = (
-        "Delete a run, a track, a collection or a task for good, with everything that depends on "
-        "it; the tracks of a task stay. "
+        "Delete a run, a track, a collection or a benchmark for good, with everything that "
+        "depends on it; the tracks of a benchmark stay. "
         "Without --yes, list what would be deleted."
     )
 
@@ -55,9 +55,9 @@ def describe_erasure(found: Model) -> str:
         return f"the run {found.pk} of {found.team} in {found.track}"
     if isinstance(found, Track):
         return f"the track {found.slug} with {counted(found.runs.count(), 'run')}"
-    if isinstance(found, Task):
+    if isinstance(found, Benchmark):
         systems = counted(found.systems.count(), "system")
-        return f"the task {found.slug} with {systems}, but not its tracks and runs"
+        return f"the benchmark {found.slug} with {systems}, but not its tracks and runs"
     tracks = Track.objects.filter(collection=found)
     runs = Run.objects.filter(track__in=tracks)
     return (

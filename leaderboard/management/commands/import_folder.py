@@ -26,18 +26,19 @@ from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.archives.track_import import ABSENCE_LIMIT, ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError
-from leaderboard.collections.answers import Answers
+from leaderboard.collections.choices import ImportChoices
+from leaderboard.collections.preview import read_preview
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports
 from leaderboard.management.commands.import_track import erase_on_failure
 from leaderboard.management.commands.load_collection import (
-    ANSWERS,
     open_files,
     parse_format,
     parse_grade_map,
 )
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
+from leaderboard.management.questions import explain_questions
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.track_folders import (
     FolderError,
@@ -137,7 +138,7 @@ class Command(SiteCommand):
             collection = begin_collection(slug, folder, options)
             stack.enter_context(erase_on_failure(collection))
             arrival = stack.enter_context(ImportHeartbeat(collection))
-            confirm_collection(collection, read_answers(options))
+            confirm_collection(collection, read_choices(options))
             track = tracks.open_track(build_track(collection, options), collection.owner)
             for team in folder.emails:
                 people.get_or_create_team(track, team)
@@ -207,8 +208,8 @@ def begin_collection(slug: str, folder: TrackFolder, options: dict[str, Any]) ->
         )
 
 
-def read_answers(options: dict[str, Any]) -> Answers:
-    return Answers(
+def read_choices(options: dict[str, Any]) -> ImportChoices:
+    return ImportChoices(
         dict(options["format"]),
         options["grades"],
         renumber_topics=options["renumber_topics"],
@@ -216,16 +217,16 @@ def read_answers(options: dict[str, Any]) -> Answers:
     )
 
 
-def confirm_collection(collection: Collection, answers: Answers) -> None:
+def confirm_collection(collection: Collection, choices: ImportChoices) -> None:
     """Wait for the check, answer its questions and import; raises CommandError."""
     wait_for_collection(collection)
-    open_questions = [each for each in collection.questions if answers.is_open(each)]
+    open_questions = [each for each in collection.questions if choices.is_open(each)]
     if collection.state == ImportState.PREVIEW and not open_questions:
-        collections.confirm_collection(collection, collection.owner, answers)
+        collections.confirm_collection(collection, collection.owner, choices)
         wait_for_collection(collection)
     if collection.state != ImportState.READY:
         problems = [str(Problem(**problem)) for problem in collection.problems]
-        asked = [f"{ANSWERS[question['name']]} answers this." for question in open_questions]
+        asked = explain_questions(open_questions, read_preview(collection).judgments)
         what = "leaves a question open" if asked else f"is {collection.state}"
         raise CommandError("\n".join([f"The collection {what}.", *problems, *asked]))
 

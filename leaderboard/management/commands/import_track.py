@@ -11,14 +11,16 @@ from pathlib import Path
 from signal import SIGTERM, signal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import DataError, IntegrityError
 
 from evaluation.conventions import SCORING_VERSION
 from evaluation.problems import Problem
 from leaderboard.actions import tracks
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import JoinError
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.archives.assessment_import import restore_assessment
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.track_import import (
@@ -32,13 +34,13 @@ from leaderboard.archives.track_import import (
     restore_judgments,
     restore_makers,
     restore_original_file,
+    restore_overview,
     restore_pool,
     restore_pooled_runs,
     restore_rejected_run,
     restore_replacements,
     restore_run,
     restore_snapshot,
-    restore_task_page,
     restore_teams,
     restore_track,
 )
@@ -50,20 +52,26 @@ from leaderboard.management.organisers import find_organiser
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
 from leaderboard.models import (
+    Benchmark,
     Collection,
     Edition,
     JudgmentSet,
     Run,
     SystemVersion,
-    Task,
     Track,
     User,
 )
 from leaderboard.models.collections import ImportState
 
+# What values of another form than ours raise where they are used or stored.
+MALFORMED = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(ValidationError, IntegrityError, DataError, RecursionError),
+)
+
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredTrack:
     """A restored track: its rows by their names in the archive, accepted and rejected runs too."""
 
     manifest: Manifest
@@ -128,14 +136,14 @@ class Command(SiteCommand):
         collection: Collection,
         slug: str,
         versions: Mapping[str, SystemVersion] | None = None,
-    ) -> Restored:
+    ) -> RestoredTrack:
         """Restore a track on its collection; `versions` are those of runs by their ids there."""
         track = restore_track(manifest, collection, slug)
         restore_teams(manifest, track)
         runs = self.restore_runs(archive, manifest, track, versions or {})
-        return self.restore_history(archive, Restored(manifest, track, runs))
+        return self.restore_history(archive, RestoredTrack(manifest, track, runs))
 
-    def tell(self, restored: Restored) -> None:
+    def tell(self, restored: RestoredTrack) -> None:
         track, runs = restored.track, counted(len(restored.runs), "run")
         self.stdout.write(f"{track.slug}: {runs} on {track.collection.slug}")
 
@@ -175,7 +183,7 @@ class Command(SiteCommand):
             wait_for_runs(track, [])
         return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
 
-    def restore_history(self, archive: Archive, restored: Restored) -> Restored:
+    def restore_history(self, archive: Archive, restored: RestoredTrack) -> RestoredTrack:
         """Restore editions, pools, assessments, snapshots and events; return what there is then."""
         manifest, track, runs = restored.manifest, restored.track, restored.runs
         editions = {
@@ -190,7 +198,7 @@ class Command(SiteCommand):
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
-        restore_task_page(manifest, track)
+        restore_overview(manifest, track)
         rejected = {
             entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
         }
@@ -198,7 +206,7 @@ class Command(SiteCommand):
         restore_events(archive, track, runs | rejected)
         return replace(restored, rejected=rejected, editions=editions)
 
-    def count_differences(self, archive: Archive, restored: Restored) -> int:
+    def count_differences(self, archive: Archive, restored: RestoredTrack) -> int:
         """Print and count the measures of runs whose scores differ from the archive in any bit."""
         found = [
             difference
@@ -223,12 +231,20 @@ def explain_differences(differences: int, manifest: Manifest) -> str:
 
 @contextmanager
 def refuse_unreadable(path: Path) -> Iterator[Archive]:
-    """Open an archive; raises CommandError if it or anything in it cannot be restored."""
+    """Open an archive; raises CommandError if it or anything in it cannot be restored.
+
+    Anybody may have written it, so a value of another form than ours is its error; the option
+    --traceback shows where it was met.
+    """
     try:
         with path.open("rb") as file, open_archive(file) as archive:
             yield archive
-    except (OSError, ValueError, ArchiveError, NotAccepted, JoinError) as reason:
+    except (OSError, ArchiveError, ActionError, NotAccepted, JoinError) as reason:
         raise CommandError(f"{path}: {reason}") from None
+    except MALFORMED as reason:
+        raise CommandError(
+            f"{path}: something in it contradicts the rest, or has an unknown form: {reason!r}"
+        ) from reason
 
 
 @contextmanager
@@ -244,7 +260,7 @@ def erase_on_failure(collection: Collection) -> Iterator[None]:
         signal(SIGTERM, before)
 
 
-def unused_slug(model: type[Track | Collection | Task], slug: str, option: str) -> str:
+def unused_slug(model: type[Track | Collection | Benchmark], slug: str, option: str) -> str:
     if model.objects.filter(slug=slug).exists():
         raise CommandError(f"{slug} already exists. Rename with {option}.")
     return clean_slug(slug)

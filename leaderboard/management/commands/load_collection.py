@@ -19,9 +19,10 @@ from leaderboard.actions import collections, uploads
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles
-from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
+from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
 from leaderboard.collections.preview import (
     CollectionPreview,
+    JudgmentsPreview,
     describe_form,
     read_judgments_preview,
     read_preview,
@@ -30,18 +31,13 @@ from leaderboard.collections.published import UnavailableCollectionError, write_
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
+from leaderboard.management.questions import explain_questions
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
 PARTS = ("topics", "documents", "docnos", "judgments", "intents")
-# The option of this command that answers a question of the check.
-ANSWERS = {
-    "renumber_topics": "--renumber-topics",
-    "formats": "--format",
-    "grade_map": "--grades",
-}
 
 
 class Command(SiteCommand):
@@ -92,20 +88,21 @@ class Command(SiteCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
-        answers = Answers(
+        choices = ImportChoices(
             dict(options["format"]), options["grades"], renumber_topics=options["renumber_topics"]
         )
         known = Collection.objects.ready().filter(slug=options["slug"]).first()
         if known is not None and has_only_judgments(options):
-            self.add_judgments(known, answers, options)
+            self.add_judgments(known, choices, options)
             return
         collection = self.begin(options)
         wait_for_collection(collection)
-        self.print_findings(read_preview(collection), collection)
+        found = read_preview(collection)
+        self.print_findings(found, collection)
         if collection.state == ImportState.PREVIEW and self.agreed(
-            collection.questions, answers, options["yes"]
+            collection.questions, found.judgments, choices, options["yes"]
         ):
-            collections.confirm_collection(collection, collection.owner, answers)
+            collections.confirm_collection(collection, collection.owner, choices)
             wait_for_collection(collection)
         if collection.state != ImportState.READY:
             collections.discard_collection(collection, collection.owner)
@@ -144,7 +141,7 @@ class Command(SiteCommand):
             raise CommandError(str(reason)) from None
 
     def add_judgments(
-        self, collection: Collection, answers: Answers, options: dict[str, Any]
+        self, collection: Collection, choices: ImportChoices, options: dict[str, Any]
     ) -> None:
         """Another version of the judgments of a collection that is there already."""
         owner = collection.owner
@@ -156,7 +153,7 @@ class Command(SiteCommand):
                     open_files(options["judgments"], stack),
                     version,
                     owner,
-                    format=(answers.formats or {}).get("judgments", ""),
+                    format=(choices.formats or {}).get("judgments", ""),
                     asks_first=not options["yes"],
                     intents=open_files(options["intents"], stack),
                 )
@@ -166,9 +163,9 @@ class Command(SiteCommand):
         found = CollectionPreview(judgments=read_judgments_preview(judgment_set))
         self.print_findings(found, judgment_set)
         if judgment_set.state == ImportState.PREVIEW and self.agreed(
-            judgment_set.questions, answers, options["yes"]
+            judgment_set.questions, found.judgments, choices, options["yes"]
         ):
-            collections.confirm_judgments(judgment_set, owner, answers)
+            collections.confirm_judgments(judgment_set, owner, choices)
             wait_for_judgments(judgment_set)
         if judgment_set.state != ImportState.READY:
             collections.discard_judgments(judgment_set, owner)
@@ -194,11 +191,17 @@ class Command(SiteCommand):
             if total > shown[code]:
                 self.stderr.write(f"{code}: {count(total)} in total")
 
-    def agreed(self, questions: list[dict[str, Any]], answers: Answers, yes: bool) -> bool:
+    def agreed(
+        self,
+        questions: list[dict[str, Any]],
+        judgments: JudgmentsPreview | None,
+        choices: ImportChoices,
+        yes: bool,
+    ) -> bool:
         """Whether no question is open and the import is confirmed."""
-        left = [each for each in questions if answers.is_open(each)]
-        for question in left:
-            self.stderr.write(f"{ANSWERS[question['name']]} answers this.")
+        left = [each for each in questions if choices.is_open(each)]
+        for line in explain_questions(left, judgments):
+            self.stderr.write(line)
         return not left and (yes or has_confirmed())
 
 

@@ -51,7 +51,8 @@ class Command(SiteCommand):
         verdicts["not accepted"] = len(sent) - len(runs)
         self.stdout.write(summary(verdicts))
         if bad := verdicts.total() - sum(verdicts[state] for state in ACCEPTED):
-            raise CommandError(f"{bad} of {len(sent)} files are not on the board.")
+            files = counted(len(sent), "file")
+            raise CommandError(f"{bad} of {files} {'is' if bad == 1 else 'are'} not on the board.")
 
     def send(self, track: Track, path: Path, team: Team | None, details: RunDetails) -> Run | None:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from leaderboard.archives.backups import restore_backup
+from leaderboard.display.numbers import counted
 from leaderboard.jobs.backups import BackupError
 from leaderboard.management.processes import ServeError, lock_home
 from leaderboard.management.site_command import SiteCommand
@@ -28,5 +29,5 @@ class Command(SiteCommand):
                 kept = restore_backup(options["folder"])
         except (BackupError, ServeError) as reason:
             raise CommandError(str(reason)) from None
-        counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
+        counts = ", ".join(counted(number, name) for name, number in kept.counts.items())
         self.stdout.write(f"Restored the backup of {kept.made_at}: {counts}.")

@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
+class SampleIndex:
     """How often each word occurs in each document: D documents by W words, words sorted."""
 
     docnos: list[str]
@@ -65,7 +65,7 @@ class Index:
         return _counted(words(text, self.stemming), self.columns)
 
 
-def build_index(documents: Iterable[Document], stemming: bool) -> Index:
+def build_index(documents: Iterable[Document], stemming: bool) -> SampleIndex:
     """Count the words of every document, title and text together."""
     texts = {
         document.docno: words(f"{document.title} {document.text}", stemming)
@@ -74,7 +74,7 @@ def build_index(documents: Iterable[Document], stemming: bool) -> Index:
     vocabulary = sorted({word for text in texts.values() for word in text})
     columns = {word: column for column, word in enumerate(vocabulary)}
     counts = np.stack([_counted(text, columns) for text in texts.values()])
-    return Index(list(texts), columns, counts, stemming)
+    return SampleIndex(list(texts), columns, counts, stemming)
 
 
 def damped(counts: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from evaluation.problems import Problems
 from evaluation.reading.documents import read_documents
 from evaluation.reading.topics import Topic, read_topics
 from leaderboard.management.sample import models
-from leaderboard.management.sample.index import Index, build_index
+from leaderboard.management.sample.index import SampleIndex, build_index
 from leaderboard.management.sample.models import DIGITS, Model, ordered
 
 DEPTH = 100
@@ -129,7 +129,7 @@ def runs(folder: Path, tags: Collection[str] | None = None) -> list[SampleRun]:
     return [_run(ranker, indexes[ranker.stemming], topics) for ranker in chosen]
 
 
-def _run(ranker: Ranker, index: Index, topics: list[Topic]) -> SampleRun:
+def _run(ranker: Ranker, index: SampleIndex, topics: list[Topic]) -> SampleRun:
     lines: list[str] = []
     moments = [time.perf_counter()]
     for topic in topics:
@@ -145,7 +145,7 @@ def _run(ranker: Ranker, index: Index, topics: list[Topic]) -> SampleRun:
     )
 
 
-def _lines(ranker: Ranker, index: Index, topic: Topic) -> Iterator[str]:
+def _lines(ranker: Ranker, index: SampleIndex, topic: Topic) -> Iterator[str]:
     """The ranking of one topic, in the order in which it will be scored."""
     text = " ".join(getattr(topic, field) for field in ranker.fields)
     scores = np.round(ranker.model(index, index.count(text)), DIGITS)

@@ -11,17 +11,15 @@ from django.core.exceptions import ValidationError
 from django.forms import BoundField
 
 from leaderboard.assessments.distribution import find_topics
+from leaderboard.assessments.scales import USUAL_SCALE
 from leaderboard.collections.documents import open_documents
+from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, PracticeDocument, Topic
 from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
+from leaderboard.models.collections import LONGEST_IDENTIFIER
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
-USUAL_SCALE = [
-    GradeText(3, "Answers in full", "A person who asked needs nothing else"),
-    GradeText(2, "Answers in part", "Helps, but something is missing"),
-    GradeText(1, "Touches it", "On the subject, but answers nothing"),
-    GradeText(0, "Not relevant", "Does not help the person who asked"),
-]
 USUAL_TEXT = """\
 Imagine the person who asked. Would this document, on its own, help them? Judge each document \
 separately: it does not matter that an earlier one had the same content.
@@ -31,12 +29,12 @@ separately: it does not matter that an earlier one had the same content.
 - If you hesitate between two grades, choose the lower one and write down why.
 """
 LABELS = {"name": "Name", "line": "Meaning", "example": "Example"}
-# The largest number of opinions per document; an odd number always has a middle.
+# The largest number of opinions per document.
 MOST_OPINIONS = 9
 
 
 @dataclass(frozen=True)
-class GradeRow:
+class GradeFields:
     """The three fields of one grade."""
 
     grade: int
@@ -45,7 +43,7 @@ class GradeRow:
     example: BoundField
 
 
-class GuidelineForm(forms.Form):
+class GuidelineForm(SeesOtherSaves, forms.Form):
     """The words that tell assessors how to judge, with a name, a line and an example per grade."""
 
     num_grades = forms.TypedChoiceField(
@@ -85,7 +83,7 @@ class GuidelineForm(forms.Form):
         try:
             number = int(asked)
         except (TypeError, ValueError):
-            number = len(USUAL_SCALE)
+            number = self.fields["num_grades"].initial
         return list(range(min(max(number, 2), HIGHEST_GRADE + 1)))[::-1]
 
     def _add_fields(self, words: GradeText) -> None:
@@ -110,10 +108,10 @@ class GuidelineForm(forms.Form):
             )
 
     @property
-    def rows(self) -> list[GradeRow]:
+    def rows(self) -> list[GradeFields]:
         """The fields of each grade, the highest first."""
         return [
-            GradeRow(grade, *(self[f"{part}_{grade}"] for part in ("name", "line", "example")))
+            GradeFields(grade, *(self[f"{part}_{grade}"] for part in ("name", "line", "example")))
             for grade in self.grades
         ]
 
@@ -127,7 +125,7 @@ class GuidelineForm(forms.Form):
         ]
 
 
-class AssessmentForm(forms.ModelForm):
+class AssessmentForm(SeesOtherSaves, forms.ModelForm):
     """How a pool is judged; what assessors have relied on is fixed once the judging is open."""
 
     FIXED_ONCE_OPEN = (
@@ -211,17 +209,17 @@ class AssessmentForm(forms.ModelForm):
             return "A sample has 1 to 100 percent."
         if overlap == Assessment.Overlap.TOPICS:
             most = len(find_topics(self.instance))
-            return "" if 1 <= size <= most else f"The pool has {most} topics."
-        if overlap == Assessment.Overlap.ALL and (size % 2 == 0 or not 3 <= size <= MOST_OPINIONS):
-            return f"Use an odd number of opinions from 3 to {MOST_OPINIONS}."
+            return "" if 1 <= size <= most else f"The pool has {counted(most, 'topic')}."
+        if overlap == Assessment.Overlap.ALL and not 2 <= size <= MOST_OPINIONS:
+            return f"Use 2 to {MOST_OPINIONS} opinions per document."
         return ""
 
 
 class PracticeForm(forms.Form):
     """A document with a settled grade, on which assessors practise."""
 
-    topic = forms.CharField(label="Topic", max_length=128)
-    docno = forms.CharField(label="Docno", max_length=128)
+    topic = forms.CharField(label="Topic", max_length=LONGEST_IDENTIFIER)
+    docno = forms.CharField(label="Docno", max_length=LONGEST_IDENTIFIER)
     grade = forms.TypedChoiceField(label="Grade", coerce=int)
     why = forms.CharField(
         label="Why", max_length=300, required=False, help_text="Shown after the answer."

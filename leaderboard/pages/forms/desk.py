@@ -66,8 +66,8 @@ class SnapshotForm(forms.Form):
     )
 
 
-class TaskSnapshotForm(forms.Form):
-    """The name of a task's snapshot, and which of its phases is frozen."""
+class BenchmarkSnapshotForm(forms.Form):
+    """The name of a benchmark's snapshot, and which of its phases is frozen."""
 
     name = forms.CharField(
         label="Name", max_length=120, help_text="For example: as published in the overview."

@@ -87,7 +87,7 @@ class MachineAnswersForm(forms.ModelForm):
         return {name: self.cleaned_data[name] for name in names}
 
 
-class FillHolesForm(forms.Form):
+class FillUnjudgedForm(forms.Form):
     """A version by people and one by a machine; both must be of the collection."""
 
     people = forms.ModelChoiceField(JudgmentSet.objects.none(), label="Judgments by people")

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from leaderboard.analysis.planning import PlanRequest
+from leaderboard.analysis.planning import SMALLEST_VARIANCE, PlanRequest
 
 
 class PlanForm(forms.Form):
@@ -27,7 +27,7 @@ class PlanForm(forms.Form):
     variance = forms.FloatField(
         label="Variance",
         help_text="Within runs. Leave empty to use the variance of the board above.",
-        min_value=1e-9,
+        min_value=SMALLEST_VARIANCE,
         max_value=1e9,
         required=False,
     )
@@ -48,6 +48,13 @@ class PlanForm(forms.Form):
         board = self.fields["board"]
         assert isinstance(board, forms.ChoiceField)
         board.choices = [("", "this board"), *sources]
+
+    def clean_alpha(self) -> float:
+        """Refuse a test that is significant as often by chance as it is to be by an effect."""
+        alpha: float = self.cleaned_data["alpha"]
+        if alpha >= self.cleaned_data.get("power", 1.0):
+            raise forms.ValidationError("α must be below the power.")
+        return alpha
 
     def read(self) -> PlanRequest | None:
         """Return the request; None where a value is out of range."""

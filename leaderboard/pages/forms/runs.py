@@ -8,6 +8,7 @@ from django import forms
 
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
+from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Track
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
 
@@ -19,6 +20,32 @@ class WithdrawForm(forms.Form):
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
         help_text="Shown on the run page.",
     )
+
+
+class DescriptionForm(forms.ModelForm):
+    """The description of a run, and whether other runs with the same one get it too."""
+
+    of_all = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Run
+        fields = ["description"]
+        widgets = {"description": TextareaWithPlainLineEnds(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, num_alike: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields[
+            "of_all"
+        ].label = (
+            f"Also change {counted(num_alike, 'other run')} of the team with the same description"
+        )
+        if not num_alike:
+            del self.fields["of_all"]
+
+    def clean_description(self) -> str:
+        """Leave it as it is where a program sent only facts."""
+        sent: str = self.cleaned_data["description"]
+        return sent if "description" in self.data else str(self.initial["description"])
 
 
 class RunForm(forms.ModelForm):

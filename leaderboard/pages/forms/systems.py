@@ -1,4 +1,4 @@
-"""Forms to submit, describe and withdraw systems of a task."""
+"""Forms to submit, describe and withdraw systems of a benchmark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from leaderboard.actions.run_files import RunFile, list_run_files, name_by_paths
-from leaderboard.models import Run, System, SystemVersion, Task, Track
+from leaderboard.models import Benchmark, Run, System, SystemVersion, Track
 from leaderboard.pages.forms.fields import (
     NewFilesField,
     SeveralFilesInput,
@@ -127,13 +127,13 @@ class AddRunForm(forms.Form):
         self.fields["version"].label_from_instance = lambda version: version.label
 
 
-def common_fact_rules(task: Task, tracks: Sequence[Track]) -> Track:
+def common_fact_rules(benchmark: Benchmark, tracks: Sequence[Track]) -> Track:
     """Return a track that asks for the facts that any of these tracks requires; never saved."""
     required = dict.fromkeys(name for track in tracks for name in track.required_facts)
     selections = {track.selection for track in tracks}
     primary = Track.Selection.PRIMARY in selections
     return Track(
-        name=task.name,
+        name=benchmark.name,
         required_facts=list(required),
         selection=Track.Selection.PRIMARY if primary else Track.Selection.ALL,
     )

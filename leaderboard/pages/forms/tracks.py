@@ -15,8 +15,8 @@ from django.db import models
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
-from leaderboard.actions.tracks import OF_THE_TASK
-from leaderboard.models import Collection, JudgmentSet, TaskTrack, Track
+from leaderboard.actions.tracks import OF_THE_BENCHMARK
+from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
@@ -32,6 +32,7 @@ from leaderboard.pages.forms.fields import (
     refuse_larger,
 )
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
 from leaderboard.scoring.judgments import explain_first_missing
@@ -99,7 +100,7 @@ READERS = {"visibility", "pseudonyms", "shares_judgments", "terms", "description
 ALWAYS_OPEN = {"name", "slug", "primary_measure", "joining", "closes_at", "zone"}
 
 
-class TrackForm(forms.ModelForm):
+class TrackForm(SeesOtherSaves, forms.ModelForm):
     public_share = forms.IntegerField(
         label="Or draw at random (%)",
         required=False,
@@ -147,10 +148,10 @@ class TrackForm(forms.ModelForm):
             if isinstance(stored, datetime) and stored.tzinfo is not None:
                 self.initial[name] = stored.astimezone(find_zone(AOE)).replace(tzinfo=None)
         self.fields["slug"].required = False
-        if TaskTrack.objects.filter(track=self.instance.pk).exists():
-            for name in OF_THE_TASK:
+        if BenchmarkTrack.objects.filter(track=self.instance.pk).exists():
+            for name in OF_THE_BENCHMARK:
                 self.fields[name].disabled = True
-                self.fields[name].help_text = "A setting of its task."
+                self.fields[name].help_text = "A setting of its benchmark."
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
 
     def clean_slug(self) -> str:

@@ -37,7 +37,8 @@ from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.exports import render_latex_table, text_file
 from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
-from leaderboard.display.charts import Column
+from leaderboard.display.charts import AxisColumn
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection, Judgment, JudgmentSet, Topic, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
@@ -134,10 +135,10 @@ def _requested_versions(
 
 def _requested_grades(request: HttpRequest) -> tuple[int, int]:
     """Return the grades of the cell of the table that the address names."""
-    asked = [request.GET.get(name, "") for name in ("row", "column")]
-    if not all(text.isascii() and text.isdigit() and len(text) < 3 for text in asked):
+    row, column = (read_whole_number(request.GET.get(name, "")) for name in ("row", "column"))
+    if row is None or column is None:
         raise Http404("no such grades")
-    return int(asked[0]), int(asked[1])
+    return row, column
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ class DrawnBoards:
     boards: JudgedBoards
 
     @cached_property
-    def column(self) -> Column:
+    def column(self) -> AxisColumn:
         return charts.rank_column(len(self.boards.runs))
 
     @property

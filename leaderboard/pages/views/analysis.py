@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.agreement import compute_agreement
 from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.matrices import SignificanceMatrix, build_significance_matrix
+from leaderboard.analysis.measure_correlation import compute_correlation
 from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
 from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_or_404
@@ -55,7 +55,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "power": wording.describe_power(board),
         "left_out": wording.describe_left_out(board),
-        "tests_follow": board.awaits_pairs and request_all_pairs(board),
+        "tests_follow": request_all_pairs(board) if board.awaits_pairs else "",
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }
@@ -83,11 +83,11 @@ def _matrix_lines(
 
 
 @require_GET
-def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
+def measures_correlation(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how far the measures of the track agree on the order of the runs."""
     sight = track_or_404(request.user, slug)
     board = board_or_404(sight, request)
-    found = compute_agreement(board)
+    found = compute_correlation(board)
     if wants_csv(request):
         if request.GET.get("table") == "agreement":
             return csv_file(f"{slug}-agreement", *found.measure_table)
@@ -110,7 +110,7 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "is_cut": len(found.runs) > RUNS,
         "num_drawn": RUNS,
     }
-    return render(request, "measures_agreement.html", context)
+    return render(request, "measures_correlation.html", context)
 
 
 def _run_link(board: Board) -> Link:
@@ -193,7 +193,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "found": found,
-        "tests_follow": asks_tests and request_all_pairs(board),
+        "tests_follow": request_all_pairs(board) if asks_tests else "",
         "verdict": wording.cost_verdict(found),
         "stating": wording.count_runs_with_cost(found),
         "chart": cost_chart(

@@ -24,11 +24,12 @@ from leaderboard.assessments.judgments import next_version_name
 from leaderboard.assessments.progress import (
     Cell,
     Progress,
-    TopicLine,
+    TopicOfAssessors,
     measure_assessment,
     measure_share,
 )
 from leaderboard.assessments.rounds import find_stop_proposals, plan_second_round
+from leaderboard.assessments.scales import propose_scale
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, Assessor, Assignment, Pool
@@ -64,7 +65,7 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     pool.track = sight.track
     planned = Assessment(track=sight.track, pool=pool)
     form = AssessmentForm(request.POST or None, instance=planned)
-    guideline = GuidelineForm(request.POST or None)
+    guideline = GuidelineForm(request.POST or None, scale=propose_scale(sight.track))
     looks = request.POST.get("act") == "look"
     is_valid = form.is_valid()
     if is_valid and guideline.is_valid() and not looks:
@@ -141,7 +142,7 @@ def _progress_csv(slug: str, name: str, progress: Progress) -> HttpResponse:
     return csv_file(f"{slug}-{name}", head, lines)
 
 
-def _csv_lines(line: TopicLine, progress: Progress) -> list[list[Any]]:
+def _csv_lines(line: TopicOfAssessors, progress: Progress) -> list[list[Any]]:
     return [
         [
             *(line.topic.number, column.assessor.name, cell.turn, cell.done, cell.later, cell.all),
@@ -291,8 +292,11 @@ def assessment_settings(request: HttpRequest, slug: str, name: str) -> HttpRespo
         return _discard(request, slug, seen.assessment)
     if form.is_valid():
         stored = Assessment.objects.get(pk=seen.assessment.pk)
-        actions.change_assessment(stored, request.user, form.cleaned_data)
-        messages.success(request, "Settings saved.")
+        try:
+            actions.change_assessment(stored, request.user, form.cleaned_data)
+            messages.success(request, "Settings saved.")
+        except ActionError as reason:
+            messages.error(request, str(reason))
         return redirect("assessment_settings", slug=slug, name=name)
     context = {
         **seen.context,

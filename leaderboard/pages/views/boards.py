@@ -8,7 +8,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import count_judgments, find_waiting_runs, load_judged_topics
-from leaderboard.analysis.holes import HoleTable, build_hole_table
 from leaderboard.analysis.impact import find_other_versions
 from leaderboard.analysis.scores import load_evaluated_topics
 from leaderboard.analysis.summaries import (
@@ -17,14 +16,15 @@ from leaderboard.analysis.summaries import (
     tabulate_grades,
     tabulate_judged,
 )
+from leaderboard.analysis.unjudged import UnjudgedTable, build_unjudged_table
 from leaderboard.assessments.provenance import describe_estimates
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
-from leaderboard.boards.deferred_tests import request_missing_tests
+from leaderboard.boards.deferred_tests import Awaited, request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
+from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import Board, find_visible_board
-from leaderboard.boards.versions import find_seen_track
 from leaderboard.collections.pools import find_pool
 from leaderboard.models import MachineCard, Run
 from leaderboard.pages import wording
@@ -56,12 +56,13 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "made_without": wording.describe_missing_measures(found) if found is not None else "",
         "waiting": waiting,
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
-        "tests_follow": found is not None and request_missing_tests(found),
+        "tests_follow": request_missing_tests(found) if found is not None else "",
         **(_board_context(request, found) if found is not None and found.standings else {}),
     }
     page = render(request, "board.html", context)
     # Runs of other tracks move a place in the queue.
-    return leave_unkept(page) if waiting.have_places else page
+    retries = context["tests_follow"] == Awaited.RETRY
+    return leave_unkept(page) if waiting.have_places or retries else page
 
 
 def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
@@ -103,23 +104,23 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "judgments.html", context)
     board = board_or_404(sight, request)
     topics = load_judged_topics(board.edition, load_evaluated_topics(board.edition))
-    holes = build_hole_table(board, request.GET.get("measure", ""))
+    unjudged = build_unjudged_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
-        return _judgments_csv(request.GET.get("table", ""), board, topics, holes)
-    context |= _judgments_context(board, topics, page_number(request)) | _holes_context(
-        board, holes
+        return _judgments_csv(request.GET.get("table", ""), board, topics, unjudged)
+    context |= _judgments_context(board, topics, page_number(request)) | _unjudged_context(
+        board, unjudged
     )
     return render(request, "judgments.html", context)
 
 
 def _judgments_csv(
-    table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable
+    table: str, board: Board, topics: list[JudgedTopic], unjudged: UnjudgedTable
 ) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
         return csv_file(f"{slug}-grades", *tabulate_grades(count_judgments(board.edition).grades))
     if table == "runs":
-        return csv_file(f"{slug}-unjudged", *holes.table)
+        return csv_file(f"{slug}-unjudged", *unjudged.table)
     return csv_file(f"{slug}-judgments", *tabulate_judged(board.edition, topics))
 
 
@@ -146,10 +147,10 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
     }
 
 
-def _holes_context(board: Board, holes: HoleTable) -> dict[str, object]:
+def _unjudged_context(board: Board, unjudged: UnjudgedTable) -> dict[str, object]:
     return {
         "board": board,
-        "holes": holes,
+        "unjudged": unjudged,
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
-        "holes_verdict": wording.holes_verdict(holes, board),
+        "unjudged_verdict": wording.unjudged_verdict(unjudged, board),
     }

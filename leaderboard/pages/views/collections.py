@@ -40,7 +40,7 @@ from leaderboard.analysis.document_search import find_progress, search_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
 from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
-from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
+from leaderboard.collections.choices import FORMATS_OF, ImportChoices, ImportChoicesForm
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
@@ -146,12 +146,12 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
 @login_required
 @require_POST
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Import a collection, or check it again with other answers."""
+    """Import a collection, or check it again with other choices."""
     found = organised_collection_or_404(request, slug)
     first_set = found.judgment_sets.first()
     judgments = read_preview(found).judgments
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
-    look, confirm = collection_actions.preview_answers, collection_actions.confirm_collection
+    look, confirm = collection_actions.preview_choices, collection_actions.confirm_collection
     return _apply_answers(request, slug, grading, partial(look, found), partial(confirm, found))
 
 
@@ -159,23 +159,23 @@ def _apply_answers(
     request: HttpRequest,
     slug: str,
     grading: Grading | None,
-    look: Callable[[User, Answers], None],
-    confirm: Callable[[User, Answers], None],
+    look: Callable[[User, ImportChoices], None],
+    confirm: Callable[[User, ImportChoices], None],
 ) -> HttpResponse:
     preset = grading.preset(request.POST.get("preset", "")) if grading else None
     grades = [str(grade) for grade in grading.preview.grades] if grading else []
-    form = AnswersForm(request.POST, grades)
+    form = ImportChoicesForm(request.POST, grades)
     if not form.is_valid():
         messages.error(request, "Choose one of the listed answers.")
         return redirect("collection", slug=slug)
-    answers = form.answers()
+    choices = form.choices()
     if preset is not None:
-        answers = Answers(grade_map=preset.grade_map, relevant_from=preset.relevant_from)
+        choices = ImportChoices(grade_map=preset.grade_map, relevant_from=preset.relevant_from)
     try:
         if preset is not None or request.POST.get("act") == "look":
-            look(request.user, answers)
+            look(request.user, choices)
             return redirect(reverse("collection", args=[slug]) + "#grades")
-        confirm(request.user, answers)
+        confirm(request.user, choices)
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.actions.people import extend_deadline
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.pages.forms.desk import ExtensionForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import organised_sight_or_403
@@ -39,9 +40,7 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
-    ended = request.POST["end"]
-    is_key = ended.isdecimal() and len(ended) < 10
-    team = get_object_or_404(track.teams, pk=ended if is_key else None)
+    team = get_object_or_404(track.teams, pk=read_whole_number(request.POST["end"]))
     extend_deadline(team, request.user, None)
     messages.success(request, "Extension ended. The team has the deadline of the track again.")
     return redirect("deadlines", slug=slug)

@@ -29,6 +29,7 @@ from leaderboard.assessments.distribution import find_team
 from leaderboard.assessments.flags import find_tops
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.collections.documents import find_documents
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Assessor, Mark, Topic
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -39,7 +40,6 @@ from leaderboard.pages.views.lookups import (
 )
 
 MARKS_PER_PAGE = 50
-LARGEST = 2**63 - 1
 
 
 @login_required
@@ -94,13 +94,12 @@ def _settle(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
     sent = request.POST
     found = _disagreement_or_404(seen.assessment, text_of(sent, "topic"), text_of(sent, "docno"))
     try:
-        grade = int(sent.get("grade", "")) if sent.get("grade", "").isdigit() else -1
         actions.settle_document(
             seen.assessment,
             request.user,
             found.topic,
             found.docno,
-            grade,
+            read_whole_number(sent.get("grade", "")),
             text_of(sent, "note")[:500],
         )
     except ActionError as reason:
@@ -166,11 +165,12 @@ def _select_marks(
         marks = marks.filter(assessor=asked)
     if topic := text_of(query, "topic"):
         marks = marks.filter(document__assignment__topic__number=topic)
-    first, last = (_read_key(query.get(name, "")) for name in ("first", "last"))
+    first, last = (read_whole_number(query.get(name, "")) for name in ("first", "last"))
     if first is not None and last is not None:
         marks = marks.filter(pk__range=(first, last), kind=Mark.Kind.GRADE)
-    if query.get("below", "").isdigit():
-        marks = marks.filter(seconds__lt=min(int(query["below"]), LARGEST))
+    below = read_whole_number(query.get("below", ""))
+    if below is not None:
+        marks = marks.filter(seconds__lt=below)
     if other is not None:
         same = Mark.objects.standing().filter(
             assessor=other,
@@ -195,10 +195,6 @@ def _is_among(documents: Iterable[tuple[int, str]]) -> Q:
     for topic, own in docnos.items():
         found |= Q(document__assignment__topic=topic, document__docno__in=own)
     return found
-
-
-def _read_key(text: str) -> int | None:
-    return min(int(text), LARGEST) if text.isascii() and text.isdigit() else None
 
 
 def _describe_marks(

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
 
-from leaderboard.archives import task_export, track_export
-from leaderboard.archives.board_copies import copy_board, is_released
+from leaderboard.archives import benchmark_export, track_export
+from leaderboard.archives.board_copies import is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
+from leaderboard.archives.stored_copies import ask_for_copy
 from leaderboard.archives.zip_files import Member, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
-from leaderboard.models import Team, Track
+from leaderboard.models import Job, PagesCopy, Team, Track
+from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
 from leaderboard.pages.views.lookups import organised_sight_or_403
-from leaderboard.pages.views.task_setup import organised_task_or_403
 
 
 @login_required
@@ -67,26 +69,45 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_GET
-def board_copy(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the pages of a released track as files that need no server."""
-    track = organised_sight_or_403(request, slug).track
-    if not is_released(track):
-        raise Http404("not everybody sees the scores yet")
-    site = f"{request.scheme}://{request.get_host()}"
-    return zip_file(f"{slug}-pages.zip", copy_board(track, site))
+@require_http_methods(["GET", "POST"])
+def pages_copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how far the copy of the public pages is; a POST asks for a new one."""
+    sight = organised_sight_or_403(request, slug)
+    if request.method == "POST":
+        ask_for_copy(sight.track, f"{request.scheme}://{request.get_host()}")
+        return redirect("pages_copy", slug=slug)
+    copy = PagesCopy.objects.filter(track=sight.track).first()
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "is_released": is_released(sight.track),
+        "copy": copy,
+        "job": Job.objects.of("copy_pages", copy).last() if copy else None,
+    }
+    return render(request, "pages_copy.html", context)
 
 
 @login_required
 @require_GET
-def task_archive(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return a task for `import_task` to who organises all its tracks, with `?documents=1` too."""
-    task = organised_task_or_403(request, slug).task
+def pages_copy_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the pages of a released track as files that need no server."""
+    track = organised_sight_or_403(request, slug).track
+    copy = get_object_or_404(PagesCopy.objects.exclude(file=""), track=track)
+    return FileResponse(copy.file.open(), as_attachment=True, filename=f"{slug}-pages.zip")
+
+
+@login_required
+@require_GET
+def benchmark_archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return a benchmark for `import_benchmark`; only for who organises all its tracks."""
+    benchmark = organised_benchmark_or_403(request, slug).benchmark
     organised = Track.objects.organised_by(request.user).values("pk")
-    if task.tracks().exclude(pk__in=organised).exists():
+    if benchmark.tracks().exclude(pk__in=organised).exists():
         raise PermissionDenied
     with_documents = request.GET.get("documents") == "1"
-    return zip_file(f"{slug}.zip", task_export.build_task_members(task, with_documents))
+    return zip_file(
+        f"{slug}.zip", benchmark_export.build_benchmark_members(benchmark, with_documents)
+    )
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:

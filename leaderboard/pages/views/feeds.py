@@ -84,7 +84,7 @@ def _run_entry(board: Board, standing: Standing) -> FeedEntry:
 
 
 def _announcement_entry(track: Track, announcement: Announcement) -> FeedEntry:
-    address = f"{reverse('about', args=[track.slug])}#announcement-{announcement.pk}"
+    address = f"{reverse('overview', args=[track.slug])}#announcement-{announcement.pk}"
     return FeedEntry(
         announcement.created_at,
         "Announcement",

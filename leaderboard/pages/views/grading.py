@@ -19,7 +19,7 @@ NAMED = 10
 
 
 @dataclass(frozen=True)
-class Choice:
+class GradeChoice:
     value: int | str
     words: str
     is_chosen: bool
@@ -33,7 +33,7 @@ class GradeRow:
     bar: SafeString
     topics: int
     becomes: int
-    choices: list[Choice]
+    choices: list[GradeChoice]
     meaning: str
     is_stray: bool
     is_relevant: bool
@@ -52,7 +52,7 @@ class GradeRow:
 
 
 @dataclass(frozen=True)
-class Preset:
+class GradePreset:
     """A common mapping of grades, offered as a button."""
 
     name: str
@@ -113,21 +113,21 @@ class Grading:
                 becomes >= self.relevant_from,
             )
 
-    def _choices(self, grade: int, becomes: int) -> Iterator[Choice]:
-        yield Choice(-1, "not drawn" if self.has_strata else "not judged", becomes < 0)
+    def _choices(self, grade: int, becomes: int) -> Iterator[GradeChoice]:
+        yield GradeChoice(-1, "not drawn" if self.has_strata else "not judged", becomes < 0)
         if self.has_strata and grade < 0:
             return
-        yield Choice(0, "judged, not relevant (0)", becomes == 0)
+        yield GradeChoice(0, "judged, not relevant (0)", becomes == 0)
         for choice in range(1, self._highest_choice + 1):
-            yield Choice(choice, f"grade {choice}", becomes == choice)
+            yield GradeChoice(choice, f"grade {choice}", becomes == choice)
 
     @cached_property
     def _highest_choice(self) -> int:
         return max(LEAST_CHOICES, self.top, *self.counts)
 
-    def thresholds(self) -> Iterator[Choice]:
+    def thresholds(self) -> Iterator[GradeChoice]:
         for grade in range(1, max(self._highest_choice, self.relevant_from) + 1):
-            yield Choice(grade, f"grade {grade}", grade == self.relevant_from)
+            yield GradeChoice(grade, f"grade {grade}", grade == self.relevant_from)
 
     def _meaning(self, becomes: int) -> str:
         if becomes < 0 and self.has_strata:
@@ -140,40 +140,42 @@ class Grading:
             return "counts for nDCG, not for AP, P and R"
         return "relevant, the highest grade" if becomes == self.top > 1 else "relevant"
 
-    def presets(self) -> Iterator[Preset]:
+    def presets(self) -> Iterator[GradePreset]:
         """Yield the presets that fit this file, the unchanged grades first."""
-        yield Preset("file", "As in the file", self._map(lambda grade: grade))
+        yield GradePreset("file", "As in the file", self._map(lambda grade: grade))
         highest = max(self.counts, default=0)
         positive = [grade for grade in self.counts if grade > 0]
         if len(positive) > 1:
             reversed_grades = self._map(lambda grade: highest + 1 - grade if grade > 0 else 0)
-            yield Preset("reversed", "1 is the best", reversed_grades)
+            yield GradePreset("reversed", "1 is the best", reversed_grades)
             own = self._map(lambda grade: grade)
-            yield Preset("from-2", "Relevant from 2", own, relevant_from=2)
+            yield GradePreset("from-2", "Relevant from 2", own, relevant_from=2)
             binary = self._map(lambda grade: min(grade, 1))
-            yield Preset("binary", "Relevant or not", binary)
+            yield GradePreset("binary", "Relevant or not", binary)
         if min(self.counts, default=0) < 0 and not self.has_strata:
-            yield Preset("no-holes", "Negative is not relevant", self._map(lambda g: max(g, 0)))
+            yield GradePreset(
+                "no-unjudged", "Negative is not relevant", self._map(lambda g: max(g, 0))
+            )
         if self.earlier is not None and self.earlier.grade_map:
             as_before = self._map(lambda grade: self.earlier.grade_map.get(str(grade), grade))
             words = f"As in {self.earlier.version}"
-            yield Preset("earlier", words, as_before, self.earlier.relevant_from)
+            yield GradePreset("earlier", words, as_before, self.earlier.relevant_from)
 
     def _map(self, becomes: Any) -> dict[str, int]:
         return {str(grade): becomes(grade) for grade in self.counts}
 
-    def is_chosen(self, preset: Preset) -> bool:
+    def is_chosen(self, preset: GradePreset) -> bool:
         chosen = self._map(self.becomes)
         return (preset.grade_map, preset.relevant_from) == (chosen, self.relevant_from)
 
-    def buttons(self) -> list[Choice]:
+    def buttons(self) -> list[GradeChoice]:
         """Return a button for each preset, without those that have the same effect."""
-        once: dict[Any, Preset] = {}
+        once: dict[Any, GradePreset] = {}
         for preset in self.presets():
             once.setdefault((tuple(preset.grade_map.items()), preset.relevant_from), preset)
-        return [Choice(each.name, each.words, self.is_chosen(each)) for each in once.values()]
+        return [GradeChoice(each.name, each.words, self.is_chosen(each)) for each in once.values()]
 
-    def preset(self, name: str) -> Preset | None:
+    def preset(self, name: str) -> GradePreset | None:
         return next((each for each in self.presets() if each.name == name), None)
 
     @property

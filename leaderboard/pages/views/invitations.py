@@ -1,29 +1,62 @@
-"""The link by which organisers invite teams to a track or a task."""
+"""Invitations: their links, and what people without an account read behind them."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.models import Task, TaskTrack, Track
+from leaderboard.actions.people import has_invitation
+from leaderboard.models import Benchmark, BenchmarkTrack, Membership, Team, Track
 
 
 def invitation_link(request: HttpRequest, track: Track) -> str:
-    """Return the link to share: the task page where anyone can join, else one with a secret."""
-    place = TaskTrack.objects.filter(track=track).select_related("task").first()
+    """Return the link to share: the overview where anyone can join, else one with a secret."""
+    place = BenchmarkTrack.objects.filter(track=track).select_related("benchmark").first()
     if place is not None:
-        return task_invitation_link(request, place.task)
+        return benchmark_invitation_link(request, place.benchmark)
     if track.joining == Track.Joining.EVERYONE:
-        return request.build_absolute_uri(reverse("task", args=[track.slug]))
+        return request.build_absolute_uri(reverse("overview", args=[track.slug]))
     query = urlencode({"invitation": track.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
-def task_invitation_link(request: HttpRequest, task: Task) -> str:
+def benchmark_invitation_link(request: HttpRequest, benchmark: Benchmark) -> str:
     """Return the link to share: the home page where anyone can join, else one with a secret."""
-    if task.joining == Track.Joining.EVERYONE:
-        return request.build_absolute_uri(reverse("task_home", args=[task.slug]))
-    query = urlencode({"invitation": task.invitation})
-    return request.build_absolute_uri(f"{reverse('task_join', args=[task.slug])}?{query}")
+    if benchmark.joining == Track.Joining.EVERYONE:
+        return request.build_absolute_uri(reverse("benchmark_home", args=[benchmark.slug]))
+    query = urlencode({"invitation": benchmark.invitation})
+    return request.build_absolute_uri(f"{reverse('benchmark_join', args=[benchmark.slug])}?{query}")
+
+
+def invite_stranger(
+    request: HttpRequest, place: Track | Benchmark | None, inviting: Team | None
+) -> HttpResponse:
+    """Say who invites to what before an account is made; others learn nothing of what is hidden."""
+    is_invited = place is not None and has_invitation(place, request.GET.get("invitation", ""))
+    is_known = inviting is not None or is_invited or _is_public(request, place)
+    if place is None or not is_known or request.method == "POST":
+        return redirect_to_login(request.get_full_path())
+    leaders = Membership.objects.filter(team=inviting, role=Membership.Role.LEADER)
+    context = {
+        "place": place,
+        "track": place,
+        "kind": "track" if isinstance(place, Track) else "benchmark",
+        "home": reverse(
+            "overview" if isinstance(place, Track) else "benchmark_home", args=[place.slug]
+        ),
+        "inviting": inviting,
+        "hosts": [leader.user for leader in leaders] if inviting else place.organisers(),
+        "is_invited": is_invited or inviting is not None,
+        "had_code": "invitation" in request.GET or "team" in request.GET,
+    }
+    return render(request, "invitation_to_join.html", context)
+
+
+def _is_public(request: HttpRequest, place: Track | Benchmark | None) -> bool:
+    if place is None:
+        return False
+    return type(place).objects.visible_to(request.user).filter(pk=place.pk).exists()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -18,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from leaderboard.actions.assessments import add_assessor, finish_topic
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.marking import Answer, MarkError, record_mark
+from leaderboard.assessments.marking import MarkError, SentMark, record_mark
 from leaderboard.assessments.own_progress import own_progress
 from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
 from leaderboard.assessments.practice import Practised, list_practice
@@ -31,7 +32,9 @@ from leaderboard.assessments.queues import (
 )
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import text_of
 from leaderboard.pages.views.tables import csv_file
 
@@ -48,11 +51,23 @@ class Line:
     assignment: Assignment
     progress: TopicProgress
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it can be judged any more."""
+        is_closed = self.assignment.assessor.assessment.state == Assessment.State.CLOSED
+        return is_closed or self.assignment.finished_at is not None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the assessor stopped in the middle of it and can go on."""
+        is_open = self.assignment.assessor.assessment.state == Assessment.State.OPEN
+        return is_open and self.progress.done > 0 and bool(self.progress.left)
+
 
 @login_required
 @require_GET
 def my_judging(request: HttpRequest) -> HttpResponse:
-    """List what the user has to judge."""
+    """Show the topic where the user stopped, what comes next, and what is finished."""
     assignments = (
         Assignment.objects.of_user(request.user)
         .select_related("topic", "assessor__assessment__track__collection")
@@ -61,7 +76,21 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     progress = measure_all_progress(assignments)
     lines = [Line(assignment, progress[assignment.pk]) for assignment in assignments]
     waiting = Assessment.objects.judged_by(request.user).filter(state=Assessment.State.DRAFT)
-    return render(request, "judging.html", {"lines": lines, "waiting": waiting})
+    to_do = [line for line in lines if not line.is_over]
+    current = next((line for line in to_do if line.is_begun), None)
+    dates = [line.assignment.assessor.assessment.due_on for line in to_do]
+    following = [line for line in to_do if line is not current]
+    context = {
+        "lines": lines,
+        "done": sum(line.progress.done for line in lines),
+        "documents": sum(line.progress.all for line in lines),
+        "due_on": min(filter(None, dates), default=None),
+        "current": current,
+        "next": shorten(request, "next", "topic", following),
+        "finished": [line for line in lines if line.is_over],
+        "waiting": waiting,
+    }
+    return render(request, "judging.html", context)
 
 
 @login_required
@@ -71,13 +100,16 @@ def judging_progress(request: HttpRequest) -> HttpResponse:
     return csv_file("judging", *own_progress(request.user))
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def join_judging(request: HttpRequest, code: str) -> HttpResponse:
-    """Become an assessor by an invitation."""
-    assessment = get_object_or_404(
-        Assessment.objects.unfinished().select_related("track"), invitation=code
-    )
+    """Become an assessor by an invitation; without an account, read what it is for."""
+    assessment = get_object_or_404(Assessment.objects.select_related("track"), invitation=code)
+    is_over = assessment.state == Assessment.State.CLOSED
+    if is_over or (request.method == "GET" and not request.user.is_authenticated):
+        context = {"assessment": assessment, "track": assessment.track, "is_over": is_over}
+        return render(request, "invitation_to_judge.html", context, status=410 if is_over else 200)
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
     if request.method == "POST":
         try:
             add_assessor(assessment, request.user)
@@ -163,8 +195,7 @@ def _requested_document(
 ) -> AssignedDocument | None:
     asked = request.GET.get("document", "")
     if asked:
-        is_key = asked.isdecimal() and len(asked) < 19
-        return get_object_or_404(assignment.documents, pk=asked if is_key else None)
+        return get_object_or_404(assignment.documents, pk=read_whole_number(asked))
     if not assignment.accepts_marks:
         return None
     return next(iter(lease_documents(assignment, tab, most=1).documents), None)
@@ -200,7 +231,7 @@ class Batch:
     """Marks that a browser sends together, and the documents that it has already."""
 
     tab: Annotated[str, Field(min_length=1, max_length=32, pattern="^[0-9a-z]+$")]
-    marks: Annotated[list[Answer], Field(max_length=MOST_SENT)]
+    marks: Annotated[list[SentMark], Field(max_length=MOST_SENT)]
     have: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Field(max_length=MOST_SENT)]
 
 
@@ -222,15 +253,14 @@ def marks(request: HttpRequest, assignment_id: int) -> HttpResponse:
     return redirect(f"{reverse('judge', args=[assignment.pk])}?tab={tab}")
 
 
-def _read_form(request: HttpRequest) -> Answer:
+def _read_form(request: HttpRequest) -> SentMark:
     sent = request.POST
-    grade, document = sent.get("grade", ""), sent.get("document", "")
     reason = sent.get("reason", "")
     kind = sent.get("kind", "") or ("cannot" if reason else "grade")
-    return Answer(
-        document=int(document) if document.isdecimal() and len(document) < 19 else 0,
+    return SentMark(
+        document=read_whole_number(sent.get("document", "")) or 0,
         kind=kind,
-        grade=int(grade) if kind == "grade" and grade.isdecimal() and len(grade) < 3 else None,
+        grade=read_whole_number(sent.get("grade", "")) if kind == "grade" else None,
         reason=reason if kind == "cannot" else "",
         rationale=sent.get("rationale", "").strip()[:2000],
         key=sent.get("key", "")[:40],
@@ -244,7 +274,7 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
         sent = BATCH.validate_json(request.body)
     except ValidationError:
         return JsonResponse({"code": "E_FIELD", "message": "The marks cannot be read."}, status=422)
-    results = [_take(assignment, answer) for answer in sent.marks]
+    results = [_take(assignment, mark) for mark in sent.marks]
     draw_documents(assignment)
     accepts = assignment.accepts_marks
     handed = lease_documents(assignment, sent.tab, sent.have) if accepts else Handed([], True)
@@ -260,12 +290,12 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
     )
 
 
-def _take(assignment: Assignment, answer: Answer) -> dict[str, Any]:
+def _take(assignment: Assignment, mark: SentMark) -> dict[str, Any]:
     try:
-        record_mark(assignment, answer)
+        record_mark(assignment, mark)
     except MarkError as reason:
-        return {"key": answer.key, "code": reason.code, "message": str(reason)}
-    return {"key": answer.key, "code": ""}
+        return {"key": mark.key, "code": reason.code, "message": str(reason)}
+    return {"key": mark.key, "code": ""}
 
 
 def _render_documents(

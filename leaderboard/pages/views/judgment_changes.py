@@ -18,7 +18,7 @@ class TransitionRow:
 
 
 @dataclass(frozen=True)
-class ChangedTopic:
+class TopicOfChanges:
     number: str
     added: str
     changed: str
@@ -32,7 +32,7 @@ class JudgmentChanges:
     words: str
     columns: list[int | None]
     transitions: list[TransitionRow]
-    topics: list[ChangedTopic]
+    topics: list[TopicOfChanges]
     num_topics: int
 
     @property
@@ -57,7 +57,7 @@ def describe_judgment_changes(found: ChangesFound | None) -> JudgmentChanges | N
         columns=columns,
         transitions=rows,
         topics=[
-            ChangedTopic(
+            TopicOfChanges(
                 topic.number,
                 *(count_or_blank(n) for n in (topic.added, topic.changed, topic.removed)),
             )

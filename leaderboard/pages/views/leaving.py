@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.actions import accounts, tracks
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.pages.forms.leaving import TypedNameForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
@@ -27,15 +28,18 @@ def account_data(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
     form = TypedNameForm(request.POST or None, name=request.user.username)
-    duties = accounts.list_duties(request.user)
-    if not duties and form.is_valid():
-        accounts.delete_account(request.user)
-        logout(request)
-        messages.success(request, "Account deleted.")
-        return redirect("home")
+    if form.is_valid():
+        try:
+            accounts.delete_account(request.user)
+        except ActionError as reason:
+            form.add_error("name", str(reason))
+        else:
+            logout(request)
+            messages.success(request, "Account deleted.")
+            return redirect("home")
     context = {
         "form": form,
-        "duties": duties,
+        "duties": accounts.list_duties(request.user),
         "num_runs": accounts.count_runs(request.user),
         "num_marks": accounts.count_marks(request.user),
     }

@@ -19,8 +19,9 @@ from leaderboard.boards.disclosure import (
     sight_of,
     track_or_404,
 )
-from leaderboard.boards.standings import Board, Choice, find_board_with
+from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
@@ -89,10 +90,10 @@ def managed_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     return seen
 
 
-def requested_choice(request: HttpRequest) -> Choice:
+def requested_choice(request: HttpRequest) -> BoardChoice:
     """Read the reader's choice for a board from the query parameters."""
     asked = request.GET
-    return Choice(
+    return BoardChoice(
         measure=asked.get("measure", ""),
         baseline=asked.get("baseline", ""),
         family=asked.get("family", ""),
@@ -139,5 +140,5 @@ def text_of(values: QueryDict, name: str) -> str:
 
 
 def page_number(request: HttpRequest) -> int:
-    asked = request.GET.get("page", "1")
-    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+    asked = read_whole_number(request.GET.get("page", "1"))
+    return asked if asked is not None and asked < 10**6 else 1

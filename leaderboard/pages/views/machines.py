@@ -1,4 +1,4 @@
-"""Judgments by machines: files to prompt with, the import of answers, cards and filled holes."""
+"""Judgments by machines: files to prompt with, import of answers, cards, filled judgments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from leaderboard.collections.prompting import (
 from leaderboard.models import Assessment, Collection, JudgmentSet, MachineCard, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.forms.machines import FillHolesForm, MachineAnswersForm
+from leaderboard.pages.forms.machines import FillUnjudgedForm, MachineAnswersForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import (
     organised_assessment_or_404,
@@ -83,25 +83,25 @@ def machine_card(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def fill_holes(request: HttpRequest, slug: str) -> HttpResponse:
+def fill_unjudged(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what a machine's grades would add to people's; a POST makes the third version."""
     found = organised_collection_or_404(request, slug)
     if Assessment.objects.judged_by(request.user).filter(track__collection=found).exists():
         raise PermissionDenied
     sent = request.POST if request.method == "POST" else request.GET
-    form = FillHolesForm(sent if "people" in sent else None, collection=found)
+    form = FillUnjudgedForm(sent if "people" in sent else None, collection=found)
     context: dict[str, object] = {"collection": found, "form": form}
     if form.is_valid():
         people, machine = form.cleaned_data["people"], form.cleaned_data["machine"]
         if request.method == "POST":
             with rejections_on(form):
                 version = form.cleaned_data["version"] or next_version_name(found)
-                made = machine_judgments.fill_holes(people, machine, request.user, version)
+                made = machine_judgments.fill_unjudged(people, machine, request.user, version)
                 messages.success(request, f"Judgments {made} are being imported.")
                 return redirect("collection", slug=slug)
         context |= _filling_context(found, people, machine)
     status = 422 if form.is_bound and form.errors else 200
-    return render(request, "fill_holes.html", context, status=status)
+    return render(request, "fill_unjudged.html", context, status=status)
 
 
 def _filling_context(

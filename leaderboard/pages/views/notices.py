@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import tracks
@@ -21,12 +20,15 @@ LATEST = 100
 @login_required
 @require_http_methods(["GET", "POST"])
 def notices(request: HttpRequest) -> HttpResponse:
-    """Show the latest notices; a POST marks all as read."""
+    """Show the latest notices: whoever sees them has read them. A POST marks all as read."""
+    unread = Notice.objects.unread_by(request.user)
     if request.method == "POST":
-        Notice.objects.unread_by(request.user).update(read_at=timezone.now())
+        unread.mark_read()
         return redirect("notices")
-    found = request.user.notices.select_related("track")[:LATEST]
-    return render(request, "notices.html", {"notices": found})
+    found = list(request.user.notices.select_related("track")[:LATEST])
+    response = render(request, "notices.html", {"notices": found})
+    unread.filter(pk__in=[notice.pk for notice in found]).mark_read()
+    return response
 
 
 @login_required

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
-from leaderboard.analysis import Pair, compare_runs
+from leaderboard.analysis import RunPair, compare_runs
 from leaderboard.analysis.origins import standing_or_404
 from leaderboard.analysis.pairs import PairLine, compute_overlaps, find_run_ahead
 from leaderboard.analysis.rankings import UnseenDocument
@@ -83,7 +83,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "compare.html", context)
 
 
-def _requested_pair_or_404(request: HttpRequest, board: Board) -> Pair | None:
+def _requested_pair_or_404(request: HttpRequest, board: Board) -> RunPair | None:
     """Return the requested pair; None if both are the same run or the board has only one."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
@@ -102,7 +102,7 @@ def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
     raise Http404("no second run")
 
 
-def _requested_topic_or_404(request: HttpRequest, pair: Pair) -> PairLine | None:
+def _requested_topic_or_404(request: HttpRequest, pair: RunPair) -> PairLine | None:
     """Return the requested topic, by default the one with the largest difference."""
     number = request.GET.get("number")
     if number is None:
@@ -132,7 +132,7 @@ class PairRow:
 
 
 def _pair_context(
-    request: HttpRequest, board: Board, pair: Pair, line: PairLine | None
+    request: HttpRequest, board: Board, pair: RunPair, line: PairLine | None
 ) -> dict[str, object]:
     order = _requested_order(request)
     current = line.topic.number if line else ""
@@ -162,7 +162,7 @@ def _pair_context(
 class PairCharts:
     """The charts of a pair, with its topics in the reader's order."""
 
-    pair: Pair
+    pair: RunPair
     lines: Sequence[PairLine]
     current: str
     # The query parameters that links keep.
@@ -188,7 +188,7 @@ class PairCharts:
             Bar(each.topic.number, each.difference, each.topic.title, self.rankings_of(each))
             for each in self.lines
         ]
-        above, below = str(self.pair.b), str(self.pair.a)
+        above, below = map(charts.cut_name, (str(self.pair.b), str(self.pair.a)))
         if parse_measure(self.pair.measure).direction < 0:
             above, below = below, above
         title = f"{self.title}, by topic"
@@ -231,7 +231,7 @@ class PairCharts:
 
 
 def _topic_context(
-    request: HttpRequest, sight: Sight, pair: Pair, line: PairLine
+    request: HttpRequest, sight: Sight, pair: RunPair, line: PairLine
 ) -> dict[str, object]:
     """Return both rankings of a topic and the previous and next topic."""
     asked = request.GET.get("depth", "")

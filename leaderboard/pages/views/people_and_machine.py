@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.people_and_machine import (
     PeopleAndMachine,
-    SideBySide,
+    PeopleBesideMachine,
     find_people_and_machine,
     find_versions_by_machine,
     find_versions_by_people,
@@ -72,7 +72,7 @@ def _answer_with_table(request: HttpRequest, name: str, found: PeopleAndMachine)
     return csv_file(f"{name}-{asked}", *table)
 
 
-def _describe(request: HttpRequest, boards: SideBySide) -> dict[str, object]:
+def _describe(request: HttpRequest, boards: PeopleBesideMachine) -> dict[str, object]:
     """Return what the page prints of both boards."""
     return {
         "boards": boards,
@@ -84,7 +84,7 @@ def _describe(request: HttpRequest, boards: SideBySide) -> dict[str, object]:
     }
 
 
-def draw_slopes(boards: SideBySide) -> SafeString:
+def draw_slopes(boards: PeopleBesideMachine) -> SafeString:
     """Draw a line for each run from its row by people to its row by the machine."""
     slopes = [
         charts.Slope(str(each.run), each.place, each.machine_place, each.side)

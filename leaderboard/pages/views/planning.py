@@ -16,9 +16,9 @@ from leaderboard.analysis.order_trials import TriedOrder, find_order_trials
 from leaderboard.analysis.planning import (
     CostTable,
     DepthLine,
+    DesignLine,
     DetectableCurves,
     PlanRequest,
-    TopicLine,
     compute_detectable,
     find_detectable,
     find_source_board,
@@ -98,7 +98,7 @@ class Plan:
         return find_variances(self.source) if self.source is not None else None
 
     @cached_property
-    def topics(self) -> list[TopicLine]:
+    def topics(self) -> list[DesignLine]:
         if self.asked is None or self.variances is None:
             return []
         return plan_topics(self.asked, self.variances)
@@ -187,4 +187,4 @@ def _plan_csv(slug: str, table: str, planned: Plan) -> HttpResponse:
             [line.pool.depth, *(cost.hours for cost in line.costs)] for line in planned.costs.lines
         ]
         return csv_file(f"{slug}-costs", head, rows)
-    return csv_file(f"{slug}-plan", TopicLine.COLUMNS, [line.cells for line in planned.topics])
+    return csv_file(f"{slug}-plan", DesignLine.COLUMNS, [line.cells for line in planned.topics])

@@ -26,10 +26,11 @@ from leaderboard.analysis.runs import (
     build_run_breakdown,
 )
 from leaderboard.boards import receipts
+from leaderboard.boards.deferred_tests import Awaited, request_missing_tests
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
-from leaderboard.boards.standings import Board, Choice, find_visible_board_with
-from leaderboard.boards.versions import find_seen_track_of_run
+from leaderboard.boards.page_keys import find_seen_track_of_run
+from leaderboard.boards.standings import Board, BoardChoice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
 from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run
@@ -47,6 +48,11 @@ FIRST_MEASURES = 5
 FIRST_FAILURES = 3
 # The tables that need the precision of every run of the board.
 PRECISION_TABLES = ("recall", "depth")
+# The fields of a run that its check fills.
+FOUND_BY_THE_CHECK = (
+    *("state", "checked_at", "scored_at", "ranking_file", "format", "metadata", "description"),
+    *("num_lines", "num_answered", "num_retrieved", "problems", "problem_totals"),
+)
 
 
 @require_GET
@@ -63,8 +69,9 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         shown = {**_facts_context(seen), **_overview_context(request, seen, found)}
     context = {**_head_context(seen, found), **shown}
     page = render(request, "run.html", context, status=410 if seen.run.removal else 200)
-    # It shows how the check proceeds.
-    return page if found is not None else leave_unkept(page)
+    # It shows how the check proceeds, or that tests will be tried again.
+    retries = context.get("tests_follow") == Awaited.RETRY
+    return leave_unkept(page) if found is None or retries else page
 
 
 @require_GET
@@ -201,6 +208,7 @@ def _overview_context(
     return {
         "measures": found.measures if shows_all else found.first_measures(FIRST_MEASURES),
         "unit_axis": UNIT_AXIS,
+        "tests_follow": request_missing_tests(board),
         "bars": _draw_bars(found) if found.differs else "",
         "previous": previous,
         "since": wording.pair_verdict(previous) if previous is not None else None,
@@ -226,7 +234,7 @@ def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
 
 def _means_context(seen: VisibleRun) -> dict[str, Any]:
     """Return the place of the run on a board of rounded means, without details."""
-    board = _find_board(seen, Choice()) if not seen.sight.can_see_scores else None
+    board = _find_board(seen, BoardChoice()) if not seen.sight.can_see_scores else None
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
@@ -258,7 +266,7 @@ def _draw_precision(precision: Precision, run: Run) -> SafeString:
     return recall_curves(drawn, f"Precision of {run.tag} at eleven recall levels")
 
 
-def _find_board(seen: VisibleRun, choice: Choice) -> Board | None:
+def _find_board(seen: VisibleRun, choice: BoardChoice) -> Board | None:
     """Find the board; if the track's rule excludes a visible run, the board of every run.
 
     A run that is scored while its page renders is not excluded by a rule.
@@ -280,8 +288,9 @@ def _find_breakdown(request: HttpRequest, seen: VisibleRun) -> RunBreakdown | No
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
-        # The run was scored after this request loaded it.  We reload only these fields, because
-        # its names may be pseudonyms.
-        seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
+        # The run was scored after this request loaded it.
+        found = seen.sight.with_shown_name(Run.objects.get(pk=seen.run.pk))
+        for name in FOUND_BY_THE_CHECK:
+            setattr(seen.run, name, getattr(found, name))
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
     return build_run_breakdown(board, seen.run, order, against)

@@ -21,7 +21,7 @@ from leaderboard.analysis.reusability import (
 )
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display import charts
-from leaderboard.display.charts import Column
+from leaderboard.display.charts import AxisColumn
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import board_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
@@ -71,7 +71,7 @@ class LeftOutCharts:
     found: LeftOutTeams
 
     @cached_property
-    def column(self) -> Column:
+    def column(self) -> AxisColumn:
         return charts.rank_column(self.found.num_runs)
 
     @property

@@ -5,17 +5,15 @@ The preview of a check becomes the lines of a page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models.fields.files import FieldFile
 
-from evaluation.reading.recognition import JUDGMENT_FORMATS
 from leaderboard.boards.receipts import ProblemGroup, group_problems
-from leaderboard.collections.answers import FORMATS_OF
+from leaderboard.collections.choices import FORMATS_OF
 from leaderboard.collections.preview import (
-    FORMATS,
     GRADES,
     RENUMBER,
     DocumentsPreview,
@@ -25,36 +23,19 @@ from leaderboard.collections.preview import (
     read_judgments_preview,
     read_preview,
 )
+from leaderboard.collections.questions import (
+    FormatQuestion,
+    describe_format,
+    describe_format_questions,
+    find_question,
+)
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.views.grading import Choice, Grading
+from leaderboard.pages.views.grading import GradeChoice, Grading
 from leaderboard.pages.views.judgment_changes import JudgmentChanges, describe_judgment_changes
 
 IN_PROGRESS = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
-NAMES = {
-    "trec": "SGML of TREC",
-    "ntcir": "SGML of NTCIR",
-    "xml": "XML",
-    "smart": "SMART, .I and .W",
-    "tsv": "tab-separated columns",
-    "colon": "number:text",
-    "jsonl": "JSON lines",
-    "json": "JSON in one piece",
-    "docnos": "docnos alone",
-}
-
-
-def describe_format(part: str, format: str) -> str:
-    """Return a format in words; judgments can also name their columns in order.
-
-    >>> describe_format("judgments", "docno topic grade")
-    'columns in the order docno, topic, grade'
-    """
-    if part != "judgments":
-        return NAMES[format]
-    known = JUDGMENT_FORMATS.get(format)
-    return known or f"columns in the order {', '.join(format.split())}"
 
 
 @dataclass(frozen=True)
@@ -90,30 +71,11 @@ class ReviewedFile:
     def format_name(self) -> str:
         return describe_format(self.part, self.format)
 
-    def formats(self) -> Iterator[Choice]:
+    def formats(self) -> Iterator[GradeChoice]:
         """Yield the formats that the organiser can choose instead."""
         known = FORMATS_OF[self.part]
         for format in known if self.format in known else (*known, self.format):
-            yield Choice(format, describe_format(self.part, format), format == self.format)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One way to read a file, with the evidence and the first records."""
-
-    format: str
-    words: str
-    because: str
-    refused: str
-    first: list[str]
-
-
-@dataclass(frozen=True)
-class FormatQuestion:
-    """A question: which of several readings of a file is right?"""
-
-    of: str
-    readings: list[Reading]
+            yield GradeChoice(format, describe_format(self.part, format), format == self.format)
 
 
 @dataclass(frozen=True)
@@ -166,7 +128,7 @@ def review_of(collection: Collection) -> Review:
         # The question replaces the problem that it asks about.
         groups=[group for group in groups if not (question and group.code == "E_UNKNOWN_TOPIC")],
         grading=grading,
-        format_questions=_format_questions(collection.questions),
+        format_questions=describe_format_questions(collection.questions),
         grade_question=find_question(collection.questions, GRADES).get("because", ""),
         topics=found.topics,
         documents=found.documents,
@@ -174,54 +136,6 @@ def review_of(collection: Collection) -> Review:
         question=question or None,
         renumbered=_renumbered(found.topics) if question and found.topics else [],
     )
-
-
-def find_question(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next((each for each in questions if each["name"] == name), {})
-
-
-def _format_questions(questions: Iterable[dict[str, Any]]) -> list[FormatQuestion]:
-    return [
-        FormatQuestion(each["of"], [_reading(each["of"], one) for one in each["candidates"]])
-        for each in questions
-        if each["name"] == FORMATS
-    ]
-
-
-REFUSED_NAMES = {"run": "A run"}
-
-
-def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
-    format = candidate["format"]
-    return Reading(
-        format,
-        REFUSED_NAMES.get(format) or _capitalise(describe_format(part, format)),
-        candidate["because"],
-        candidate["refused"],
-        [_describe_record(record) for record in candidate["first"]],
-    )
-
-
-def _capitalise(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _describe_record(record: Mapping[str, Any]) -> str:
-    """Describe a record: "topic 7, document d1, grade 2" or "7 boundary layers"."""
-    if "docno" in record:
-        return f"topic {record['topic']}, document {record['docno']}, {_describe_grade(record)}"
-    return f"{record['number']} {record['title']}"
-
-
-def _describe_grade(record: Mapping[str, Any]) -> str:
-    """Describe a grade: "grade 2", "stratum 1, not drawn" or "subtopic 3 grade 1"."""
-    if "stratum" in record:
-        grade = "not drawn" if record["grade"] < 0 else f"grade {record['grade']}"
-        return f"stratum {record['stratum']}, {grade}"
-    if "subtopics" in record:
-        graded = record["subtopics"].items()
-        return ", ".join(f"subtopic {name} grade {grade}" for name, grade in graded)
-    return f"grade {record['grade']}"
 
 
 def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
@@ -235,7 +149,7 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
         files=[_judgments_file(judgment_set, grading, matched_later=False)] if grading else [],
         groups=group_problems(judgment_set.problems, judgment_set.problem_totals),
         grading=grading,
-        format_questions=_format_questions(judgment_set.questions),
+        format_questions=describe_format_questions(judgment_set.questions),
         grade_question=find_question(judgment_set.questions, GRADES).get("because", ""),
         difference=describe_judgment_changes(found.changes) if found is not None else None,
         judgments=found,

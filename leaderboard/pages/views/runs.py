@@ -22,9 +22,8 @@ from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
 )
+from leaderboard.runs.quotas import find_quota, find_used_up
 
-# Decimals of a mean, where all may be shown.
-DIGITS = 4
 # Runs per page of the list of all tracks.
 SENT = 100
 
@@ -40,9 +39,11 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "runs": listed,
         "follows": not all(receipt.done for receipt in listed),
-        "digits": DIGITS if sight.decimals is None else sight.decimals,
+        "digits": sight.shown_decimals,
         "has_pack": sight.can_see_scores and sight.own_runs().on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
+        "quota": find_quota(sight.track, sight.team),
+        "used_up": None if sight.is_organiser else find_used_up(sight.track, sight.team),
     }
     return render(request, "my_runs.html", context)
 

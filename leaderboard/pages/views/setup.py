@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import tracks
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.checklist import build_checklist
+from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
@@ -23,6 +24,7 @@ def setup(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "checklist": build_checklist(sight),
+        "conflicts": find_conflicts(sight.track, request.user),
         "organisers": sight.track.organisers(),
         "invitation": invitation_link(request, sight.track),
     }
@@ -43,11 +45,11 @@ def make_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def open_task(request: HttpRequest, slug: str) -> HttpResponse:
+def open_track(request: HttpRequest, slug: str) -> HttpResponse:
     """Open a draft once its first steps are done."""
     sight = organised_sight_or_403(request, slug)
     if not build_checklist(sight).can_open:
-        messages.error(request, "Describe the task, add the data and set the dates first.")
+        messages.error(request, "Describe the track, add the data and set the dates first.")
         return redirect("setup", slug=slug)
     try:
         tracks.open_draft(sight.track, request.user)
@@ -55,4 +57,4 @@ def open_task(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(reason))
         return redirect("setup", slug=slug)
     messages.success(request, "Track opened.")
-    return redirect("task", slug=slug)
+    return redirect("overview", slug=slug)

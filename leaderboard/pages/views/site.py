@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import server_error
 
-from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.disclosure import find_runs_by_tag, sights_of
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import Topic, Track
 from leaderboard.pages.forms.people import EmailNoticesForm, TokenForm
@@ -42,15 +42,16 @@ def limits(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+def api(request: HttpRequest) -> HttpResponse:
+    """Say how programs submit: the client, a token, a first call."""
+    return render(request, "api.html")
+
+
+@require_GET
 def search(request: HttpRequest) -> HttpResponse:
     """Find runs by tag and topics by number or words, in tracks that the reader sees."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
     tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
-    runs = [
-        run
-        for track in tracks
-        for run in sight_of(track, request.user).find_runs_by_tag(text, FOUND)
-    ]
     wanted = Q(title__icontains=text) | Q(number=text)
     # Named by their ids, so that PostgreSQL reads the topics of these alone.
     collections = {track.collection_id for track in tracks}
@@ -58,7 +59,7 @@ def search(request: HttpRequest) -> HttpResponse:
     seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")
     context = {
         "text": text,
-        "runs": runs[:FOUND],
+        "runs": find_runs_by_tag(sights_of(list(tracks), request.user), text, FOUND),
         "topics": topics.select_related("collection").prefetch_related(seen)[:FOUND],
         "most": FOUND,
     }

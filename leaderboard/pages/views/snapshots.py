@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as snapshot_actions
+from leaderboard.actions.overviews import suggest_authors
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.tasks import suggest_authors
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import FORMATS, text_file
@@ -32,7 +32,7 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
-        "tests_follow": board is not None and request_missing_tests(board),
+        "tests_follow": request_missing_tests(board) if board is not None else "",
         "form": _freeze_form(sight.track) if board is not None else None,
     }
     return render(request, "snapshots.html", context)

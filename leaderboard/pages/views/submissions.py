@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,12 +17,14 @@ from leaderboard.actions.run_files import RunFile, SentFile, accept_run_files, l
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.receipts import build_receipts
+from leaderboard.boards.schedules import build_schedule
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.runs.facts import FactsForm, all_facts
-from leaderboard.runs.quotas import find_freed_place, find_quota
+from leaderboard.runs.quotas import Quota, find_freed_place, find_quota, find_used_up
 
 # Tags of the team that the page knows for its own check, the latest first.
 KNOWN_TAGS = 500
@@ -30,23 +33,66 @@ KNOWN_TAGS = 500
 @login_required
 @require_http_methods(["GET", "POST"])
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the form, or why no run can be submitted; a POST submits, and shows a refusal in it."""
     sight = track_or_404(request.user, slug)
-    joined = sight.team is not None or sight.is_organiser
-    if request.method == "GET" and not joined and not can_join_by_run(sight.track):
+    asks = request.method == "GET" and not sight.is_organiser
+    if asks and not sight.accepts_runs:
+        return _show_no_form(request, sight, None)
+    if asks and sight.team is None and not can_join_by_run(sight.track):
         return redirect("join", slug=slug)
     replaced = _replaced_run_or_404(request, sight)
-    sent = request.POST or None, request.FILES or None
-    form, facts = _build_forms(sight, replaced, *sent)
-    status = 200
+    used_up = find_used_up(sight.track, sight.team, replaced) if asks else None
+    if used_up is not None:
+        return _show_no_form(request, sight, used_up)
+    form, facts = _build_forms(sight, replaced, request.POST or None, request.FILES or None)
+    if request.method == "GET":
+        return _show_form(request, sight, replaced, form, facts)
+    return _submit_or_refuse(request, sight, replaced, form, facts)
+
+
+def _show_no_form(request: HttpRequest, sight: Sight, used_up: Quota | None) -> HttpResponse:
+    """Say since when no run can be submitted, what remains possible, and whom to ask."""
+    runs = list(sight.own_runs().active())
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "used_up": used_up,
+        "runs": build_receipts(sight, runs),
+        "kept_days": settings.REFUSED_KEPT_DAYS,
+        "digits": sight.shown_decimals,
+        "replaceable": [
+            run
+            for run in runs
+            if used_up is not None and sight.can_replace(run) and used_up.has_place_of(run)
+        ],
+        "schedule": build_schedule(sight.track, team=sight.team),
+        "limits": limits.track_limits(sight.track),
+    }
+    return render(request, "submit_closed.html", context)
+
+
+def _submit_or_refuse(
+    request: HttpRequest, sight: Sight, replaced: Run | None, form: RunForm, facts: FactsForm
+) -> HttpResponse:
     # We check both forms, so that the page shows all errors at once.
-    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
-        try:
-            return _submit_files(request, sight, form, facts)
-        except NotAccepted as refusal:
-            form.add_error(None, refusal.message)
-            status = 429 if refusal.retry_after else 403
-    elif request.method == "POST":
-        status = 422
+    if not all([form.is_valid(), facts.is_valid()]):
+        return _show_form(request, sight, replaced, form, facts, status=422)
+    try:
+        return _submit_files(request, sight, form, facts)
+    except NotAccepted as refusal:
+        form.add_error(None, refusal.message)
+        status = 429 if refusal.retry_after else 403
+        return _show_form(request, sight, replaced, form, facts, status=status)
+
+
+def _show_form(
+    request: HttpRequest,
+    sight: Sight,
+    replaced: Run | None,
+    form: RunForm,
+    facts: FactsForm,
+    status: int = 200,
+) -> HttpResponse:
     context = _page_context(sight, replaced) | {"form": form, "facts": facts}
     return render(request, "submit.html", context, status=status)
 
@@ -82,7 +128,6 @@ def _build_forms(
 def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:
     track = sight.track
     quota = find_quota(track, sight.team, without=find_freed_place(replaced))
-    left = [each for each in (quota.left_today, quota.left_in_all) if each is not None]
     used = sight.own_runs().active().exclude(tag="").values_list("tag", flat=True)
     return {
         "sight": sight,
@@ -90,7 +135,7 @@ def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:
         "replaced": replaced,
         "limits": limits.track_limits(track),
         "quota": quota,
-        "left": None if sight.is_organiser else min(left, default=None),
+        "left": None if sight.is_organiser else quota.left,
         "topics": " ".join(track.collection.topics.values_list("number", flat=True)),
         "used_tags": json.dumps(sorted(set(used[:KNOWN_TAGS]))),
     }

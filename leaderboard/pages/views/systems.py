@@ -1,4 +1,4 @@
-"""Systems of a task: submit a version, and the pages of systems with what their teams change."""
+"""Systems of a benchmark: submit a version, and pages of systems with what their teams change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leaderboard.actions import people, systems
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.analysis.system_profiles import build_profile
-from leaderboard.boards.disclosure import TaskSight, task_or_404
+from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
 from leaderboard.boards.systems import (
     VisibleSystem,
     find_verdict,
@@ -25,6 +25,7 @@ from leaderboard.boards.systems import (
     visible_systems,
 )
 from leaderboard.infrastructure.request_slots import received_at
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Run, System
 from leaderboard.pages import limits
 from leaderboard.pages.forms.systems import (
@@ -46,11 +47,14 @@ SYSTEMS = 50
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def task_submit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Submit the runs of a version of a system to the tracks of a task, all at once."""
-    sight = task_or_404(request.user, slug)
-    if request.method == "GET" and _must_join_first(sight):
-        return redirect("task_join", slug=slug)
+def benchmark_submit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Submit the runs of a version of a system to the tracks of a benchmark, all at once."""
+    sight = benchmark_or_404(request.user, slug)
+    asks = request.method == "GET" and not sight.is_organiser
+    if asks and sight.sights and not sight.accepts_runs:
+        return render(request, "benchmark_submit_closed.html", _context(sight))
+    if asks and _must_join_first(sight):
+        return redirect("benchmark_join", slug=slug)
     form, facts = _build_forms(request, sight, request.POST or None, request.FILES or None)
     refused: FilesRefusedError | None = None
     status = 200
@@ -72,33 +76,33 @@ def task_submit(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits.track_limits(sight.sights[0].track) if sight.sights else None,
         "slugs": " ".join(seen.track.slug for seen in sight.sights),
     }
-    return render(request, "task_submit.html", context, status=status)
+    return render(request, "benchmark_submit.html", context, status=status)
 
 
-def _must_join_first(sight: TaskSight) -> bool:
+def _must_join_first(sight: BenchmarkSight) -> bool:
     """Whether the viewer has no team, and a first submission cannot make one."""
     if sight.own_teams or sight.is_organiser:
         return False
-    track = people.find_track_to_join(sight.task)
+    track = people.find_track_to_join(sight.benchmark)
     return track is None or not people.can_join_by_run(track)
 
 
 def _build_forms(
-    request: HttpRequest, sight: TaskSight, data: Any, files: Any
+    request: HttpRequest, sight: BenchmarkSight, data: Any, files: Any
 ) -> tuple[SystemForm, FactsForm]:
     """Build both forms; a link names the system and version that files are added to."""
-    own = System.objects.filter(task=sight.task, team__in=sight.own_teams)
+    own = System.objects.filter(benchmark=sight.benchmark, team__in=sight.own_teams)
     asked = text_of(request.GET, "system")
     initial = {"version": text_of(request.GET, "version")[:40]}
-    if asked.isdecimal() and own.filter(pk=int(asked[:18])).exists():
+    if own.filter(pk=read_whole_number(asked)).exists():
         initial["system"] = asked
-    rules = common_fact_rules(sight.task, [seen.track for seen in sight.sights])
+    rules = common_fact_rules(sight.benchmark, [seen.track for seen in sight.sights])
     form = SystemForm(data, files, systems=own, initial=initial)
     return form, FactsForm(data, track=rules, is_strict=not sight.is_organiser)
 
 
 def _submit(
-    request: HttpRequest, sight: TaskSight, form: SystemForm, facts: FactsForm
+    request: HttpRequest, sight: BenchmarkSight, form: SystemForm, facts: FactsForm
 ) -> SubmittedVersion:
     values = form.cleaned_data
     system = values["system"]
@@ -112,22 +116,26 @@ def _submit(
     )
     tracks = [seen.track for seen in sight.sights]
     at = received_at(request)
-    return systems.submit_version(sight.task, request.user, tracks, form.run_files, details, at)
+    return systems.submit_version(
+        sight.benchmark, request.user, tracks, form.run_files, details, at
+    )
 
 
-def _show_submitted(request: HttpRequest, sight: TaskSight, sent: SubmittedVersion) -> HttpResponse:
+def _show_submitted(
+    request: HttpRequest, sight: BenchmarkSight, sent: SubmittedVersion
+) -> HttpResponse:
     """Say of every file which track it was recognised for; a repeated request changes nothing."""
-    return render(request, "task_submitted.html", _context(sight) | {"sent": sent})
+    return render(request, "benchmark_submitted.html", _context(sight) | {"sent": sent})
 
 
-def _context(sight: TaskSight) -> dict[str, Any]:
-    return {"task": sight.task, "sight": sight}
+def _context(sight: BenchmarkSight) -> dict[str, Any]:
+    return {"benchmark": sight.benchmark, "sight": sight}
 
 
 @require_GET
-def task_systems(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the systems of a task that the viewer may see; their own come first."""
-    sight = task_or_404(request.user, slug)
+def benchmark_systems(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the systems of a benchmark that the viewer may see; their own come first."""
+    sight = benchmark_or_404(request.user, slug)
     seen = visible_systems(sight).order_by("name", "pk")
     own = seen.filter(team__in=sight.own_teams)
     page = Paginator(seen, SYSTEMS).get_page(page_number(request))
@@ -136,13 +144,13 @@ def task_systems(request: HttpRequest, slug: str) -> HttpResponse:
         "systems": load_systems(sight, page.object_list),
         "num_own": own.count(),
     }
-    return render(request, "task_systems.html", context)
+    return render(request, "benchmark_systems.html", context)
 
 
 @require_GET
-def task_system(request: HttpRequest, slug: str, system_id: int) -> HttpResponse:
+def benchmark_system(request: HttpRequest, slug: str, system_id: int) -> HttpResponse:
     """Show a system: its versions, their runs by track, and how the newest compares with main."""
-    sight = task_or_404(request.user, slug)
+    sight = benchmark_or_404(request.user, slug)
     seen = system_or_404(sight, system_id)
     if wants_csv(request):
         return csv_file(f"{slug}-system-{system_id}", *build_profile(sight, seen.system).table)
@@ -150,7 +158,7 @@ def task_system(request: HttpRequest, slug: str, system_id: int) -> HttpResponse
 
 
 def _render_system(
-    request: HttpRequest, sight: TaskSight, seen: VisibleSystem, **forms: Any
+    request: HttpRequest, sight: BenchmarkSight, seen: VisibleSystem, **forms: Any
 ) -> HttpResponse:
     shown = [version for version in seen.versions if version.answered and version.is_done]
     newest = shown[0] if shown else None
@@ -168,10 +176,10 @@ def _render_system(
         **(_forms(seen) | forms if _may_change(sight, seen) else {}),
     }
     status = 422 if forms else 200
-    return render(request, "task_system.html", context, status=status)
+    return render(request, "benchmark_system.html", context, status=status)
 
 
-def _may_change(sight: TaskSight, seen: VisibleSystem) -> bool:
+def _may_change(sight: BenchmarkSight, seen: VisibleSystem) -> bool:
     return seen.is_own or sight.is_organiser
 
 
@@ -188,16 +196,16 @@ def _forms(seen: VisibleSystem) -> dict[str, Any]:
 
 def _free_runs(seen: VisibleSystem) -> Any:
     """Return the runs of the team that are in no version."""
-    runs = Run.objects.active().filter(version=None, team__task_team=seen.system.team_id)
-    places = seen.system.task.places.values("track")
+    runs = Run.objects.active().filter(version=None, team__benchmark_team=seen.system.team_id)
+    places = seen.system.benchmark.places.values("track")
     return runs.filter(track__in=places).select_related("track", "team")
 
 
 def _own_system_or_403(
     request: HttpRequest, slug: str, system_id: int
-) -> tuple[TaskSight, VisibleSystem]:
+) -> tuple[BenchmarkSight, VisibleSystem]:
     """Return a system to its team and the organisers; everyone else is refused."""
-    sight = task_or_404(request.user, slug)
+    sight = benchmark_or_404(request.user, slug)
     seen = system_or_404(sight, system_id)
     if not _may_change(sight, seen):
         raise PermissionDenied
@@ -213,7 +221,7 @@ def change_system(request: HttpRequest, slug: str, system_id: int) -> HttpRespon
     if form.is_valid():
         try:
             systems.change_system(seen.system, request.user, **form.cleaned_data)
-            return redirect("task_system", slug, system_id)
+            return redirect("benchmark_system", slug, system_id)
         except (ActionError, NotAccepted) as reason:
             form.add_error("name", str(reason))
     return _render_system(request, sight, seen, change_form=form)
@@ -230,7 +238,7 @@ def withdraw_version(request: HttpRequest, slug: str, system_id: int) -> HttpRes
     version, reason = form.cleaned_data["version"], form.cleaned_data["reason"]
     systems.withdraw_version(version, request.user, reason)
     messages.success(request, f"Version {version.label} is withdrawn.")
-    return redirect("task_system", slug, system_id)
+    return redirect("benchmark_system", slug, system_id)
 
 
 @login_required
@@ -244,7 +252,7 @@ def add_run(request: HttpRequest, slug: str, system_id: int) -> HttpResponse:
         try:
             systems.add_run(version, request.user, run)
             messages.success(request, f"{run} is part of version {version.label}.")
-            return redirect("task_system", slug, system_id)
+            return redirect("benchmark_system", slug, system_id)
         except ActionError as reason:
             form.add_error("run", str(reason))
     return _render_system(request, sight, seen, add_form=form)
@@ -257,7 +265,7 @@ def system_facts(request: HttpRequest, slug: str, system_id: int) -> HttpRespons
     sight, seen = _own_system_or_403(request, slug, system_id)
     form = FactsForm(
         request.POST if request.method == "POST" else None,
-        track=common_fact_rules(sight.task, [one.track for one in sight.sights]),
+        track=common_fact_rules(sight.benchmark, [one.track for one in sight.sights]),
         is_strict=not sight.is_organiser,
         facts=seen.system.facts,
     )
@@ -267,6 +275,6 @@ def system_facts(request: HttpRequest, slug: str, system_id: int) -> HttpRespons
         if fixed:
             said += f" {fixed} of its runs are on released tracks and keep what they state."
         messages.success(request, said)
-        return redirect("task_system", slug, system_id)
+        return redirect("benchmark_system", slug, system_id)
     context = _context(sight) | {"system": seen.system, "form": form}
     return render(request, "system_facts.html", context, status=422 if form.is_bound else 200)

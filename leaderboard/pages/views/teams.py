@@ -17,13 +17,15 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
+from leaderboard.pages.views.invitations import invite_stranger
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Join a track; an invitation link also opens a track that is not public."""
+    if not request.user.is_authenticated:
+        return _invite_stranger(request, slug)
     track = get_object_or_404(Track.objects.opened(), slug=slug)
     asking = _join_details(request)
     inviting = people.find_inviting_team(track, asking.team_code)
@@ -48,6 +50,13 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "asked": asked,
     }
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
+
+
+def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
+    track = Track.objects.opened().filter(slug=slug).first()
+    code = request.GET.get("team", "")
+    inviting = None if track is None else people.find_inviting_team(track, code)
+    return invite_stranger(request, track, inviting)
 
 
 def _join_details(request: HttpRequest) -> people.JoinDetails:

@@ -21,8 +21,8 @@ from leaderboard.analysis.summaries import (
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.kept_pages import kept
+from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import Board, find_untested_board
-from leaderboard.boards.versions import find_seen_track
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters

@@ -17,26 +17,26 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import submission_rules, undo
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
-from leaderboard.actions.undo import find_visible_changes
-from leaderboard.archives.board_copies import is_released
+from leaderboard.actions.undo import UNDOABLE, closes_at_once, find_visible_changes, shows_more
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
-from leaderboard.models import Collection, JoinRequest, Task, Track
+from leaderboard.models import Benchmark, Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import TrackForm
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.invitations import invitation_link
-from leaderboard.pages.views.lookups import organised_sight_or_403
-from leaderboard.pages.views.overview import (
+from leaderboard.pages.views.front_page import (
     TrackLine,
     build_front_page,
     group_tracks,
     latest_runs,
     track_lines,
 )
+from leaderboard.pages.views.invitations import invitation_link
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import list_sent_fields, submit_once
 from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.changes import describe_visible_changes
@@ -44,8 +44,8 @@ from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 10
-# Tasks above the list of tracks.
-FIRST_TASKS = 6
+# Benchmarks above the list of tracks.
+FIRST_BENCHMARKS = 6
 # Requests to join beside the settings; the desk has all of them.
 FIRST_REQUESTS = 3
 
@@ -55,7 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """Show a signed-in reader all tracks, and everyone else what this site is for."""
     if request.user.is_authenticated:
         return all_tracks(request)
-    context = build_front_page(_visible_lines(request)) | {"tasks": _first_tasks(request)}
+    context = build_front_page(_visible_lines(request)) | {"benchmarks": _first_benchmarks(request)}
     return render(request, "front.html", context)
 
 
@@ -65,14 +65,16 @@ def all_tracks(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": group_tracks(lines),
         "latest_runs": latest_runs(request.user, lines),
-        "tasks": _first_tasks(request),
+        "benchmarks": _first_benchmarks(request),
     }
     return render(request, "home.html", context)
 
 
-def _first_tasks(request: HttpRequest) -> list[Task]:
-    """Return the newest tasks that the reader may know; their own page lists all."""
-    return list(Task.objects.visible_to(request.user).order_by("-created_at", "-pk")[:FIRST_TASKS])
+def _first_benchmarks(request: HttpRequest) -> list[Benchmark]:
+    """Return the newest benchmarks that the reader may know; their own page lists all."""
+    return list(
+        Benchmark.objects.visible_to(request.user).order_by("-created_at", "-pk")[:FIRST_BENCHMARKS]
+    )
 
 
 def _visible_lines(request: HttpRequest) -> list[TrackLine]:
@@ -84,13 +86,13 @@ def _visible_lines(request: HttpRequest) -> list[TrackLine]:
 
 
 @require_GET
-def run_a_task(request: HttpRequest) -> HttpResponse:
+def organise(request: HttpRequest) -> HttpResponse:
     """Tell a first organiser the steps from documents to a board."""
     organised = Collection.objects.ready().organised_by(request.user)
     # Where not everyone may organise, a new user first reads whom to ask.
-    first_step = reverse("new_collection" if settings.EVERYONE_ORGANISES else "run_a_task")
+    first_step = reverse("new_collection" if settings.EVERYONE_ORGANISES else "organise")
     context = {"collections": organised, "first_step": first_step}
-    return render(request, "run_a_task.html", context)
+    return render(request, "organise.html", context)
 
 
 @login_required
@@ -144,6 +146,10 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
         visible = find_visible_changes(track, form.changes)
+        if closes_at_once(track, form.changes):
+            visible.append("closes_at")
+        if shows_more(track, form.changes):
+            visible.append("disclosure")
         if visible and "confirmed" not in request.POST:
             return _confirm_changes(request, sight, form, visible)
         try:
@@ -169,7 +175,6 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
         "invitation": invitation_link(request, track),
-        "is_released": is_released(track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
@@ -186,6 +191,7 @@ def _confirm_changes(
         "sight": sight,
         "track": sight.track,
         "changes": describe_visible_changes(sight.track, visible, form.changes, told),
+        "can_undo": not {*visible}.isdisjoint(UNDOABLE),
         "sent": list_sent_fields(request),
     }
     return render(request, "confirm_changes.html", context)
@@ -231,6 +237,7 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "sight": sight,
             "track": sight.track,
             "board": find_board(sight),
+            "conflicts": find_conflicts(sight.track, request.user),
             "num_snapshots": sight.track.snapshots.count(),
             "extended": sight.track.teams.filter(closes_at__gt=timezone.now()).order_by("name"),
             "told": sight.track.memberships.count(),

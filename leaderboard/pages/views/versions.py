@@ -18,7 +18,7 @@ from leaderboard.assessments.samples import (
     count_by_grade,
     find_machine_version,
 )
-from leaderboard.boards.deferred_tests import request_tests
+from leaderboard.boards.deferred_tests import Awaited, request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.judges import name_who_judged
@@ -65,7 +65,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
         "shown": shown,
-        "tests_follow": found is not None and _request_tests(sight, found),
+        "tests_follow": _request_tests(sight, found) if found is not None else "",
         "notified": describe_notified(count_notified_of_judgments(sight.track)),
         "verdict": _describe_impact(sight, shown) if shown is not None else [],
     }
@@ -94,7 +94,7 @@ def _describe_impact(sight: Sight, shown: MeasureImpact) -> Sentence:
     return wording.impact_verdict(shown, has_baseline=sight.track.baseline_id is not None)
 
 
-def _request_tests(sight: Sight, found: Impact) -> bool:
+def _request_tests(sight: Sight, found: Impact) -> Awaited:
     """Queue the missing tests of both boards; return whether any are on their way."""
     baseline = sight.track.baseline
     asked = [
@@ -102,7 +102,7 @@ def _request_tests(sight: Sight, found: Impact) -> bool:
         for each in found.measures
         for edition in each.untested
     ]
-    return any(asked)
+    return next(filter(None, asked), Awaited.NOTHING)
 
 
 @require_GET

@@ -11,13 +11,13 @@ from leaderboard.pages.wording.analyses import (
     describe_test,
     describe_tied_range,
     gain_verdict,
-    holes_verdict,
     impact_verdict,
     name_of_withdrawer,
     pair_verdict,
     reusability_verdict,
     sentence_for_a_paper,
     topic_verdict,
+    unjudged_verdict,
     warn_of_few_judged,
 )
 from leaderboard.pages.wording.assessments import (
@@ -27,6 +27,15 @@ from leaderboard.pages.wording.assessments import (
     describe_share,
     describe_shared_out,
     name_judges,
+)
+from leaderboard.pages.wording.benchmark_boards import (
+    benchmark_verdict,
+    describe_benchmark_family,
+    describe_benchmark_judges,
+    describe_benchmark_selection,
+    describe_lead,
+    describe_unmeasured,
+    explain_benchmark_mean,
 )
 from leaderboard.pages.wording.boards import (
     board_verdict,
@@ -50,15 +59,6 @@ from leaderboard.pages.wording.people_and_machine import (
 )
 from leaderboard.pages.wording.phrases import Phrase, Sentence
 from leaderboard.pages.wording.statistics import STATISTICS, Statistic
-from leaderboard.pages.wording.task_boards import (
-    describe_lead,
-    describe_task_family,
-    describe_task_judges,
-    describe_task_selection,
-    describe_unmeasured,
-    explain_task_mean,
-    task_verdict,
-)
 
 __all__ = [
     "STATISTICS",
@@ -66,12 +66,16 @@ __all__ = [
     "Sentence",
     "Statistic",
     "agreement_verdict",
+    "benchmark_verdict",
     "board_verdict",
     "caption_agreement",
     "cost_verdict",
     "count_runs_with_cost",
     "describe_adjustment",
     "describe_answers",
+    "describe_benchmark_family",
+    "describe_benchmark_judges",
+    "describe_benchmark_selection",
     "describe_decision",
     "describe_exclusion",
     "describe_flags",
@@ -89,18 +93,14 @@ __all__ = [
     "describe_share",
     "describe_shared_out",
     "describe_strips",
-    "describe_task_family",
-    "describe_task_judges",
-    "describe_task_selection",
     "describe_test",
     "describe_tied_range",
     "describe_trust",
     "describe_turned",
     "describe_unknown_measure",
     "describe_unmeasured",
-    "explain_task_mean",
+    "explain_benchmark_mean",
     "gain_verdict",
-    "holes_verdict",
     "impact_verdict",
     "machine_verdict",
     "name_judges",
@@ -108,8 +108,8 @@ __all__ = [
     "pair_verdict",
     "reusability_verdict",
     "sentence_for_a_paper",
-    "task_verdict",
     "topic_verdict",
+    "unjudged_verdict",
     "warn_of_family",
     "warn_of_few_judged",
     "warn_of_unjudged",

@@ -6,14 +6,14 @@ from evaluation.measures import parse_measure
 from evaluation.significance import TESTS, minimum_detectable
 from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
-from leaderboard.analysis import Pair
+from leaderboard.analysis import RunPair
 from leaderboard.analysis.costs import CostBreakdown, CostLine
 from leaderboard.analysis.gains import ROUNDING_ERROR, GainCurves
-from leaderboard.analysis.holes import HoleLine, HoleTable
 from leaderboard.analysis.impact import MeasureImpact
 from leaderboard.analysis.pairs import RunAhead
 from leaderboard.analysis.reusability import LeftOutTeams
-from leaderboard.analysis.topics import TOP, Answer, TopicBreakdown
+from leaderboard.analysis.topics import TOP, RunOnTopic, TopicBreakdown
+from leaderboard.analysis.unjudged import UnjudgedLine, UnjudgedTable
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_BASELINE, FEWEST_TOPICS, Board
 from leaderboard.display.numbers import count, counted, interval, nth, p_in_words, score, signed
@@ -177,7 +177,7 @@ def name_of_withdrawer(sight: Sight, run: Run) -> str:
 INVISIBLE = 0.0005
 
 
-def holes_verdict(table: HoleTable, board: Board) -> Sentence:
+def unjudged_verdict(table: UnjudgedTable, board: Board) -> Sentence:
     """Say how far scores and verdicts could change, or why there is no bound."""
     if not table.lines or not table.measure:
         return []
@@ -195,14 +195,14 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
     return join_phrases(sentence, " ", _describe_doubtful_verdicts(table, board.baseline), others)
 
 
-def _explain_unbounded_ranking_measure(table: HoleTable, board: Board) -> str:
+def _explain_unbounded_ranking_measure(table: UnjudgedTable, board: Board) -> str:
     return (
         f" Verdicts by {board.measure}, the ranking measure, are separate and cannot be bounded."
         f" Unlike {table.measure}, {board.measure} is not a sum over documents."
     )
 
 
-def _describe_score_bounds(table: HoleTable) -> Sentence:
+def _describe_score_bounds(table: UnjudgedTable) -> Sentence:
     most = max(table.lines, key=_possible_rise)
     if _possible_rise(most) < INVISIBLE:
         return join_phrases(
@@ -218,16 +218,16 @@ def _describe_score_bounds(table: HoleTable) -> Sentence:
     )
 
 
-def _compare_other_runs(table: HoleTable, most: HoleLine) -> str:
+def _compare_other_runs(table: UnjudgedTable, most: UnjudgedLine) -> str:
     rest = max((_possible_rise(each) for each in table.lines if each is not most), default=0.0)
     return "; no other run could change." if rest < INVISIBLE else ", and no other run by more."
 
 
-def _possible_rise(line: HoleLine) -> float:
+def _possible_rise(line: UnjudgedLine) -> float:
     return line.high - line.low
 
 
-def _describe_doubtful_verdicts(table: HoleTable, baseline: Run) -> Sentence:
+def _describe_doubtful_verdicts(table: UnjudgedTable, baseline: Run) -> Sentence:
     doubts, doubtful = len(table.doubts), [each.standing.run for each in table.doubtful]
     against = join_phrases(f" by {table.measure} against the baseline ", run_phrase(baseline))
     if not doubtful:
@@ -300,7 +300,7 @@ def topic_verdict(breakdown: TopicBreakdown) -> Sentence:
     ]
 
 
-def _describe_best_and_last(measure: str, scored: list[Answer]) -> Sentence:
+def _describe_best_and_last(measure: str, scored: list[RunOnTopic]) -> Sentence:
     best, last = scored[0], scored[-1]
     if best.score == last.score and len(scored) > 1:
         return join_phrases(f"All {count(len(scored))} runs have {measure} {score(best.score)}.")
@@ -310,7 +310,7 @@ def _describe_best_and_last(measure: str, scored: list[Answer]) -> Sentence:
     return [*sentence, Phrase(".")]
 
 
-def _describe_own_rank(measure: str, scored: list[Answer], own: Answer) -> Sentence:
+def _describe_own_rank(measure: str, scored: list[RunOnTopic], own: RunOnTopic) -> Sentence:
     best = scored[0]
     place = "best" if own.rank == 1 else nth(own.rank or 0)
     words = f" is {place} of {spell_number(len(scored))} with {measure} {score(own.score)}"
@@ -321,7 +321,7 @@ def _describe_own_rank(measure: str, scored: list[Answer], own: Answer) -> Sente
     )
 
 
-def _describe_late_documents(breakdown: TopicBreakdown, own: Answer) -> Sentence:
+def _describe_late_documents(breakdown: TopicBreakdown, own: RunOnTopic) -> Sentence:
     """Name relevant documents that a better baseline has in its top 10, but this run has not."""
     baseline = next((each for each in breakdown.answers if each.is_baseline), None)
     if baseline is None or (own.rank or 0) <= (baseline.rank or 0):
@@ -344,7 +344,7 @@ def _describe_late_documents(breakdown: TopicBreakdown, own: Answer) -> Sentence
     return [*sentence, *join_phrases("; ", run_phrase(baseline.run), f" has {them} at {ranks}.")]
 
 
-def _count_unjudged(own: Answer) -> Sentence:
+def _count_unjudged(own: RunOnTopic) -> Sentence:
     unjudged = own.unjudged_in_top
     if not unjudged:
         return []
@@ -359,7 +359,7 @@ def _count_unjudged(own: Answer) -> Sentence:
 FAR_APART = 0.2
 
 
-def pair_verdict(pair: Pair) -> Sentence:
+def pair_verdict(pair: RunPair) -> Sentence:
     """Compare run `b` with run `a`: verdict, difference, interval, p and wins."""
     against = pair.against
     if against.difference is None:
@@ -385,7 +385,7 @@ def pair_verdict(pair: Pair) -> Sentence:
     )
 
 
-def describe_decision(pair: Pair) -> str:
+def describe_decision(pair: RunPair) -> str:
     """Say what the test decides about run `b`, after a sentence with the difference."""
     decided = {
         "better": "It is significantly better",
@@ -397,14 +397,14 @@ def describe_decision(pair: Pair) -> str:
     return f"{decided[pair.verdict]} by all pairs of runs{_describe_uncertainty(pair)}."
 
 
-def _describe_uncertainty(pair: Pair) -> str:
+def _describe_uncertainty(pair: RunPair) -> str:
     against, said = pair.against, ""
     if against.low is not None and against.high is not None:
         said = f", 95 % interval {interval(against.low, against.high, unit=against.unit)}"
     return said if against.p_adjusted is None else f"{said}, {p_in_words(against.p_adjusted)}"
 
 
-def _count_distant_topics(pair: Pair) -> str:
+def _count_distant_topics(pair: RunPair) -> str:
     """Say on how many topics two runs differ clearly despite no significant difference."""
     far = sum(abs(line.difference) > FAR_APART for line in pair.topics)
     if pair.verdict != "not significant" or not far or parse_measure(pair.measure).range != (0, 1):
@@ -412,7 +412,7 @@ def _count_distant_topics(pair: Pair) -> str:
     return f" On {counted(far, 'topic')} the two differ by more than\N{NO-BREAK SPACE}.2."
 
 
-def describe_pair_test(board: Board, pair: Pair) -> Sentence:
+def describe_pair_test(board: Board, pair: RunPair) -> Sentence:
     """Say which family decides about the pair, its effect size and the effect it can detect."""
     topics = board.edition.num_evaluated
     if topics < FEWEST_TOPICS:
@@ -460,7 +460,7 @@ def _probability(value: float) -> Phrase:
     return strong("below .001" if value < 0.0005 else score(value, 3))
 
 
-def _describe_family(board: Board, pair: Pair) -> str:
+def _describe_family(board: Board, pair: RunPair) -> str:
     if pair.question == AGAINST_BASELINE:
         test = describe_test(board.sight.track.test, board.edition.num_evaluated)
         return f"{test[0].upper()}{test[1:]}; {describe_adjustment(board)}."

@@ -103,7 +103,7 @@ def _describe_fast(flag: Flag) -> FlagLine:
 
 def _describe_row(flag: Flag) -> FlagLine:
     return FlagLine(
-        f"{flag.assessor} gave grade {flag.value:.0f} {flag.count} times in a row",
+        f"{flag.assessor} gave grade {flag.value:.0f} {counted(flag.count, 'time')} in a row",
         "A topic with few relevant documents can explain it.",
         {"assessor": flag.assessor.name, "first": flag.first or 0, "last": flag.last or 0},
     )

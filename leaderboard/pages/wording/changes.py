@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from leaderboard.actions.undo import UndoableChange
-from leaderboard.display.numbers import counted
+from leaderboard.display.numbers import anywhere_on_earth, counted
 from leaderboard.models import Track
 
-LABELS = {"name": "Name", "slug": "Short name", "judgment_set": "Judgments"}
+LABELS = {
+    "name": "Name",
+    "slug": "Short name",
+    "judgment_set": "Judgments",
+    "closes_at": "Deadline",
+    "disclosure": "Scores",
+}
 EFFECTS = {
     "name": "All pages show the new name at once. No one is notified.",
     "slug": "Links with the old short name stop working: pages, API calls, badges and feeds. "
     "No one is notified.",
     "judgment_set": "Every run is scored with the new judgments. Scores, ranks and verdicts can "
     "change.",
+    "disclosure": "Anyone who sees all scores also sees every ranking and each grade of a "
+    "document. What people have seen they can keep.",
+    "closes_at": "This is in the past: the track closes at once. You can move the deadline again.",
 }
 
 
@@ -37,10 +47,19 @@ def describe_visible_changes(
     effects = EFFECTS | {"judgment_set": f"{EFFECTS['judgment_set']} {describe_notified(told)}"}
     return [
         VisibleChange(
-            LABELS[name], str(getattr(track, name)), str(changes[name] or "none"), effects[name]
+            LABELS[name],
+            _plain(name, getattr(track, name)),
+            _plain(name, changes[name]),
+            effects[name],
         )
         for name in names
     ]
+
+
+def _plain(name: str, value: Any) -> str:
+    if name == "disclosure":
+        return str(Track.Disclosure(value).label)
+    return anywhere_on_earth(value) if isinstance(value, datetime) else str(value or "none")
 
 
 def describe_notified(told: int) -> str:

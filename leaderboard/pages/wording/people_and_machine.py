@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.analysis.people_and_machine import PeopleAndMachine, SideBySide, SideRun
+from leaderboard.analysis.people_and_machine import PeopleAndMachine, PeopleBesideMachine, SideRun
 from leaderboard.display.numbers import count, counted, score
 from leaderboard.pages.wording.phrases import (
     Sentence,
@@ -44,7 +44,7 @@ def _describe_shift(what: str, shift: float | None, over: str) -> Sentence:
     return join_phrases(f"{what} {word} by ", strong(score(abs(shift), 2)), over)
 
 
-def warn_of_family(boards: SideBySide) -> Sentence:
+def warn_of_family(boards: PeopleBesideMachine) -> Sentence:
     """Say which runs state a model of the judge's family."""
     runs = [each.run for each in boards.of_family]
     verb = "states a model" if len(runs) == 1 else "state models"
@@ -77,7 +77,7 @@ def _move(gained: int) -> str:
     return f"{'gains' if gained > 0 else 'loses'} {ranks}"
 
 
-def describe_turned(boards: SideBySide) -> str:
+def describe_turned(boards: PeopleBesideMachine) -> str:
     """Count the pairs of runs on which people and machine decide differently."""
     turned = f"{count(len(boards.turned))} of {counted(boards.num_pairs, 'pair')} of runs"
     return f"{turned}; {count(boards.num_reversed)} reversed"

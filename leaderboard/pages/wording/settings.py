@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from leaderboard.display.numbers import counted
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Track
 
 SCORES = {
@@ -48,7 +49,7 @@ def describe_readers(form: forms.Form) -> str:
     parts = [
         READERS.get(_value(form, "visibility"), ""),
         "pseudonyms until release" if form["pseudonyms"].value() else "",
-        "judgments can be downloaded" if form["shares_judgments"].value() else "",
+        "judgments offered as a file" if form["shares_judgments"].value() else "",
         "terms to accept" if form["terms"].value() else "",
     ]
     return "; ".join(filter(None, parts))
@@ -67,8 +68,8 @@ def describe_rules(form: forms.Form) -> str:
 
 def _quota(form: forms.Form, name: str, when: str) -> str:
     """Say a limit of runs; the value may be what a reader typed."""
-    limit = str(_value(form, name) or "")
-    return f"{counted(int(limit), 'run')} per team {when}" if limit.isdecimal() else ""
+    limit = read_whole_number(str(_value(form, name) or ""))
+    return f"{counted(limit, 'run')} per team {when}" if limit is not None else ""
 
 
 def _value(form: forms.Form, name: str) -> Any:

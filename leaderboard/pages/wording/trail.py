@@ -71,7 +71,7 @@ NOUNS = {
     "grant": "run quota",
     "joinrequest": "request to join",
     "judgmentset": "judgments",
-    "tasksnapshot": "snapshot",
+    "benchmarksnapshot": "snapshot",
 }
 # Models whose rows have names that readers know.
 MODELS_WITH_NAMES: dict[str, type[Model]] = {

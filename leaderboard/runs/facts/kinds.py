@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from django import forms
 
+from leaderboard.infrastructure.whole_numbers import read_whole_number
+
 LONGEST = 1000
 LARGEST = 999
 TRUE, FALSE = ("true", "yes"), ("false", "no")
@@ -219,9 +221,8 @@ class IntegerFact(Fact):
     """A whole number from 1."""
 
     def clean(self, value: Any) -> int:
-        text = value.strip() if isinstance(value, str) else ""
-        if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)):
-            value = int(text)
+        if isinstance(value, str):
+            value = read_whole_number(value.strip())
         if type(value) is not int or not 1 <= value <= LARGEST:
             raise ValueError(f"must be an integer from 1 to {LARGEST}")
         return value

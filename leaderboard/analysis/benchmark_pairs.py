@@ -1,0 +1,316 @@
+"""Two systems of a benchmark side by side: where one is ahead, how sure, and what makes its lead.
+
+Everything is made of a board, so of the tracks whose scores its viewer sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.significance import Difference, Lead, compute_leads
+from evaluation.significance.across import (
+    Collected,
+    compare_over_collections,
+    decide_pairs_over_collections,
+)
+from evaluation.significance.differences import EQUAL
+from leaderboard.analysis.benchmark_differences import LEVEL, subtract, unit_of
+from leaderboard.boards.benchmark_boards import (
+    BenchmarkBoard,
+    BenchmarkColumn,
+    SystemRow,
+    explain_missing_mean,
+)
+from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.scoring.benchmark_comparisons import Contest, Duel, Part
+
+
+@dataclass(frozen=True)
+class PairOnTrack:
+    """Two systems on one track: `difference` is that of b from a, in the unit of the measure.
+
+    `low` and `high` hold for this track alone, `p` is adjusted over the tracks by Holm; None where
+    the track has no test. `without` is the difference of the means without this track.
+    """
+
+    column: BenchmarkColumn
+    a: float | None
+    b: float | None
+    run_a: str
+    run_b: str
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    without: float | None = None
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.column)
+
+    @property
+    def sign(self) -> int:
+        """1 where b is better, -1 where a is, 0 where they are equal or one has no score."""
+        if self.a is None or self.b is None or abs(self.b - self.a) <= EQUAL:
+            return 0
+        return self.column.direction if self.b > self.a else -self.column.direction
+
+    @property
+    def ahead(self) -> str:
+        """Who is ahead: a, b, or "" for neither."""
+        return {1: "b", -1: "a", 0: ""}[self.sign]
+
+    @property
+    def is_significant(self) -> bool:
+        return self.p is not None and self.p <= LEVEL + EQUAL
+
+    @property
+    def verdict(self) -> str:
+        """What the track's own test says of b: better, worse, not significant, or "" untested."""
+        if self.p is None:
+            return ""
+        if not self.is_significant or not self.sign:
+            return "not significant"
+        return "better" if self.sign > 0 else "worse"
+
+
+@dataclass(frozen=True)
+class Together:
+    """The means of two systems over their tracks: the difference of b from a, and its test.
+
+    `num_family` is the number of systems whose pairs p is adjusted for; None where it is adjusted
+    for the comparisons with the baseline.
+    """
+
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    num_family: int | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """Two systems over the tracks of a board that both answer."""
+
+    board: BenchmarkBoard
+    a: SystemRow
+    b: SystemRow
+
+    @property
+    def choosable(self) -> list[SystemRow]:
+        return self.board.rows + self.board.incomplete
+
+    @cached_property
+    def shared(self) -> list[int]:
+        """The places of the columns on which both have a score."""
+        values = zip(self.a.values, self.b.values, strict=True)
+        return [place for place, both in enumerate(values) if None not in both]
+
+    @cached_property
+    def columns(self) -> list[BenchmarkColumn]:
+        return [self.board.columns[place] for place in self.shared]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether both answer every column of the board."""
+        return len(self.shared) == len(self.board.columns)
+
+    @property
+    def shares_axis(self) -> bool:
+        """Whether the scores on the shared tracks have one range and direction."""
+        return bool(self.columns) and not explain_missing_mean(self.columns)
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether a mean over the shared tracks says something."""
+        return self.shares_axis and self.board.no_mean != "phases"
+
+    @property
+    def mean_a(self) -> float | None:
+        return self._mean(self.a)
+
+    @property
+    def mean_b(self) -> float | None:
+        return self._mean(self.b)
+
+    def _mean(self, row: SystemRow) -> float | None:
+        if not self.has_mean:
+            return None
+        return float(np.mean([row.values[place] for place in self.shared]))
+
+    @cached_property
+    def lines(self) -> list[PairOnTrack]:
+        """A line for every column of the board, in its order."""
+        tested = dict(zip(self.shared, self._tested_lines(), strict=True)) if self.shared else {}
+        return [tested.get(place) or self._line(place) for place in range(len(self.board.columns))]
+
+    def _line(self, place: int) -> PairOnTrack:
+        column, a, b = self.board.columns[place], self.a.values[place], self.b.values[place]
+        run_a, run_b = (row.runs.get(column.track_id, "") for row in (self.a, self.b))
+        return PairOnTrack(column, a, b, run_a, run_b, subtract(column, b, a))
+
+    def _tested_lines(self) -> list[PairOnTrack]:
+        plain = [self._line(place) for place in self.shared]
+        if self._leads is None:
+            return plain
+        lead = self._leads[0]
+        without: Sequence[float | None] = lead.without or [None] * len(plain)
+        return [
+            PairOnTrack(
+                *(line.column, line.a, line.b, line.run_a, line.run_b),
+                own.difference,
+                own.low,
+                own.high,
+                p,
+                rest,
+            )
+            for line, own, p, rest in zip(plain, self._alone, lead.p_alone, without, strict=True)
+        ]
+
+    @cached_property
+    def _collected(self) -> list[Collected] | None:
+        """The scores of a and b on the shared tracks; None where there is no test of them."""
+        shows = all(column.sight.can_see_scores for column in self.columns)
+        if not self.has_mean or not shows or self.a is self.b:
+            return None
+        runs = tuple(
+            tuple(row.runs[column.track_id] for column in self.columns) for row in (self.a, self.b)
+        )
+        parts = tuple(Part(column.edition.pk, column.measure) for column in self.columns)
+        collected = Duel(Contest(parts, runs), 0, 1).collected
+        has_topics = all(each.defined().topics for each in collected)
+        return collected if has_topics else None
+
+    @cached_property
+    def _contest(self) -> Contest:
+        return Contest(tuple(Part(each.edition.pk, each.measure) for each in self.columns), ())
+
+    @cached_property
+    def _leads(self) -> list[Lead] | None:
+        """The lead of b over a, and that of a over b."""
+        if self._collected is None:
+            return None
+        contest = self._contest
+        p = self.together.p if self.together is not None else None
+        return compute_leads(
+            self._collected,
+            [(1, 0), (0, 1)],
+            [p, p],
+            direction=contest.direction,
+            scale=contest.scale,
+        )
+
+    @cached_property
+    def _alone(self) -> list[Difference]:
+        """The difference of b from a on each shared track, with its interval there."""
+        contest = self._contest
+        return [
+            compare_over_collections([each], direction=contest.direction, scale=contest.scale)[1]
+            for each in self._collected or []
+        ]
+
+    @cached_property
+    def together(self) -> Together | None:
+        """The test of the two means; None where there is none."""
+        if self._collected is None:
+            return None
+        return self._against_baseline() or self._among_all(self._collected)
+
+    def _against_baseline(self) -> Together | None:
+        """Return the board's own comparison if one of the two is its baseline."""
+        if self.board.compares_all or not self.is_whole:
+            return None
+        found = self.b.against if self.a.is_baseline else None
+        if self.b.is_baseline and self.a.against is not None:
+            found = self.a.against.reversed()
+        if found is None or found.difference is None:
+            return None
+        return Together(found.difference, found.low, found.high, found.p_adjusted, None, found.unit)
+
+    def _among_all(self, collected: Sequence[Collected]) -> Together:
+        """Return the pair with p adjusted for all pairs of the board, or else alone."""
+        contest, tests = self._contest, self.board.tests
+        in_family = tests is not None and self.a.is_complete and self.b.is_complete
+        decided = decide_pairs_over_collections(
+            collected,
+            direction=contest.direction,
+            scale=contest.scale,
+            maxima=tests.maxima if tests is not None and in_family else None,
+        )
+        found, p = decided.interval(1, 0), None
+        ends = [decided.difference(1, 0)]
+        if found is not None:
+            ends += [found.low, found.high]
+            p = decided.p_of(1, 0)
+        difference, *rest = contest.scale.printed(np.array(ends)).tolist()
+        low, high = rest or (None, None)
+        family = len(self.board.rows) if in_family else 2
+        return Together(difference, low, high, p, family, contest.scale.unit)
+
+    @property
+    def leader(self) -> SystemRow | None:
+        """The system with the better mean; None where the means are equal or there is none."""
+        if self.lead is None:
+            return None
+        return self.b if self._leads and self.lead is self._leads[0] else self.a
+
+    @property
+    def other(self) -> SystemRow:
+        return self.a if self.leader is self.b else self.b
+
+    @cached_property
+    def lead(self) -> Lead | None:
+        """The lead of the system with the better mean over the other."""
+        if self._leads is None:
+            return None
+        neutral = self._contest.scale.neutral
+        gap = (self._leads[0].difference - neutral) * self._contest.direction
+        if abs(gap) <= EQUAL:
+            return None
+        return self._leads[0] if gap > 0 else self._leads[1]
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """On how many tracks b is ahead, a is ahead, and both are equal."""
+        signs = [line.sign for line in self.lines if line.difference is not None]
+        return signs.count(1), signs.count(-1), signs.count(0)
+
+    @property
+    def table(self) -> Table:
+        columns = [
+            ("track", "column.slug"),
+            ("measure", "column.measure"),
+            ("a", "a"),
+            ("b", "b"),
+            ("difference", "difference"),
+            ("low", "low"),
+            ("high", "high"),
+            ("p", "p"),
+            ("ahead", "ahead"),
+            ("mean_without", "without"),
+        ]
+        return tabulate(self.lines, columns)
+
+
+def find_pair(board: BenchmarkBoard, a: str, b: str) -> SystemPair | None:
+    """Return the two systems asked for by the ids of their versions; None below two systems.
+
+    Without an id b is the best system and a is the baseline, or else the next best one.
+    """
+    rows = board.rows + board.incomplete
+    if len(rows) < 2:
+        return None
+    by_id = {str(row.version.pk): row for row in rows}
+    chosen_b, chosen_a = by_id.get(b), by_id.get(a)
+    if chosen_b is None:
+        chosen_b = next(row for row in rows if row is not chosen_a)
+    if chosen_a is None:
+        baseline = board.baseline if board.baseline is not chosen_b else None
+        chosen_a = baseline or next(row for row in rows if row is not chosen_b)
+    return SystemPair(board, chosen_a, chosen_b)

@@ -1,0 +1,162 @@
+"""What the API answers about the board of a benchmark."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import Field, StringConstraints
+
+from leaderboard.actions.names import LARGEST_INTEGER
+from leaderboard.api.fields import Name, Slug, Text
+from leaderboard.api.schemas import Number
+
+
+class BenchmarkPlace(Schema):
+    track: Slug
+    phase: Annotated[Text, StringConstraints(max_length=60)] = ""
+    group: Annotated[Text, StringConstraints(max_length=60)] = Field(
+        "", description="Tracks of one group have a mean of their own."
+    )
+
+
+Limit = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+
+
+class BenchmarkPatch(Schema):
+    """Omitted fields do not change. The slug is fixed."""
+
+    name: Name = ""
+    description: Annotated[Text, StringConstraints(max_length=20000)] = ""
+    joining: Literal["everyone", "invitation", "approval"] = "everyone"
+    terms: Annotated[Text, StringConstraints(max_length=20000)] = Field(
+        "", description="Teams accept them once for all tracks."
+    )
+    quota_per_day: Limit | None = Field(
+        None, description="Runs of a team per day on all tracks together; null: no limit."
+    )
+    quota_total: Limit | None = Field(
+        None, description="Runs of a team in total on all tracks together; null: no limit."
+    )
+    measure: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="One measure for the board; empty: the ranking measure of each track."
+    )
+    main_branch: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Versions are compared with it; empty: with the baseline."
+    )
+    baseline: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = Field(
+        None, description="ID of a system of the benchmark, or null."
+    )
+    places: list[BenchmarkPlace] = Field(
+        [],
+        max_length=500,
+        description="The tracks in order. A track of yours that is not in the benchmark is added; "
+        "those that you omit follow.",
+    )
+
+
+class BenchmarkIn(Schema):
+    slug: Slug
+    name: Name
+    tracks: list[Slug] = Field([], max_length=500, description="Tracks that you organise.")
+    collections: list[Slug] = Field(
+        [],
+        max_length=500,
+        description="Collections that you organise; each gets an internal track with defaults.",
+    )
+
+
+class BenchmarkOut(Schema):
+    slug: str
+    name: str
+    description: str
+    joining: Literal["everyone", "invitation", "approval"]
+    terms: str
+    quota_per_day: int | None
+    quota_total: int | None
+    measure: str = Field(description="Empty: the ranking measure of each track.")
+    main_branch: str = Field(description="Versions are compared with it; empty: with the baseline.")
+    tracks: list[str]
+    places: list[BenchmarkPlace] = Field(description="The tracks that you may know, in order.")
+    team: str | None = Field(description="Your team.")
+    invitation: str = Field("", description="Invitation code. Only organisers see it.")
+
+
+class BenchmarkList(Schema):
+    items: list[BenchmarkOut]
+    next: str | None
+
+
+class BenchmarkTeamOut(Schema):
+    benchmark: str
+    team: str
+    tracks: list[str] = Field(description="The tracks that the team takes part in.")
+
+
+class BenchmarkColumnOut(Schema):
+    track: str
+    name: str
+    measure: str
+    group: str
+    judgments: str
+    judged_by: Literal["people", "machine", "both"] | None
+    edition: str
+    topics: int
+
+
+class SystemStandingOut(Schema):
+    rank: int | None = Field(description="By mean, or by Borda points where there is no mean.")
+    rank_low: int | None
+    rank_high: int | None
+    system: int
+    name: str
+    version: int
+    label: str
+    commit: str
+    branch: str
+    team: str
+    mean: Number
+    group_means: dict[str, Number]
+    borda: Number
+    borda_rank: int | None
+    answered: int
+    scores: dict[str, Number] = Field(description="By the slug of the track.")
+    runs: dict[str, str] = Field(description="IDs of runs by the slug of the track.")
+    difference: Number
+    low: Number
+    high: Number
+    p: Number
+    p_adjusted: Number
+    verdict: Literal["better", "worse", "not significant"] | None
+
+
+class BenchmarkBoardOut(Schema):
+    benchmark: str
+    phase: str
+    phases: list[str]
+    family: Literal["baseline", "all"]
+    test: Literal["all_pairs", "max_t"] | None
+    tests_ready: bool
+    baseline: int | None = Field(description="ID of the baseline's version.")
+    no_mean: str | None = Field(description="Why there is no mean; null if there is one.")
+    columns: list[BenchmarkColumnOut]
+    groups: list[str]
+    hidden: list[str] = Field(description="Tracks whose scores are not shown yet.")
+    standings: list[SystemStandingOut]
+    incomplete: list[SystemStandingOut]
+
+
+class BenchmarkSnapshotOut(Schema):
+    slug: str
+    name: str
+    note: str
+    caption: str = Field(description="What the board shows, by which measures and tests.")
+    systems: int
+    created_at: datetime
+    formats: list[str] = Field(description="Formats of its files, for `format`.")
+
+
+class BenchmarkSnapshotList(Schema):
+    items: list[BenchmarkSnapshotOut]
+    next: str | None

@@ -1,0 +1,189 @@
+"""Endpoints for benchmarks: list, create, change, join."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest
+from ninja import Query, Router, Status
+
+from leaderboard.actions import benchmark_setup, people
+from leaderboard.actions.benchmark_setup import PlacedTrack
+from leaderboard.actions.default_tracks import build_internal_track
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
+from leaderboard.api.benchmark_schemas import (
+    BenchmarkIn,
+    BenchmarkList,
+    BenchmarkOut,
+    BenchmarkPatch,
+    BenchmarkPlace,
+    BenchmarkTeamOut,
+)
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.listing import page_by_slug
+from leaderboard.api.schemas import JoinIn, Paging, response_schemas
+from leaderboard.boards.disclosure import (
+    BenchmarkSight,
+    Viewer,
+    benchmark_or_404,
+    benchmark_sight_of,
+)
+from leaderboard.models import Benchmark, Collection, System, Track, User
+
+router = Router(tags=["benchmarks"])
+
+# Settings that are stored as they come.
+PLAIN = (
+    *("name", "description", "joining", "terms", "quota_per_day", "quota_total"),
+    *("measure", "main_branch"),
+)
+
+
+@router.get("", auth=PUBLIC, response=response_schemas(BenchmarkList))
+def list_benchmarks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    """List the benchmarks with a track that you may know."""
+    user = viewer(request)
+    page = page_by_slug(Benchmark.objects.visible_to(user), paging)
+    items = [serialise_benchmark(benchmark_sight_of(benchmark, user)) for benchmark in page.rows]
+    return {"items": items, "next": page.next}
+
+
+@router.get("/{slug:slug}", auth=PUBLIC, response=response_schemas(BenchmarkOut))
+def get_benchmark(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Get a benchmark with the tracks that you may know, in order."""
+    return serialise_benchmark(benchmark_or_404(viewer(request), slug))
+
+
+def serialise_benchmark(sight: BenchmarkSight) -> dict[str, Any]:
+    benchmark = sight.benchmark
+    tracks = [seen.track for seen in sight.sights]
+    teams = (seen.team for seen in sight.sights)
+    return {
+        "slug": benchmark.slug,
+        **{name: getattr(benchmark, name) for name in PLAIN},
+        "tracks": [track.slug for track in tracks],
+        "places": [
+            {
+                "track": track.slug,
+                "phase": track.benchmark_place.phase,
+                "group": track.benchmark_place.group,
+            }
+            for track in tracks
+        ],
+        "team": next((team.name for team in teams if team is not None), None),
+        "invitation": benchmark.invitation if sight.is_organiser else "",
+    }
+
+
+@router.post("", auth=ORGANISE, response=response_schemas(BenchmarkOut, 201))
+def create_benchmark(request: HttpRequest, body: BenchmarkIn) -> Status[dict[str, Any]]:
+    """Create a benchmark of tracks that you organise; its teams are linked by their members.
+
+    It has the strictest joining of its tracks, and the terms of all.
+    """
+    user = viewer(request)
+    if body.collections and not user.may_organise:
+        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
+    if Benchmark.objects.filter(slug=body.slug).exists():
+        raise field_error("slug", "is already in use; choose another", body.slug)
+    tracks = [_free_track_or_error(user, slug, "tracks") for slug in dict.fromkeys(body.tracks)]
+    with transaction.atomic():
+        for slug in dict.fromkeys(body.collections):
+            found = Collection.objects.ready().organised_by(user).filter(slug=slug).first()
+            if found is None:
+                raise field_error("collections", "is not a ready collection of yours", slug)
+            tracks.append(build_internal_track(found))
+        try:
+            benchmark_setup.make_benchmark(user, Benchmark(slug=body.slug, name=body.name), tracks)
+        except ActionError as refusal:
+            raise ApiError(409, "E_CONFLICT", str(refusal)) from None
+        except IntegrityError:
+            raise field_error("slug", "is already in use", body.slug) from None
+    return Status(201, serialise_benchmark(benchmark_or_404(user, body.slug)))
+
+
+def _free_track_or_error(user: Viewer, slug: str, field: str) -> Track:
+    """Return a track that the user organises and that belongs to no benchmark."""
+    track = Track.objects.organised_by(user).filter(slug=slug).first()
+    if track is None:
+        raise field_error(field, "is not a track that you organise", slug)
+    if Benchmark.objects.filter(places__track=track).exists():
+        raise field_error(field, "belongs to a benchmark already", slug)
+    return track
+
+
+@router.patch("/{slug:slug}", auth=ORGANISE, response=response_schemas(BenchmarkOut))
+def change_benchmark(request: HttpRequest, slug: str, body: BenchmarkPatch) -> dict[str, Any]:
+    """Change the given settings; joining and terms change on all tracks of the benchmark."""
+    user = viewer(request)
+    sight = benchmark_or_404(user, slug)
+    if not sight.is_organiser:
+        raise permission_error("Only organisers of this benchmark can do this.")
+    changes = {name: getattr(body, name) for name in PLAIN if name in body.model_fields_set}
+    if "measure" in changes:
+        _check_measure(sight, changes["measure"])
+    if "baseline" in body.model_fields_set:
+        changes["baseline"] = _find_system(sight.benchmark, body.baseline)
+    try:
+        with transaction.atomic():
+            benchmark_setup.change_benchmark(sight.benchmark, user, changes)
+            if body.places:
+                _place_tracks(sight, user, body.places)
+    except ActionError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
+    return serialise_benchmark(benchmark_or_404(user, slug))
+
+
+def _check_measure(sight: BenchmarkSight, measure: str) -> None:
+    known = {name for seen in sight.sights for name in seen.track.measures}
+    if measure and measure not in known and measure != sight.benchmark.measure:
+        raise field_error("measure", "is a measure of no track", measure)
+
+
+def _find_system(benchmark: Benchmark, system_id: int | None) -> System | None:
+    if system_id is None:
+        return None
+    found = benchmark.systems.filter(pk=system_id).first()
+    if found is None:
+        raise field_error("baseline", "is not a system of this benchmark", str(system_id))
+    return found
+
+
+def _place_tracks(sight: BenchmarkSight, user: User, wanted: list[BenchmarkPlace]) -> None:
+    known = {seen.track.slug: seen.track for seen in sight.sights}
+    places = []
+    for place in wanted:
+        track = known.get(place.track)
+        if track is None:
+            track = _free_track_or_error(user, place.track, "places")
+            benchmark_setup.add_track(sight.benchmark, user, PlacedTrack(track))
+        places.append(PlacedTrack(track, place.phase, place.group))
+    benchmark_setup.place_tracks(sight.benchmark, user, places)
+
+
+@router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(BenchmarkTeamOut))
+def join_benchmark(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
+    """Join all tracks of a benchmark with a new team. Returns your team if you already have one."""
+    user, body = viewer(request), body or JoinIn()
+    benchmark = Benchmark.objects.filter(slug=slug).first()
+    if benchmark is None:
+        raise Http404("no such benchmark")
+    track = people.find_track_to_join(benchmark)
+    inviting = people.find_inviting_benchmark_team(benchmark, body.team_code)
+    invited = track is not None and (
+        inviting is not None or people.can_join(track, body.invitation)
+    )
+    if not invited:
+        benchmark_or_404(user, slug)
+    if track is not None and not invited and track.team_of(user) is None:
+        raise ApiError(403, "E_NO_TEAM", people.JOIN_HINTS[track.joining])
+    asking = people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
+    try:
+        team = people.join_benchmark(benchmark, user, asking)
+    except people.JoinError as reason:
+        raise field_error("team", str(reason), body.team) from None
+    sight = benchmark_sight_of(benchmark, user)
+    own = [seen.track.slug for seen in sight.sights if seen.team is not None]
+    return {"benchmark": benchmark.slug, "team": team.name, "tracks": own}

@@ -1,0 +1,78 @@
+"""Export a benchmark as one file: the archives of its tracks, and what makes them one.
+
+manifest.json        settings, places of the tracks, teams, systems and their versions
+tracks/<name>.zip    the archive of a track, which can also be imported alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.utils import timezone
+
+from leaderboard.archives.benchmark_manifests import (
+    BENCHMARK_ARCHIVE_VERSION,
+    BenchmarkManifest,
+    BenchmarkTeamEntry,
+    PlaceEntry,
+    SystemEntry,
+    VersionEntry,
+)
+from leaderboard.archives.manifests import plain_values
+from leaderboard.archives.track_export import build_track_members
+from leaderboard.archives.zip_files import MANIFEST, Member, stream_zip
+from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion
+
+
+def build_benchmark_members(benchmark: Benchmark, with_documents: bool = False) -> Iterator[Member]:
+    """Build the members of a benchmark's archive, its tracks in their order."""
+    for track in benchmark.tracks():
+        members = build_track_members(track, with_documents)
+        yield Member(track_path(track.slug), stream_zip(members))
+    yield Member(MANIFEST, [build_benchmark_manifest(benchmark).model_dump_json(indent=1).encode()])
+
+
+def track_path(slug: str) -> str:
+    return f"tracks/{slug}.zip"
+
+
+def build_benchmark_manifest(benchmark: Benchmark) -> BenchmarkManifest:
+    teams = list(benchmark.teams.order_by("pk"))
+    systems = list(benchmark.systems.order_by("pk"))
+    places = {team.pk: place for place, team in enumerate(teams)}
+    keys = [system.pk for system in systems]
+    return BenchmarkManifest(
+        benchmark_archive=BENCHMARK_ARCHIVE_VERSION,
+        rankfield=settings.VERSION,
+        made_at=timezone.now(),
+        slug=benchmark.slug,
+        fields=plain_values(benchmark),
+        places=[
+            PlaceEntry(track=place.track.slug, fields=plain_values(place))
+            for place in benchmark.places.select_related("track")
+        ],
+        teams=[_describe_team(team) for team in teams],
+        systems=[_describe_system(system, places[system.team_id]) for system in systems],
+        baseline=keys.index(benchmark.baseline_id) if benchmark.baseline_id in keys else None,
+    )
+
+
+def _describe_team(team: BenchmarkTeam) -> BenchmarkTeamEntry:
+    names = dict(team.teams.order_by("pk").values_list("track__slug", "name"))
+    return BenchmarkTeamEntry(names=names, fields=plain_values(team))
+
+
+def _describe_system(system: System, team: int) -> SystemEntry:
+    versions = system.versions.order_by("pk")
+    return SystemEntry(
+        team=team,
+        fields=plain_values(system),
+        versions=[_describe_version(version) for version in versions],
+    )
+
+
+def _describe_version(version: SystemVersion) -> VersionEntry:
+    runs = version.runs.filter(track__benchmark_place__benchmark=version.system.benchmark_id)
+    ids = list(runs.order_by("received_at", "pk").values_list("pk", flat=True))
+    return VersionEntry(runs=ids, fields=plain_values(version))

@@ -1,0 +1,652 @@
+"""The board of a benchmark: a row for each system, a column for each track, and what sums them up.
+
+Everything on it is made of the columns that its viewer sees.  A mean is taken over tracks of one
+phase, of complete systems, and of measures with one range and direction; else the board says why
+there is none.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from evaluation.measures import parse_measure
+from evaluation.significance import Difference, scale_of
+from leaderboard.boards.disclosure import BenchmarkSight, Sight
+from leaderboard.boards.standings import (
+    AGAINST_ALL,
+    AGAINST_BASELINE,
+    FactFilter,
+    assign_ranks,
+)
+from leaderboard.infrastructure.whole_numbers import read_whole_number
+from leaderboard.models import Edition, Run, Score, SystemVersion, Team
+from leaderboard.runs.facts import FILTERS
+from leaderboard.scoring.benchmark_comparisons import (
+    Contest,
+    ContestLead,
+    ContestTests,
+    Part,
+    load_contest_tests,
+)
+from leaderboard.scoring.families import match_measure
+from leaderboard.scoring.verdicts import verdict_of
+
+# The choice that shows the tracks of all phases, and the one that shows all versions.
+EVERY_PHASE = EVERY_VERSION = "all"
+
+
+@dataclass(frozen=True)
+class BenchmarkChoice:
+    """A reader's choices for the board of a benchmark; unknown values fall back to the defaults."""
+
+    # None: the last phase that shows something.
+    phase: str | None = None
+    # One measure for all columns; "": the benchmark's, or else the primary measure of each track.
+    measure: str = ""
+    # The slugs of the tracks that count; none: all of the phase.
+    tracks: tuple[str, ...] = ()
+    versions: str = ""
+    # The id of the version that the others are held against; "": the benchmark's baseline.
+    baseline: str = ""
+    family: str = ""
+    sort: str = ""
+    team: str = ""
+    text: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    # The names of the columns to show; none: the default ones.
+    columns: tuple[str, ...] = ()
+    # The groups whose tracks are shown or hidden, whatever their number.
+    opened: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
+
+    @property
+    def has_filters(self) -> bool:
+        return bool(self.team or self.text or self.facts)
+
+    @property
+    def sorted_by(self) -> str:
+        """The name of the column that sorts the board, without the sign."""
+        return self.sort.removeprefix("-") or "rank"
+
+    @property
+    def is_reversed(self) -> bool:
+        return self.sort.startswith("-")
+
+
+@dataclass(frozen=True)
+class BenchmarkColumn:
+    """A track on the board: the measure that counts there, and the value of each run."""
+
+    sight: Sight
+    edition: Edition
+    measure: str
+    group: str
+    values: Mapping[str, float | None] = field(repr=False)
+
+    @property
+    def track_id(self) -> int:
+        return self.sight.track.pk
+
+    @property
+    def direction(self) -> int:
+        return parse_measure(self.measure).direction
+
+    @property
+    def slug(self) -> str:
+        return str(self.sight.track.slug)
+
+    @property
+    def name(self) -> str:
+        return str(self.sight.track.name)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals of a mean pages show."""
+        return self.sight.decimals or 3
+
+    @property
+    def paper_decimals(self) -> int:
+        return self.sight.decimals or 4
+
+    @property
+    def made_by(self) -> str:
+        """Who judged: people, machine, both, or "" if it is not stated."""
+        return str(self.edition.judgment_set.made_by)
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """A system on the board, in one of its versions; `values` has one place per column."""
+
+    version: SystemVersion
+    team: str
+    # The id of its run on each track, by the id of the track.
+    runs: Mapping[int, str]
+    values: list[float | None]
+    is_own: bool = False
+    is_baseline: bool = False
+    mean: float | None = None
+    group_means: list[float | None] = field(default_factory=list)
+    rank: int | None = None
+    borda: float | None = None
+    borda_rank: int | None = None
+    interval: tuple[int, int] | None = None
+    against: Difference | None = None
+    verdict: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.version.system)
+
+    @property
+    def answered(self) -> int:
+        """On how many columns the system has a value."""
+        return sum(value is not None for value in self.values)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.answered == len(self.values)
+
+
+@dataclass(frozen=True)
+class BenchmarkBoard:
+    """The board of a benchmark as one viewer sees it."""
+
+    sight: BenchmarkSight
+    choice: BenchmarkChoice
+    phase: str
+    columns: list[BenchmarkColumn]
+    # The tracks of the phase whose scores this viewer does not see yet.
+    hidden: list[Sight]
+    # Complete systems, the best first; and those that lack a column, which have no rank.
+    rows: list[SystemRow]
+    incomplete: list[SystemRow]
+    # Why there is no mean; "" if there is one.
+    no_mean: str
+    # The tracks of the phase whose scores this viewer sees, in or out of the choice; and those of
+    # them that lack the measure that counts.
+    choosable: list[Sight] = field(default_factory=list)
+    unmeasured: list[Sight] = field(default_factory=list)
+    # The contest of the rows, in their order; None without tests.
+    contest: Contest | None = None
+    tests: ContestTests | None = None
+
+    @property
+    def phases(self) -> list[str]:
+        return self.sight.phases
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """The names of the groups of columns in order, if there is more than one."""
+        found = list(dict.fromkeys(column.group for column in self.columns))
+        return found if len(found) > 1 else []
+
+    @property
+    def baseline(self) -> SystemRow | None:
+        return next((row for row in self.rows if row.is_baseline), None)
+
+    @property
+    def family(self) -> str:
+        """The question that the tests answer: `baseline` or `all`."""
+        asks_all = self.baseline is None or self.choice.family == AGAINST_ALL
+        return AGAINST_ALL if asks_all else AGAINST_BASELINE
+
+    @property
+    def compares_all(self) -> bool:
+        return self.family == AGAINST_ALL
+
+    @property
+    def awaits_tests(self) -> bool:
+        """Whether a job has yet to compare the systems."""
+        return self.contest is not None and self.tests is None
+
+    @property
+    def leaders(self) -> list[SystemRow]:
+        """The first row, or several whose means are exactly equal."""
+        return [row for row in self.rows if row.rank == 1]
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals of a mean over tracks pages show."""
+        return min((column.decimals for column in self.columns), default=3)
+
+    @property
+    def paper_decimals(self) -> int:
+        return min((column.paper_decimals for column in self.columns), default=4)
+
+    @cached_property
+    def best(self) -> list[float | None]:
+        """The best value of every column, over complete and incomplete systems."""
+        return [_best(column, self.rows + self.incomplete) for column in enumerate(self.columns)]
+
+    @cached_property
+    def best_means(self) -> list[float | None]:
+        """The best mean, followed by the best mean of every group."""
+        if self.no_mean or not self.columns:
+            return [None] * (1 + len(self.groups))
+        best = max if self.columns[0].direction > 0 else min
+        means = [[row.mean for row in self.rows]]
+        means += [
+            list(of_group) for of_group in zip(*(row.group_means for row in self.rows), strict=True)
+        ]
+        return [best((m for m in of if m is not None), default=None) for of in means]
+
+    @property
+    def judges(self) -> dict[str, list[BenchmarkColumn]]:
+        """The columns by who judged them: people, machine, both, or "" if it is not stated."""
+        found: dict[str, list[BenchmarkColumn]] = defaultdict(list)
+        for column in self.columns:
+            found[column.made_by].append(column)
+        return dict(found)
+
+    @property
+    def lead(self) -> ContestLead | None:
+        """The lead of the first system: over the baseline, or else over the second."""
+        if self.tests is None or len(self.rows) < 2 or len(self.leaders) != 1:
+            return None
+        first = self.rows[0].version.pk
+        other = self.rows[1] if self.compares_all else self.baseline
+        asked = {first, other.version.pk if other is not None else first}
+        for found in self.tests.leads:
+            pair = {self.version_ids[found.system], self.version_ids[found.other]}
+            if pair == asked and self.version_ids[found.system] == first:
+                return found
+        return None
+
+    @cached_property
+    def version_ids(self) -> list[int]:
+        """The ids of the versions by their place in the contest."""
+        return sorted(row.version.pk for row in self.rows)
+
+    @cached_property
+    def teams(self) -> list[str]:
+        return sorted({row.team for row in self.rows + self.incomplete if row.team})
+
+    @cached_property
+    def fact_filters(self) -> list[FactFilter]:
+        """The facts in which the systems differ."""
+        filters = []
+        for name, fact in FILTERS.items():
+            values = [row.version.system.facts.get(name) for row in self.rows + self.incomplete]
+            if all(value == values[0] for value in values):
+                continue
+            words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
+            filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
+        return filters
+
+    @cached_property
+    def shown(self) -> list[SystemRow]:
+        """The complete systems that the reader's filters leave, in the order asked for."""
+        return _sort([row for row in self.rows if _matches(row, self.choice)], self)
+
+    def falls_by(self, name: str) -> bool:
+        """Whether sorting by a column puts its largest value first."""
+        return _find_order(name, self)[1]
+
+    @property
+    def shown_incomplete(self) -> list[SystemRow]:
+        return [row for row in self.incomplete if _matches(row, self.choice)]
+
+    def row_of(self, version_id: int) -> SystemRow | None:
+        every = self.rows + self.incomplete
+        return next((row for row in every if row.version.pk == version_id), None)
+
+
+def find_benchmark_board(
+    sight: BenchmarkSight, choice: BenchmarkChoice = BenchmarkChoice(), *, tested: bool = True
+) -> BenchmarkBoard:
+    """Return the board of a benchmark as this viewer may see it, with or without its tests."""
+    phase = _choose_phase(sight, choice)
+    everything = phase == EVERY_PHASE and len(sight.phases) > 1
+    wanted = [
+        seen for seen in sight.sights if everything or seen.track.benchmark_place.phase == phase
+    ]
+    shown = [seen for seen in wanted if sight.shows(seen)]
+    chosen = [seen for seen in shown if seen.track.slug in choice.tracks] or shown
+    columns = _load_columns(sight, chosen, choice)
+    rows = _load_rows(sight, columns, choice)
+    complete = [row for row in rows if row.is_complete and columns]
+    no_mean = "phases" if everything else explain_missing_mean(columns)
+    board = BenchmarkBoard(
+        sight=sight,
+        choice=choice,
+        phase=phase,
+        columns=columns,
+        hidden=[seen for seen in wanted if not sight.shows(seen)],
+        rows=_rank(columns, complete, no_mean, ranks_by_points=not everything),
+        incomplete=_sort_incomplete(row for row in rows if not row.is_complete),
+        no_mean=no_mean,
+        choosable=shown,
+        unmeasured=[seen for seen in chosen if seen not in [c.sight for c in columns]],
+    )
+    return _with_tests(board) if tested else board
+
+
+def _sort_incomplete(rows: Iterable[SystemRow]) -> list[SystemRow]:
+    """Return the rows with the most answered tracks first."""
+    return sorted(rows, key=lambda row: (-row.answered, row.name.casefold(), row.version.pk))
+
+
+def _choose_phase(sight: BenchmarkSight, choice: BenchmarkChoice) -> str:
+    """Return the phase asked for, or else the last one that shows something."""
+    asks_all = choice.phase == EVERY_PHASE and len(sight.phases) > 1
+    if choice.phase is not None and (choice.phase in sight.phases or asks_all):
+        return choice.phase
+    shown = [seen.track.benchmark_place.phase for seen in sight.sights if sight.shows(seen)]
+    latest = [phase for phase in sight.phases if phase in shown] or sight.phases
+    return latest[-1] if latest else ""
+
+
+def _load_columns(
+    sight: BenchmarkSight, shown: Sequence[Sight], choice: BenchmarkChoice
+) -> list[BenchmarkColumn]:
+    """Return a column for each track, without the tracks that lack the measure asked for."""
+    measures: dict[int, str] = {}
+    for seen in shown:
+        asked = choice.measure or sight.benchmark.measure
+        found = match_measure(asked, seen.measures) if asked else seen.primary_measure
+        if found is not None:
+            measures[seen.track.pk] = found
+    editions = {seen.track.pk: seen.board_edition for seen in shown}
+    values = _load_values(sight, editions, set(measures.values()))
+    columns = []
+    for seen in shown:
+        edition = editions[seen.track.pk]
+        if edition is None or seen.track.pk not in measures:
+            continue
+        measure = measures[seen.track.pk]
+        edition.track = seen.track
+        means = values.get((edition.pk, measure), {})
+        columns.append(
+            BenchmarkColumn(
+                sight=seen,
+                edition=edition,
+                measure=measure,
+                group=seen.track.benchmark_place.group,
+                values=_shown_values(seen, measure, means),
+            )
+        )
+    return columns
+
+
+def _shown_values(
+    sight: Sight, measure: str, means: Mapping[str, float | None]
+) -> dict[str, float | None]:
+    """Return the means as this viewer may see them: rounded, and only risen ones of a ladder."""
+    ladder = sight.ladder
+    return {
+        run_id: sight.round_mean(measure, mean)
+        for run_id, mean in means.items()
+        if ladder is None or run_id in ladder.risen
+    }
+
+
+def _load_values(
+    sight: BenchmarkSight, editions: Mapping[int, Edition | None], measures: Iterable[str]
+) -> dict[tuple[int, str], dict[str, float | None]]:
+    """Return the mean of every run of a system, by edition and measure."""
+    scores = Score.objects.filter(
+        score_set__edition__in=[edition.pk for edition in editions.values() if edition],
+        score_set__run__version__system__benchmark=sight.benchmark,
+        measure__in=measures,
+    )
+    found: dict[tuple[int, str], dict[str, float | None]] = defaultdict(dict)
+    for edition_id, measure, run_id, mean in scores.values_list(
+        "score_set__edition", "measure", "score_set__run", "mean"
+    ):
+        found[edition_id, measure][run_id] = mean
+    return found
+
+
+def _load_rows(
+    sight: BenchmarkSight, columns: Sequence[BenchmarkColumn], choice: BenchmarkChoice
+) -> list[SystemRow]:
+    """Return a row for each system with a run on a column: its newest version, or all of them.
+
+    The newest version that answers all columns goes before newer ones that do not yet.
+    """
+    runs: dict[int, dict[int, str]] = defaultdict(dict)
+    found = Run.objects.on_the_board().filter(
+        version__system__benchmark=sight.benchmark,
+        track__in=[column.track_id for column in columns],
+    )
+    for version_id, track_id, run_id in found.values_list("version", "track", "pk"):
+        runs[version_id][track_id] = run_id
+    versions = SystemVersion.objects.filter(pk__in=runs).select_related("system")
+    teams = _load_team_names(columns)
+    rows = []
+    for version in versions:
+        own = runs[version.pk]
+        values = [column.values.get(own.get(column.track_id, "")) for column in columns]
+        if all(value is None for value in values):
+            continue
+        rows.append(
+            SystemRow(
+                version=version,
+                team=teams.get(version.system.team_id, ""),
+                runs=own,
+                values=values,
+                is_own=version.system.team_id in sight.own_teams,
+            )
+        )
+    baseline = _find_baseline(sight, choice)
+    if choice.versions != EVERY_VERSION:
+        rows = keep_newest(rows, choice)
+    return [replace(row, is_baseline=True) if baseline(row) else row for row in rows]
+
+
+def keep_newest(rows: Sequence[SystemRow], choice: BenchmarkChoice) -> list[SystemRow]:
+    """Return one row per system; a version that the reader names as baseline stays too."""
+
+    def order(row: SystemRow) -> tuple[Any, ...]:
+        newest_first = -row.version.created_at.timestamp(), -row.version.pk
+        return row.version.system_id, not row.is_complete, *newest_first
+
+    kept = [next(of) for _, of in groupby(sorted(rows, key=order), lambda r: r.version.system_id)]
+    named = [row for row in rows if str(row.version.pk) == choice.baseline and row not in kept]
+    return [*kept, *named]
+
+
+def _find_baseline(sight: BenchmarkSight, choice: BenchmarkChoice) -> Callable[[SystemRow], bool]:
+    """Return what says whether a row is the baseline: the version asked for, or the benchmark's."""
+    if read_whole_number(choice.baseline) is not None:
+        return lambda row: str(row.version.pk) == choice.baseline
+    return lambda row: row.version.system_id == sight.benchmark.baseline_id
+
+
+def _load_team_names(columns: Sequence[BenchmarkColumn]) -> dict[int, str]:
+    teams = Team.objects.filter(track__in=[column.track_id for column in columns])
+    return dict(teams.exclude(benchmark_team=None).values_list("benchmark_team", "name"))
+
+
+def explain_missing_mean(columns: Sequence[BenchmarkColumn]) -> str:
+    """Return why these columns have no mean: one word that pages put into a sentence, or "".
+
+    `sums` are totals over topics; `ranges` and `directions` differ between the measures.
+    """
+    measures = [parse_measure(column.measure) for column in columns]
+    if any(scale_of(measure).unit == "total" for measure in measures):
+        return "sums"
+    if len({scale_of(measure).unit for measure in measures}) > 1:
+        return "ranges"
+    if len({measure.definition.range for measure in measures}) > 1:
+        return "ranges"
+    return "directions" if len({measure.direction for measure in measures}) > 1 else ""
+
+
+def _rank(
+    columns: Sequence[BenchmarkColumn],
+    rows: Sequence[SystemRow],
+    no_mean: str,
+    ranks_by_points: bool,
+) -> list[SystemRow]:
+    """Return the rows with mean, sub-means, Borda points and ranks, the best first."""
+    points = count_points(columns, rows) if ranks_by_points else [None] * len(rows)
+    has_mean = bool(columns) and not no_mean
+    summed = [
+        replace(
+            row,
+            borda=point,
+            mean=_mean(row.values) if has_mean else None,
+            group_means=_group_means(columns, row) if has_mean else [],
+        )
+        for row, point in zip(rows, points, strict=True)
+    ]
+    direction = columns[0].direction if columns else 1
+
+    def value(row: SystemRow) -> float | None:
+        return direction * row.mean if row.mean is not None else row.borda
+
+    summed.sort(key=lambda row: (-(row.borda or 0), row.name, row.version.pk))
+    borda_ranks = dict(
+        zip(
+            (row.version.pk for row in summed),
+            assign_ranks([row.borda for row in summed]),
+            strict=True,
+        )
+    )
+    summed.sort(key=lambda row: (-(value(row) or 0), row.name, row.version.pk))
+    ranks = assign_ranks([value(row) for row in summed])
+    return [
+        replace(row, rank=rank, borda_rank=borda_ranks[row.version.pk])
+        for row, rank in zip(summed, ranks, strict=True)
+    ]
+
+
+def count_points(columns: Sequence[BenchmarkColumn], rows: Sequence[SystemRow]) -> list[float]:
+    """Return the Borda points of each complete system: on each column, n less its rank.
+
+    Equal values share the mean of their ranks; the points of all columns are added.  So a system
+    gets a point for each that it is ahead of, and half a point for each other of the same value.
+    """
+    if not rows or not columns:
+        return [0.0] * len(rows)
+    values = np.array([row.values for row in rows], dtype=np.float64)
+    points = np.zeros(len(rows))
+    for column, own in zip(columns, values.T, strict=True):
+        signed = column.direction * own
+        ordered = np.sort(signed)
+        behind, not_ahead = (np.searchsorted(ordered, signed, side) for side in ("left", "right"))
+        points += (behind + not_ahead - 1) / 2
+    return list(points.tolist())
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _group_means(columns: Sequence[BenchmarkColumn], row: SystemRow) -> list[float | None]:
+    """Return the mean of the columns of each group, in the order of the groups."""
+    of_group: dict[str, list[float | None]] = defaultdict(list)
+    for column, value in zip(columns, row.values, strict=True):
+        of_group[column.group].append(value)
+    return [_mean(values) for values in of_group.values()] if len(of_group) > 1 else []
+
+
+def _with_tests(board: BenchmarkBoard) -> BenchmarkBoard:
+    """Return the board with the tests of its complete systems, if all its scores are shown."""
+    shows_scores = all(column.sight.can_see_scores for column in board.columns)
+    if board.no_mean or not shows_scores or len(board.rows) < 2:
+        return board
+    parts = tuple(Part(column.edition.pk, column.measure) for column in board.columns)
+    # In the order of ids, so that the same systems are one contest however they rank.
+    ordered = sorted(board.rows, key=lambda row: row.version.pk)
+    places = {row.version.pk: place for place, row in enumerate(ordered)}
+    baseline = board.baseline
+    contest = Contest(
+        parts,
+        tuple(tuple(row.runs[column.track_id] for column in board.columns) for row in ordered),
+        places[baseline.version.pk] if baseline is not None else None,
+    )
+    board = replace(board, contest=contest)
+    tests = load_contest_tests(board.sight.benchmark, contest)
+    if tests is None:
+        return board
+    rows = [_with_results(board, row, places[row.version.pk], tests) for row in board.rows]
+    return replace(board, rows=rows, tests=tests)
+
+
+def _with_results(
+    board: BenchmarkBoard, row: SystemRow, place: int, tests: ContestTests
+) -> SystemRow:
+    """Return a row with its ranks, or with its difference from the baseline, as was asked."""
+    if board.family == AGAINST_ALL:
+        decided = tests.critical is not None
+        return replace(row, interval=tests.intervals[place] if decided else None)
+    if row.is_baseline:
+        return row
+    against = tests.against[place]
+    direction = board.columns[0].direction
+    return replace(row, against=against, verdict=verdict_of(against, against.topics, direction))
+
+
+def _best(column: tuple[int, BenchmarkColumn], rows: Iterable[SystemRow]) -> float | None:
+    place, of = column
+    known = [value for row in rows if (value := row.values[place]) is not None]
+    best = max if of.direction > 0 else min
+    return best(known, default=None)
+
+
+def _matches(row: SystemRow, choice: BenchmarkChoice) -> bool:
+    system, text = row.version.system, choice.text.casefold()
+    wanted = choice.facts.items()
+    return (
+        (not choice.team or row.team == choice.team)
+        and all(FILTERS[name].matches(system.facts.get(name), word) for name, word in wanted)
+        and (text in row.name.casefold() or text in row.team.casefold())
+    )
+
+
+def _sort(rows: list[SystemRow], board: BenchmarkBoard) -> list[SystemRow]:
+    """Sort by the column asked for: missing values last, equal ones in the order of ranks."""
+    name = board.choice.sort.removeprefix("-")
+    if name in ("", "rank"):
+        return rows[::-1] if board.choice.sort.startswith("-") else rows
+    key, is_descending = _find_order(name, board)
+    known = [row for row in rows if key(row) is not None]
+    known.sort(key=key, reverse=is_descending != board.choice.sort.startswith("-"))
+    return [*known, *(row for row in rows if key(row) is None)]
+
+
+def _find_order(name: str, board: BenchmarkBoard) -> tuple[Callable[[SystemRow], Any], bool]:
+    """Return the key of a column, and whether its largest value comes first."""
+    if name in OWN_ORDERS:
+        return OWN_ORDERS[name]
+    for place, column in enumerate(board.columns):
+        if name == column.slug:
+            return partial(_read_value, place), column.direction > 0
+    for place, group in enumerate(board.groups):
+        if name == f"group:{group}":
+            return partial(_read_group_mean, place), board.columns[0].direction > 0
+    if name == "mean" and board.columns:
+        return (lambda row: row.mean), board.columns[0].direction > 0
+    return (lambda row: row.rank), False
+
+
+def _read_value(place: int, row: SystemRow) -> float | None:
+    return row.values[place]
+
+
+def _read_group_mean(place: int, row: SystemRow) -> float | None:
+    return row.group_means[place] if row.group_means else None
+
+
+OWN_ORDERS: dict[str, tuple[Callable[[SystemRow], Any], bool]] = {
+    "system": (lambda row: row.name.casefold(), False),
+    "team": (lambda row: row.team.casefold(), False),
+    "borda": (lambda row: row.borda, True),
+    "answered": (lambda row: row.answered, True),
+    "interval": (lambda row: row.interval, False),
+    "difference": (lambda row: row.against and row.against.difference, True),
+    "p": (lambda row: row.against and row.against.p_adjusted, False),
+    "date": (lambda row: row.version.created_at, True),
+}

@@ -1,0 +1,240 @@
+"""The board of a benchmark as a file, with the columns, systems and order that the reader chose.
+
+Programs get every digit, papers four decimals.  Systems that lack a track follow the ranked ones
+in tables for programs, without rank and mean; papers print the ranked ones only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+
+from leaderboard.boards.benchmark_boards import BenchmarkBoard, SystemRow
+from leaderboard.boards.benchmark_columns import BenchmarkTableColumn
+from leaderboard.boards.exports import DAGGERS, escape_markdown, escape_tex, text_file
+from leaderboard.display.csv_tables import Table, render_table
+from leaderboard.display.numbers import counted
+from leaderboard.scoring.verdicts import LEVEL
+
+Columns = Sequence[BenchmarkTableColumn]
+
+ALL_PAIRS = "all pairs of systems by the studentised maximum (sign flips)"
+# Why a board has no mean, in words.
+NO_MEAN = {
+    "phases": "no mean is taken over phases",
+    "sums": "no mean: a measure adds up over topics",
+    "ranges": "no mean: the measures have different ranges",
+    "directions": "no mean: of some measures more is better, of others less",
+}
+
+
+@dataclass(frozen=True)
+class BenchmarkFormat:
+    name: str
+    media_type: str
+    write: Callable[[BenchmarkBoard, Columns], str]
+
+
+def download_benchmark_board(board: BenchmarkBoard, format: str, columns: Columns) -> HttpResponse:
+    """Return the board as a file in one of BENCHMARK_FORMATS."""
+    chosen = BENCHMARK_FORMATS[format]
+    text = chosen.write(board, columns)
+    return text_file(f"{board.sight.benchmark.slug}-board.{format}", text, chosen.media_type)
+
+
+def tabulate_benchmark_board(board: BenchmarkBoard, columns: Columns) -> Table:
+    return Table(
+        [field for column in columns for field in column.fields],
+        [
+            [cell for column in columns for cell in column.cells(row)]
+            for row in [*board.shown, *board.shown_incomplete]
+        ],
+    )
+
+
+def render_benchmark_csv(board: BenchmarkBoard, columns: Columns) -> str:
+    return render_table(tabulate_benchmark_board(board, columns))
+
+
+def render_benchmark_tsv(board: BenchmarkBoard, columns: Columns) -> str:
+    return render_table(tabulate_benchmark_board(board, columns), "\t")
+
+
+def render_benchmark_json(board: BenchmarkBoard, columns: Columns) -> str:
+    """Render the whole board as JSON, as the API answers it."""
+    return json.dumps(describe_benchmark_board(board), indent=1, ensure_ascii=False) + "\n"
+
+
+def render_benchmark_markdown(board: BenchmarkBoard, columns: Columns) -> str:
+    """Render the ranked systems as a Markdown table; the best values are bold."""
+    lines = [
+        [escape_markdown(_print_title(column)) for column in columns],
+        ["---" if column.is_words else "--:" for column in columns],
+    ]
+    for row in board.shown:
+        lines.append([_print_cell(row, column, escape_markdown, "**{}**") for column in columns])
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{table}\n{escape_markdown(build_benchmark_caption(board))}\n"
+
+
+def render_benchmark_latex(board: BenchmarkBoard, columns: Columns) -> str:
+    """Render the ranked systems as a booktabs table: best values bold, † better and ‡ worse."""
+    lines = [
+        "% \\usepackage{booktabs}",
+        "\\begin{table}",
+        f"\\caption{{{escape_tex(build_benchmark_caption(board))}}}",
+        f"\\begin{{tabular}}{{{''.join('l' if column.is_words else 'r' for column in columns)}}}",
+        "\\toprule",
+        " & ".join(escape_tex(_print_title(column)) for column in columns) + r" \\",
+        "\\midrule",
+        *(
+            " & ".join(_print_tex_cell(row, column) for column in columns) + r" \\"
+            for row in board.shown
+        ),
+        "\\bottomrule",
+        "\\end{tabular}",
+        "\\end{table}",
+    ]
+    if board.contest is not None and not board.compares_all:
+        lines.append(f"% {DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline.")
+    return "\n".join(lines) + "\n"
+
+
+def _print_title(column: BenchmarkTableColumn) -> str:
+    return f"{column.title} ({column.detail})" if column.kind == "track" else column.title
+
+
+def _print_cell(
+    row: SystemRow, column: BenchmarkTableColumn, plain: Callable[[str], str], bold: str
+) -> str:
+    text = plain(column.printed(row))
+    return bold.format(text) if column.is_best(row) else text
+
+
+def _print_tex_cell(row: SystemRow, column: BenchmarkTableColumn) -> str:
+    dagger = DAGGERS.get(row.verdict, "") if column.name == "mean" else ""
+    return _print_cell(row, column, escape_tex, r"\textbf{{{}}}") + dagger
+
+
+def build_benchmark_caption(board: BenchmarkBoard) -> str:
+    """Describe the board: what is averaged, by which measures, and the test."""
+    benchmark, tracks = board.sight.benchmark.name, counted(len(board.columns), "track")
+    words = [f"{benchmark}: {counted(len(board.shown), 'system')} on {tracks}"]
+    if board.phase:
+        words.append("all phases" if board.no_mean == "phases" else f"phase {board.phase}")
+    words.append(describe_measures(board))
+    words.append(NO_MEAN.get(board.no_mean, "the mean counts every track the same"))
+    if board.no_mean != "phases":
+        words.append("Borda: a point for each system that is beaten on a track, half for a tie")
+    if board.tests is not None:
+        words.append(describe_benchmark_test(board))
+    if len(kinds := [kind for kind in board.judges if kind]) > 1:
+        words.append(f"tracks are judged by {' and by '.join(sorted(kinds))}")
+    return "; ".join(words) + "."
+
+
+def describe_measures(board: BenchmarkBoard) -> str:
+    """Name the measure of all tracks, or that of each.
+
+    Tracks keep their own names, since papers cite them.
+    """
+    measures = {column.measure for column in board.columns}
+    if len(measures) == 1:
+        return f"by {measures.pop()}"
+    return "by " + ", ".join(f"{column.measure} on {column.name}" for column in board.columns)
+
+
+def describe_benchmark_test(board: BenchmarkBoard) -> str:
+    """Name the test of the benchmark and the systems that it counts."""
+    over = "the mean over tracks of mean differences"
+    if board.compares_all or board.baseline is None:
+        return f"{ALL_PAIRS}, on {over}, at {LEVEL}"
+    return f"against {board.baseline.name} by the maximum t (sign flips), on {over}, at {LEVEL}"
+
+
+def describe_benchmark_board(board: BenchmarkBoard) -> dict[str, Any]:
+    """Return the whole board as JSON; missing values are null."""
+    baseline = board.baseline
+    return {
+        "benchmark": board.sight.benchmark.slug,
+        "phase": board.phase,
+        "phases": board.phases,
+        "family": board.family,
+        "test": _name_test(board),
+        "tests_ready": board.tests is not None,
+        "baseline": baseline.version.pk if baseline is not None else None,
+        "no_mean": NO_MEAN.get(board.no_mean) if board.columns else "no track to see",
+        "columns": [
+            {
+                "track": column.slug,
+                "name": column.name,
+                "measure": column.measure,
+                "group": column.group,
+                "judgments": column.edition.judgment_set.version,
+                "judged_by": column.made_by or None,
+                "edition": str(column.edition.pk),
+                "topics": column.edition.num_evaluated,
+            }
+            for column in board.columns
+        ],
+        "groups": board.groups,
+        "hidden": [sight.track.slug for sight in board.hidden],
+        "standings": [describe_row(board, row) for row in board.shown],
+        "incomplete": [describe_row(board, row) for row in board.shown_incomplete],
+    }
+
+
+def _name_test(board: BenchmarkBoard) -> str | None:
+    if board.contest is None:
+        return None
+    return "all_pairs" if board.compares_all else "max_t"
+
+
+def describe_row(board: BenchmarkBoard, row: SystemRow) -> dict[str, Any]:
+    """Return a system on the board as JSON."""
+    low, high = row.interval or (None, None)
+    against = row.against
+    return {
+        "rank": row.rank,
+        "rank_low": low,
+        "rank_high": high,
+        "system": row.version.system_id,
+        "name": row.name,
+        "version": row.version.pk,
+        "label": row.version.label,
+        "commit": row.version.commit,
+        "branch": row.version.branch,
+        "team": row.team,
+        "mean": row.mean,
+        "group_means": dict(zip(board.groups, row.group_means, strict=False)),
+        "borda": row.borda,
+        "borda_rank": row.borda_rank,
+        "answered": row.answered,
+        "scores": {
+            column.slug: value for column, value in zip(board.columns, row.values, strict=True)
+        },
+        "runs": {
+            column.slug: row.runs[column.track_id]
+            for column in board.columns
+            if column.track_id in row.runs
+        },
+        "difference": None if against is None else against.difference,
+        "low": None if against is None else against.low,
+        "high": None if against is None else against.high,
+        "p": None if against is None else against.p,
+        "p_adjusted": None if against is None else against.p_adjusted,
+        "verdict": row.verdict or None,
+    }
+
+
+BENCHMARK_FORMATS = {
+    "csv": BenchmarkFormat("CSV", "text/csv", render_benchmark_csv),
+    "tsv": BenchmarkFormat("TSV", "text/tab-separated-values", render_benchmark_tsv),
+    "json": BenchmarkFormat("JSON", "application/json", render_benchmark_json),
+    "md": BenchmarkFormat("Markdown", "text/markdown", render_benchmark_markdown),
+    "tex": BenchmarkFormat("LaTeX", "application/x-tex", render_benchmark_latex),
+}

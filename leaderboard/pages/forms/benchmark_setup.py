@@ -1,0 +1,211 @@
+"""Forms that make a benchmark of tracks and change its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from leaderboard.actions.benchmark_setup import PlacedTrack
+from leaderboard.actions.default_tracks import build_internal_track
+from leaderboard.actions.names import clean_commit_url, unused_slug
+from leaderboard.models import Benchmark, Collection, JoinRequest, System, Track, User
+from leaderboard.models.collections import ImportState
+from leaderboard.pages.forms.fields import SeveralRowsField, TextareaWithPlainLineEnds
+from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.pages.forms.people import JoinForm
+
+
+class NewBenchmarkForm(forms.ModelForm):
+    """The name of a benchmark, and what it is made of: tracks, and collections without a track."""
+
+    tracks = SeveralRowsField(
+        Track.objects.none(),
+        label="Your tracks",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    collections = SeveralRowsField(
+        Collection.objects.none(),
+        label="Your collections without a track",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each gets an internal track: all users of this site see its scores and can "
+        "submit. You can change that later.",
+    )
+
+    class Meta:
+        model = Benchmark
+        fields = ["name", "slug"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        tracks = Track.objects.organised_by(user).filter(benchmark_place=None).order_by("name")
+        self.fields["tracks"].queryset = tracks
+        self.fields["collections"].queryset = collections_without_track(user)
+        if not tracks:
+            del self.fields["tracks"]
+        if not self.fields["collections"].queryset:
+            del self.fields["collections"]
+        elif not tracks:
+            self.initial["collections"] = self.fields["collections"].queryset
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there is anything to make a benchmark of."""
+        return "tracks" in self.fields or "collections" in self.fields
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = unused_slug(cleaned["name"], Benchmark)
+        if not cleaned.get("tracks") and not cleaned.get("collections"):
+            raise ValidationError("Choose what the benchmark is made of: at least one track.")
+        return cleaned
+
+    def list_tracks(self) -> list[Track]:
+        """Return the chosen tracks, then new ones of the chosen collections, not saved yet."""
+        chosen = list(self.cleaned_data.get("tracks") or [])
+        collections = self.cleaned_data.get("collections") or []
+        return chosen + [build_internal_track(collection) for collection in collections]
+
+
+def collections_without_track(user: User) -> Any:
+    """Return the user's collections that have judgments and no track yet."""
+    ready = Collection.objects.ready().organised_by(user).filter(tracks=None)
+    return ready.filter(judgment_sets__state=ImportState.READY).distinct().order_by("name")
+
+
+class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
+    """The settings of a benchmark."""
+
+    class Meta:
+        model = Benchmark
+        fields = [
+            *("name", "description", "joining", "terms", "quota_per_day", "quota_total"),
+            *("measure", "baseline", "main_branch", "commit_url"),
+        ]
+        labels = {
+            "joining": "Who can join",
+            "quota_per_day": "Runs per team per day, on all tracks together",
+            "quota_total": "Runs per team in total, on all tracks together",
+            "measure": "One measure for all tracks",
+            "baseline": "Baseline system",
+            "commit_url": "Commit link",
+        }
+        help_texts = {
+            "terms": "Teams must accept these to join. All tracks have the same terms.",
+            "joining": "All tracks have the same rule.",
+            "quota_per_day": "Leave empty for no limit.",
+            "quota_total": "Leave empty for no limit.",
+            "measure": "Such as nDCG@10. Leave empty for the ranking measure of each track.",
+            "main_branch": "If set, versions state their commit and branch and are compared with "
+            "this branch.",
+            "commit_url": "An https URL with {commit}.",
+        }
+        widgets = {
+            "description": TextareaWithPlainLineEnds(attrs={"rows": 6}),
+            "terms": TextareaWithPlainLineEnds(attrs={"rows": 4}),
+            "joining": forms.RadioSelect,
+        }
+
+    def __init__(self, *args: Any, tracks: list[Track], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.measures = list(dict.fromkeys(name for track in tracks for name in track.measures))
+        self.fields["joining"].choices = JOINING.items()
+        self.fields["baseline"].queryset = System.objects.filter(benchmark=self.instance.pk)
+        self.fields["baseline"].empty_label = "none"
+
+    def clean_measure(self) -> str:
+        measure = self.cleaned_data["measure"]
+        if measure and measure not in self.measures and measure != self.initial.get("measure"):
+            raise ValidationError(f"No track has this measure. Use one of {self.measures_text}.")
+        return measure
+
+    @property
+    def measures_text(self) -> str:
+        """The measures of the tracks, as an error lists them."""
+        return ", ".join(self.measures)
+
+    def clean_commit_url(self) -> str:
+        try:
+            return clean_commit_url(self.cleaned_data["commit_url"])
+        except ValueError as reason:
+            raise ValidationError(f"This {reason}.") from None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The changed fields."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
+
+
+JOINING = {
+    Track.Joining.EVERYONE: "Any user; a first run creates the team",
+    Track.Joining.INVITATION: Track.Joining.INVITATION.label,
+    Track.Joining.APPROVAL: Track.Joining.APPROVAL.label,
+}
+
+
+class PlaceForm(forms.Form):
+    """The place of one track: its position, phase and group."""
+
+    position = forms.IntegerField(label="PlacedTrack", min_value=1, max_value=10000)
+    phase = forms.CharField(label="Phase", max_length=60, required=False)
+    group = forms.CharField(label="Group", max_length=60, required=False)
+
+    def __init__(self, *args: Any, track: Track, number: int, **kwargs: Any) -> None:
+        place = track.benchmark_place
+        initial = {"position": number, "phase": place.phase, "group": place.group}
+        super().__init__(*args, prefix=track.slug, initial=initial, **kwargs)
+        self.track = track
+
+    @property
+    def place(self) -> PlacedTrack:
+        """The place of the track as entered."""
+        return PlacedTrack(self.track, self.cleaned_data["phase"], self.cleaned_data["group"])
+
+
+class AddTrackForm(forms.Form):
+    track = forms.ModelChoiceField(
+        Track.objects.none(),
+        label="Track",
+        help_text="Its teams become teams of the benchmark, whose joining and terms apply.",
+    )
+    phase = forms.CharField(label="Phase", max_length=60, required=False)
+    group = forms.CharField(label="Group", max_length=60, required=False)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        free = Track.objects.organised_by(user).filter(benchmark_place=None)
+        self.fields["track"].queryset = free.order_by("name")
+
+
+class BenchmarkJoinForm(JoinForm):
+    """The name of a team, and one acceptance of the terms of all tracks."""
+
+    def __init__(
+        self, *args: Any, benchmark: Benchmark, asked: JoinRequest | None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, track=Track(terms=benchmark.terms), asked=asked, **kwargs)
+
+
+class DeleteBenchmarkForm(forms.Form):
+    name = forms.CharField(max_length=120)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"].strip() != self.benchmark.name:
+            raise ValidationError("This is not the name of the benchmark.")
+        return self.cleaned_data["name"]

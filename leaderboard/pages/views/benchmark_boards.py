@@ -1,0 +1,171 @@
+"""The board of a benchmark, which is a group of tracks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.boards.benchmark_boards import (
+    EVERY_PHASE,
+    BenchmarkBoard,
+    BenchmarkChoice,
+    SystemRow,
+    find_benchmark_board,
+)
+from leaderboard.boards.benchmark_columns import shown_benchmark_columns
+from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS, download_benchmark_board
+from leaderboard.boards.deferred_tests import Awaited, request_contest_tests
+from leaderboard.boards.disclosure import benchmark_or_404
+from leaderboard.boards.kept_pages import kept, leave_unkept
+from leaderboard.boards.page_keys import find_seen_benchmark
+from leaderboard.pages import wording
+from leaderboard.pages.benchmark_board_table import BenchmarkBoardTable
+from leaderboard.pages.page_urls import carried_parameters
+from leaderboard.pages.views.lookups import text_of
+from leaderboard.runs.facts import FILTERS
+
+# Query parameters that links to other pages of a benchmark keep.
+CARRIED_BY_BENCHMARKS = ("phase", "measure", "baseline", "family", "versions")
+
+
+@dataclass(frozen=True)
+class PhaseLink:
+    """A phase, or all of them, with the address that shows it."""
+
+    value: str
+    name: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class MeasureOption:
+    """A measure that can count on all tracks, and how many of them have it."""
+
+    name: str
+    num_tracks: int
+
+
+@dataclass(frozen=True)
+class KeptField:
+    """A query parameter that a form repeats."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class SharedTracks:
+    """Incomplete systems that answer the same tracks, with the address that compares them."""
+
+    rows: list[SystemRow]
+    names: list[str]
+    query: str
+
+
+@require_GET
+@kept(find_seen_benchmark)
+def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the board of a benchmark, or return it as a file."""
+    sight = benchmark_or_404(request.user, slug)
+    board = find_benchmark_board(sight, requested_benchmark_choice(request))
+    format = request.GET.get("format", "")
+    if format in BENCHMARK_FORMATS:
+        return download_benchmark_board(board, format, shown_benchmark_columns(board))
+    context = {
+        "sight": sight,
+        "benchmark": sight.benchmark,
+        "board": board,
+        "tests_follow": request_benchmark_tests(board),
+        "table": BenchmarkBoardTable(
+            board, request.GET, carried_parameters(request.GET, CARRIED_BY_BENCHMARKS)
+        ),
+        "phases": link_phases(board),
+        "measures": list_measures(board),
+        "shared": group_incomplete(board),
+        "exports": BENCHMARK_FORMATS,
+        "kept_fields": [
+            KeptField(name, value)
+            for name, values in request.GET.lists()
+            for value in values
+            if name not in ("column", "format")
+        ],
+        **describe_board(board),
+    }
+    page = render(request, "benchmark_board.html", context)
+    return leave_unkept(page) if context["tests_follow"] == Awaited.RETRY else page
+
+
+def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:
+    """Read the reader's choice for the board of a benchmark from the query parameters."""
+    asked = request.GET
+    return BenchmarkChoice(
+        phase=text_of(asked, "phase") if "phase" in asked else None,
+        measure=text_of(asked, "measure"),
+        tracks=tuple(asked.getlist("track")),
+        versions=text_of(asked, "versions"),
+        baseline=text_of(asked, "baseline"),
+        family=text_of(asked, "family"),
+        sort=text_of(asked, "sort"),
+        team=text_of(asked, "team"),
+        text=text_of(asked, "text"),
+        facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
+        columns=tuple(asked.getlist("column")),
+        opened=tuple(asked.getlist("open")),
+        folded=tuple(asked.getlist("fold")),
+    )
+
+
+def request_benchmark_tests(board: BenchmarkBoard) -> Awaited:
+    """Request the tests that a board lacks; return whether a job will make them."""
+    if board.contest is None or not board.awaits_tests:
+        return Awaited.NOTHING
+    return request_contest_tests(board.sight.benchmark, board.contest)
+
+
+def describe_board(board: BenchmarkBoard) -> dict[str, object]:
+    """Return the sentences of a board."""
+    return {
+        "verdict": wording.benchmark_verdict(board),
+        "lead": wording.describe_lead(board),
+        "mean": wording.explain_benchmark_mean(board),
+        "family": wording.describe_benchmark_family(board),
+        "judges": wording.describe_benchmark_judges(board),
+        "rule": wording.describe_benchmark_selection(board),
+        "unmeasured": wording.describe_unmeasured(board),
+    }
+
+
+def link_phases(board: BenchmarkBoard) -> list[PhaseLink]:
+    """Return the phases of a benchmark; none if it has one only."""
+    if len(board.phases) < 2:
+        return []
+    links = [PhaseLink(name, name or "no phase", name == board.phase) for name in board.phases]
+    every = PhaseLink(EVERY_PHASE, "all phases", board.phase == EVERY_PHASE)
+    return [*links, every]
+
+
+def list_measures(board: BenchmarkBoard) -> list[MeasureOption]:
+    """Return the measures of the tracks, those of most tracks first."""
+    counts: dict[str, int] = {}
+    for sight in board.choosable:
+        for measure in sight.measures:
+            counts[measure] = counts.get(measure, 0) + 1
+    options = [MeasureOption(name, number) for name, number in counts.items()]
+    return sorted(options, key=lambda option: -option.num_tracks)
+
+
+def group_incomplete(board: BenchmarkBoard) -> list[SharedTracks]:
+    """Return the incomplete systems by the tracks that they answer."""
+    groups: dict[tuple[int, ...], list[SystemRow]] = {}
+    for row in board.shown_incomplete:
+        answered = tuple(place for place, value in enumerate(row.values) if value is not None)
+        groups.setdefault(answered, []).append(row)
+    shared = []
+    for places, rows in groups.items():
+        columns = [board.columns[place] for place in places]
+        query = "&".join(f"track={column.slug}" for column in columns)
+        shared.append(SharedTracks(rows, [column.name for column in columns], query))
+    return shared

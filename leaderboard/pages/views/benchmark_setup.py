@@ -1,0 +1,221 @@
+"""The settings of a benchmark: its tracks in order, teams, organisers and invitation."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.actions import benchmark_setup, people
+from leaderboard.actions.people import OrganiserError
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
+from leaderboard.models import JoinRequest, Membership, Track
+from leaderboard.pages.forms.benchmark_setup import (
+    AddTrackForm,
+    BenchmarkForm,
+    DeleteBenchmarkForm,
+    PlaceForm,
+)
+from leaderboard.pages.forms.people import OrganiserForm
+from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.invitations import benchmark_invitation_link
+
+
+def organised_benchmark_or_403(request: HttpRequest, slug: str) -> BenchmarkSight:
+    """Return the benchmark for its organisers; everyone else is refused."""
+    sight = benchmark_or_404(request.user, slug)
+    if not sight.is_organiser:
+        raise PermissionDenied
+    return sight
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def benchmark_manage(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change the settings of a benchmark, and lead to everything else of it."""
+    sight = organised_benchmark_or_403(request, slug)
+    tracks = [seen.track for seen in sight.sights]
+    form = BenchmarkForm(request.POST or None, instance=copy(sight.benchmark), tracks=tracks)
+    if request.method == "POST" and form.is_valid():
+        try:
+            benchmark_setup.change_benchmark(sight.benchmark, request.user, form.changes)
+            messages.success(request, "Saved.")
+            return redirect("benchmark_manage", slug=slug)
+        except ActionError as reason:
+            form.add_error(None, str(reason))
+    return _render(request, sight, form=form)
+
+
+def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpResponse:
+    tracks = [seen.track for seen in sight.sights]
+    requests = JoinRequest.objects.filter(
+        track__in=_organised_tracks(sight), state=JoinRequest.State.WAITING
+    ).select_related("user", "track")
+    context = {
+        "benchmark": sight.benchmark,
+        "sight": sight,
+        "form": BenchmarkForm(instance=copy(sight.benchmark), tracks=tracks),
+        "place_forms": _build_place_forms(sight),
+        "add_form": AddTrackForm(user=request.user),
+        "organiser_form": OrganiserForm(),
+        "organisers": sight.benchmark.organisers(),
+        "members": shorten(request, "members", "member", _list_members(sight)),
+        "join_requests": requests,
+        "invitation": benchmark_invitation_link(request, sight.benchmark),
+        **forms,
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "benchmark_manage.html", context, status=status)
+
+
+def _list_members(sight: BenchmarkSight) -> Any:
+    """Return each member of each team once: by the first open track that the user organises."""
+    opened = [track for track in _organised_tracks(sight) if not track.is_draft]
+    members = Membership.objects.filter(track__in=opened[:1])
+    return members.select_related("team", "user").order_by("team__name", "joined_at")
+
+
+def _organised_tracks(sight: BenchmarkSight) -> list[Track]:
+    """Return the tracks that the user organises, whose teams and requests the user may know."""
+    return [seen.track for seen in sight.sights if seen.is_organiser]
+
+
+def _build_place_forms(sight: BenchmarkSight, data: Any = None) -> list[PlaceForm]:
+    return [
+        PlaceForm(data, track=seen.track, number=number)
+        for number, seen in enumerate(sight.sights, start=1)
+    ]
+
+
+@login_required
+@require_POST
+def place_tracks(request: HttpRequest, slug: str) -> HttpResponse:
+    """Order the tracks of a benchmark and name their phases and groups."""
+    sight = organised_benchmark_or_403(request, slug)
+    forms = _build_place_forms(sight, request.POST)
+    if not all([form.is_valid() for form in forms]):
+        return _render(request, sight, place_forms=forms)
+    ordered = sorted(forms, key=lambda form: form.cleaned_data["position"])
+    benchmark_setup.place_tracks(sight.benchmark, request.user, [form.place for form in ordered])
+    messages.success(request, "The tracks are in this order.")
+    return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def add_benchmark_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a track that the user organises to a benchmark."""
+    sight = organised_benchmark_or_403(request, slug)
+    form = AddTrackForm(request.POST, user=request.user)
+    if form.is_valid():
+        try:
+            place = benchmark_setup.PlacedTrack(**form.cleaned_data)
+            benchmark_setup.add_track(sight.benchmark, request.user, place)
+            messages.success(request, f"{place.track} is part of the benchmark.")
+            return redirect("benchmark_manage", slug=slug)
+        except ActionError as reason:
+            form.add_error("track", str(reason))
+    return _render(request, sight, add_form=form)
+
+
+@login_required
+@require_POST
+def remove_benchmark_track(request: HttpRequest, slug: str, track: str) -> HttpResponse:
+    """Make a track of a benchmark stand alone again."""
+    sight = organised_benchmark_or_403(request, slug)
+    known = {seen.track.slug: seen.track for seen in sight.sights}
+    if track not in known:
+        raise Http404("no such track in this benchmark")
+    removed = known[track]
+    try:
+        benchmark_setup.remove_track(sight.benchmark, request.user, removed)
+        messages.success(request, f"{removed} stands alone again, with its teams and runs.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def add_benchmark_organiser(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a user an organiser of a benchmark and its tracks."""
+    sight = organised_benchmark_or_403(request, slug)
+    form = OrganiserForm(request.POST)
+    if form.is_valid():
+        try:
+            added = benchmark_setup.add_benchmark_organiser(
+                sight.benchmark, request.user, **form.cleaned_data
+            )
+            messages.success(
+                request, f"{added} is now an organiser of the benchmark and its tracks."
+            )
+            return redirect("benchmark_manage", slug=slug)
+        except (ActionError, OrganiserError) as reason:
+            form.add_error("name", str(reason))
+    return _render(request, sight, organiser_form=form)
+
+
+@login_required
+@require_POST
+def remove_benchmark_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
+    """Remove an organiser of a benchmark."""
+    benchmark = organised_benchmark_or_403(request, slug).benchmark
+    organiser = get_object_or_404(benchmark.organisers(), pk=user_id)
+    try:
+        benchmark_setup.remove_benchmark_organiser(benchmark, request.user, organiser)
+    except (ActionError, OrganiserError) as reason:
+        messages.error(request, str(reason))
+    if not benchmark.is_organised_by(request.user):
+        return redirect("all_benchmarks")
+    return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_benchmark_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    """Replace the invitation link of a benchmark."""
+    benchmark = organised_benchmark_or_403(request, slug).benchmark
+    try:
+        benchmark_setup.renew_benchmark_invitation(benchmark, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_POST
+def decide_benchmark_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+    """Approve or decline a request to join a benchmark."""
+    sight = organised_benchmark_or_403(request, slug)
+    asked = get_object_or_404(JoinRequest, track__in=_organised_tracks(sight), pk=request_id)
+    try:
+        if "approve" in request.POST:
+            # The name that the organiser saw, because the request may have changed since.
+            asked.team_name = request.POST["approve"].replace("\0", "")
+            people.approve_request(asked, request.user)
+        else:
+            people.decline_request(asked, request.user)
+    except people.JoinError as reason:
+        messages.error(request, str(reason))
+    return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a benchmark; its tracks stay."""
+    sight = organised_benchmark_or_403(request, slug)
+    form = DeleteBenchmarkForm(request.POST or None, benchmark=sight.benchmark)
+    if request.method == "POST" and form.is_valid():
+        benchmark_setup.delete_benchmark(sight.benchmark, request.user)
+        messages.success(request, "Benchmark deleted. Its tracks stand alone again.")
+        return redirect("all_benchmarks")
+    context = {"benchmark": sight.benchmark, "sight": sight, "form": form}
+    return render(request, "delete_benchmark.html", context, status=422 if form.is_bound else 200)

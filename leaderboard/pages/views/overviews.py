@@ -1,0 +1,106 @@
+"""The overview of a track, its data, and the form that organisers fill in for both."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from leaderboard.actions import overviews
+from leaderboard.boards.data_files import (
+    baseline_name,
+    find_data_files,
+    find_shared_baseline,
+)
+from leaderboard.boards.disclosure import sight_of, track_or_404
+from leaderboard.boards.schedules import build_schedule
+from leaderboard.models import Collection, Track
+from leaderboard.pages import limits
+from leaderboard.pages.forms.overviews import DataForm, OverviewForm
+from leaderboard.pages.ranges import send_file
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.runs.facts import find_label
+
+BIBTEX = "application/x-bibtex; charset=utf-8"
+
+
+@require_GET
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    track = sight.track
+    page = overviews.find_overview(track)
+    authors = overviews.list_authors(track, page)
+    here = request.build_absolute_uri(reverse("overview", args=[slug]))
+    if request.GET.get("format") == "bib":
+        text = overviews.render_track_bibtex(track, authors, here)
+        return HttpResponse(text, content_type=BIBTEX)
+    context = {
+        "sight": sight,
+        "track": track,
+        "overview": page,
+        "authors": authors,
+        "schedule": build_schedule(track, team=sight.team),
+        "files": find_data_files(sight),
+        "limits": limits.track_limits(track),
+        "announcements": track.announcements.all(),
+        "everybody": sight_of(track, AnonymousUser())
+        if track.visibility == Track.Visibility.PUBLIC
+        else None,
+        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
+        "asked": [find_label(name) for name in track.required_facts],
+    }
+    return render(request, "overview.html", context)
+
+
+@require_GET
+def data(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the files of a track with sizes, digests and the commands that fetch them."""
+    sight = track_or_404(request.user, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "collection": sight.track.collection,
+        "files": find_data_files(sight),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "first_topics": sight.track.collection.topics.all()[:3],
+    }
+    return render(request, "data.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def manage_overview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change the texts of the home page, the schedule and the terms of the data."""
+    sight = organised_sight_or_403(request, slug)
+    track, collection = sight.track, sight.track.collection
+    sent = request.POST or None
+    form = OverviewForm(sent, track=track)
+    data_form = None
+    if collection.is_organised_by(request.user):
+        data_form = DataForm(sent, instance=Collection.objects.get(pk=collection.pk))
+    if form.is_valid() and (data_form is None or data_form.is_valid()):
+        values = form.cleaned_data
+        overviews.change_overview(
+            track, request.user, values["description"], form.texts, values["schedule"]
+        )
+        if data_form is not None:
+            overviews.change_data_terms(collection, request.user, data_form.terms)
+        messages.success(request, "Overview saved.")
+        # A draft goes on with its checklist.
+        return redirect("setup" if track.is_draft else "overview", slug=slug)
+    context = {"sight": sight, "track": track, "form": form, "data_form": data_form}
+    return render(request, "manage_overview.html", context, status=422 if form.is_bound else 200)
+
+
+@require_GET
+def baseline_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Return the organisers' baseline run, if they hand it out."""
+    run = find_shared_baseline(track_or_404(request.user, slug))
+    if run is None:
+        raise Http404("no baseline run to download")
+    return send_file(request, run.file, baseline_name(run), run.sha256)
