@@ -112,7 +112,7 @@ class ImportChoicesForm(forms.Form):
                 self.add_error(f"format_{part}", "This format is not known.")
         return cleaned
 
-    def answers(self) -> ImportChoices:
+    def choices(self) -> ImportChoices:
         """Return the cleaned choices."""
         cleaned = self.cleaned_data
         formats = {

@@ -62,7 +62,7 @@ def test_fields_of_a_run(case, track, ben_api):
         assert (run.state, run.team.name) == ("queued", "ben")
 
 
-@pytest.mark.parametrize("case", recorded("form", "benchmark.edit"), ids=by_id)
+@pytest.mark.parametrize("case", recorded("form", "task.edit"), ids=by_id)
 def test_fields_of_a_track(case, track, ada_api):
     fields = fields_of(case)
     if "quota_per_day" in fields:
@@ -70,7 +70,7 @@ def test_fields_of_a_track(case, track, ada_api):
     assert is_expected(ada_api.patch("/api/v1/tracks/bread", fields), case)
 
 
-@pytest.mark.parametrize("case", recorded("form", "benchmark.create"), ids=by_id)
+@pytest.mark.parametrize("case", recorded("form", "task.create"), ids=by_id)
 def test_fields_of_a_new_track(case, collection, ada_api):
     fields = {
         "name": "Loaves",

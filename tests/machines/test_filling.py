@@ -49,7 +49,7 @@ def test_both_versions_stay_as_they_were(filled):
 def test_the_form_shows_the_numbers_before_anything_is_made(as_ada, machine):
     page = words(as_ada.get(PAGE, BOTH).content.decode())
     assert "The new version has 8 grades of people and 1 of the machine, 9 in total." in page
-    assert "Fill 1 hole" in page
+    assert "Fill 1 document" in page
     assert not JudgmentSet.objects.filter(made_by="both").exists()
 
 
