@@ -32,7 +32,7 @@ from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.recording import make_or_copy
-from tests.services.machines import Site
+from tests.services.machines import OPENED, Site
 
 DATA = os.environ.get("RANKFIELD_DATA")
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not DATA:
         deselect_data(config, items)
     # Groups stay on one process each, so they begin first and the others fill what is left.
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    items.sort(key=lambda item: group_of(item) is None)
     # Told to a process of pytest-xdist that is given `--dist loadgroup`.
     if getattr(config.option, "loadgroup", False):
         keep_groups_together(items)
@@ -54,9 +54,9 @@ def keep_groups_together(items: list[pytest.Item]) -> None:
     It writes it there itself, but not where pytest 9.2 reads it (pytest-xdist issue 1386).
     """
     for item in items:
-        mark = item.get_closest_marker("xdist_group")
-        if mark is not None and not item.nodeid.endswith(f"@{mark.args[0]}"):
-            item._id = type(item.id).parse(f"{item.nodeid}@{mark.args[0]}")
+        group = group_of(item)
+        if group is not None and not item.nodeid.endswith(f"@{group}"):
+            item._id = type(item.id).parse(f"{item.nodeid}@{group}")
 
 
 def deselect_data(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -91,7 +91,17 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Run a test as pytest does, above a frame that makes the stack large."""
-    return run_with_a_large_stack(item, nextitem)
+    done = run_with_a_large_stack(item, nextitem)
+    if group_of(item) is not None and group_of(nextitem) != group_of(item):
+        for site in OPENED:
+            site.close()
+    return done
+
+
+def group_of(item: pytest.Item | None) -> str | None:
+    """The group that has whole sites; their idle workers would take a third of the machine."""
+    mark = item.get_closest_marker("xdist_group") if item is not None else None
+    return mark.args[0] if mark is not None else None
 
 
 def run_with_a_large_stack(item: pytest.Item, nextitem: pytest.Item | None) -> bool:

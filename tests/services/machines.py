@@ -26,6 +26,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import psycopg
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
@@ -209,6 +210,10 @@ def own_redis() -> Iterator[Redis]:
             server.stop()
 
 
+# Every site that was opened and that something still knows.
+OPENED: WeakSet[Site] = WeakSet()
+
+
 @dataclass(eq=False)
 class Site:
     """Web and workers that run, as a test sees them: by HTTP, by commands, by its tables."""
@@ -217,6 +222,9 @@ class Site:
     url: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     web: subprocess.Popen[str] | None = None
+
+    def __post_init__(self) -> None:
+        OPENED.add(self)
 
     def surroundings(self) -> dict[str, str]:
         """The tests' own environment names other settings and perhaps another database."""
@@ -404,7 +412,7 @@ class SqliteSite(Site):
         ]
 
     def close(self) -> None:
-        if self.web.poll() is None:
+        if self.web is not None and self.web.poll() is None:
             self.web.terminate()
             self.web.wait(30)
 
@@ -447,6 +455,6 @@ class ServerSite(Site):
 
     def close(self) -> None:
         for process in [*self.started, self.web]:
-            if process.poll() is None:
+            if process is not None and process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
