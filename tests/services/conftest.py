@@ -69,7 +69,7 @@ servers_by_day = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(params=["sqlite_site", "server_site"])
+@pytest.fixture(params=["server_site", pytest.param("sqlite_site", marks=pytest.mark.night)])
 def site(request: pytest.FixtureRequest) -> Site:
-    """Each of the two, one after the other."""
+    """Each of the two; browsers see the one without servers by day."""
     return request.getfixturevalue(request.param)

@@ -50,7 +50,7 @@ FACTS = """
 """
 
 
-@pytest.fixture(params=["embedded", "servers"])
+@pytest.fixture(params=["servers", pytest.param("embedded", marks=pytest.mark.night)])
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
     """A site of its own, with a clock that can be put forward."""
     with ExitStack() as stack:

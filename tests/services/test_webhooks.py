@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 ANYWHERE = {"WEBHOOKS_ANYWHERE": "1"}
 
 
-@pytest.fixture(params=["embedded", "servers"])
+@pytest.fixture(params=["servers", pytest.param("embedded", marks=pytest.mark.night)])
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
     """A site of its own, whose webhooks may lead to this machine."""
     with ExitStack() as stack:
