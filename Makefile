@@ -27,6 +27,7 @@ night: .venv/night       ## every test there is, some of them on both databases
 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
+	.venv/bin/djangofmt --check -q templates
 
 docs: .venv/dev          ## the site of documentation in build/docs/; a broken link fails
 	.venv/bin/python -m mkdocs build --strict -f docs/site/mkdocs.yml $(ARGS)

@@ -33,8 +33,13 @@ from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.recording import make_or_copy
 from tests.services.machines import OPENED, Site
+from tests.white_space import squeeze_answers
 
 DATA = os.environ.get("RANKFIELD_DATA")
+
+
+def pytest_configure() -> None:
+    squeeze_answers()
 
 
 @pytest.hookimpl(trylast=True)

@@ -65,6 +65,12 @@ class PairAgreement:
         """How dark its cell is, from 0 to 5."""
         return round(5 * min(max(self.kappa or 0.0, 0.0), 1.0))
 
+    @property
+    def tone(self) -> str:
+        """How its cell looks: how dark it is, and whether it is low."""
+        shade = f"shade-{self.shade}" if self.documents and not self.is_own else ""
+        return f"{shade} low-pair" if self.is_low else shade
+
 
 @dataclass(frozen=True)
 class ConfusionCell:

@@ -58,7 +58,7 @@ class Docs(DocsBase):
             "openapi": self.get_openapi_url(api, kwargs),
             "site": request.build_absolute_uri("/").rstrip("/"),
         }
-        return render(request, "api_docs.html", context)
+        return render(request, "site/api_docs.html", context)
 
 
 class Api(NinjaAPI):
@@ -87,7 +87,9 @@ def render_document() -> bytes:
 @cache
 def render_calls() -> str:
     """Return the part of the documentation page that describes the calls."""
-    return render_to_string("_api_calls.html", {"groups": group_calls(api.get_openapi_schema())})
+    return render_to_string(
+        "parts/api_calls.html", {"groups": group_calls(api.get_openapi_schema())}
+    )
 
 
 @require_safe

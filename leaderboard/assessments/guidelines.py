@@ -17,6 +17,10 @@ class ChangedLine:
     sign: str
     text: str
 
+    @property
+    def fate(self) -> str:
+        return {"+": "added", "-": "removed"}.get(self.sign, "")
+
 
 @dataclass(frozen=True)
 class GuidelineVersion:

@@ -41,6 +41,24 @@ class DataFile:
     released_at: datetime | None = None
 
 
+def write_commands(files: Iterable[DataFile], site: str, needs_token: bool) -> str:
+    """Return the shell commands that fetch files from a site and compare their digests.
+
+    >>> print(write_commands([DataFile("Topics", "", "/topics", "topics.xml")], "https://x", True))
+    curl -H "Authorization: Bearer $TOKEN" -o "topics.xml" "https://x/topics"
+    <BLANKLINE>
+    """
+    token = '-H "Authorization: Bearer $TOKEN" ' if needs_token else ""
+    lines = []
+    for file in files:
+        if file.address and file.name:
+            goes_on = "-C - " if file.label == "Documents" else ""
+            lines.append(f'curl {token}{goes_on}-o "{file.name}" "{site}{file.address}"')
+            if file.sha256:
+                lines.append(f'echo "{file.sha256}  {file.name}" | sha256sum -c')
+    return "".join(f"{line}\n" for line in lines)
+
+
 def find_data_files(sight: Sight) -> list[DataFile]:
     """Return what the viewer can download, and what will be there after the release."""
     collection = sight.track.collection

@@ -243,7 +243,7 @@ class Reader:
                 return get_token(self.request)
             case "account":
                 about = {"num_unread": self.seen.num_unread, "csrf_token": get_token(self.request)}
-                return render_to_string("_account.html", {"user": self.request.user, **about})
+                return render_to_string("account/_menu.html", {"user": self.request.user, **about})
         raise ValueError(f"unknown gap {gap.name}")
 
     def _identify(self, gap: page_gaps.PageGap) -> object:

@@ -130,6 +130,7 @@ def counted(value: int, noun: str) -> str:
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
 
 
+@register.filter
 def span(low: int, high: int) -> str:
     """Return a range of ranks: "2–5", or "1" if both ends are equal."""
     return str(low) if low == high else f"{low}–{high}"

@@ -94,8 +94,10 @@ class BenchmarkBoardTable:
         return len(self.board.rows) + len(self.board.incomplete) > 1
 
     @property
-    def is_dense(self) -> bool:
-        return len(self.board.shown) > MOST_AIRY_RUNS
+    def classes(self) -> str:
+        """How it looks: its kind, dense with many rows, and whether it shows all columns."""
+        dense = " dense" if len(self.board.shown) > MOST_AIRY_RUNS else ""
+        return "board of-benchmark" + dense + (" all" if self.shows_all else "")
 
     @property
     def fits(self) -> bool:

@@ -63,8 +63,10 @@ class BoardTable:
         return ALL_COLUMNS in self.board.choice.columns
 
     @property
-    def is_dense(self) -> bool:
-        return len(self.board.shown) > MOST_AIRY_RUNS
+    def classes(self) -> str:
+        """How it looks: its kind, dense with many rows, and whether it shows all columns."""
+        dense = " dense" if len(self.board.shown) > MOST_AIRY_RUNS else ""
+        return "board" + dense + (" all" if self.shows_all else "")
 
     @property
     def fits(self) -> bool:

@@ -5,6 +5,7 @@ A colour is never the only signal: every tag also shows a shape or a word.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import Literal
@@ -17,6 +18,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
+from leaderboard.assessments.disagreements import Passage
+from leaderboard.collections.topic_words import WordPiece
 from leaderboard.display import charts
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, difference_text
@@ -26,6 +29,7 @@ from leaderboard.display.phases import Phase
 from leaderboard.display.signs import badge, marked
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.pages import page_urls
+from leaderboard.pages.wording.phrases import Phrase
 
 register = template.Library()
 
@@ -134,6 +138,57 @@ def difference(
 
 
 @register.simple_tag
+def sentence(phrases: Sequence[Phrase]) -> SafeString:
+    """Render a sentence: names of strangers apart, numbers strong, differences with a verdict."""
+    return format_html_join("", "{}", ((_phrase(each),) for each in phrases))
+
+
+def _phrase(phrase: Phrase) -> str:
+    if phrase.name:
+        return format_html("<b><bdi>{}</bdi></b>", phrase.name)
+    if phrase.strong:
+        return format_html("<b>{}</b>", phrase.strong)
+    if phrase.code:
+        return format_html("<code><bdi>{}</bdi></code>", phrase.code)
+    if phrase.verdict:
+        return difference(phrase.difference, phrase.verdict, 3, phrase.unit)
+    return phrase.words
+
+
+@register.simple_tag
+def topic_words(pieces: Iterable[WordPiece], kind: str = "") -> SafeString:
+    """Render a text with the words of its topic marked.
+
+    A tag and no template, because white space within a text counts: marks of assessors are places
+    in it.
+    """
+    mark = format_html('<mark class="{}">{{}}</mark>', kind) if kind else "<mark>{}</mark>"
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html(mark, each.words) if each.is_term else each.words,) for each in pieces),
+    )
+
+
+@register.simple_tag
+def passages(pieces: Iterable[Passage]) -> SafeString:
+    """Render a text with the passages that assessors marked, and whose they are."""
+    mark = '<mark class="span">{}<sup>{}</sup></mark>'
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (
+                format_html(mark, each.text, ", ".join(each.assessors))
+                if each.assessors
+                else each.text,
+            )
+            for each in pieces
+        ),
+    )
+
+
+@register.simple_tag
 def crumbs(*steps: str) -> SafeString:
     """Render breadcrumbs from alternating names and URLs; the last is this page's name."""
     *way, here = steps
@@ -165,9 +220,14 @@ def address(context: Context, page: str, *of: str, **query: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def explained(context: Context, name: str, **query: str) -> SafeString:
-    """Render the link that explains a statistic; `name` is a key of STATISTICS."""
-    href = address(context, "statistic", context["track"].slug, name, **query)
+def explained(
+    context: Context, name: str, asked: Mapping[str, object] | None = None, **query: str
+) -> SafeString:
+    """Render the link that explains a statistic; `name` is a key of STATISTICS.
+
+    `asked` and `query` are its parameters.
+    """
+    href = address(context, "statistic", context["track"].slug, name, **(asked or {}), **query)
     return format_html('<a data-drawer href="{}">How is this computed?</a>', href)
 
 
@@ -205,7 +265,7 @@ def notice(content: str, kind: str = "info") -> SafeString:
 
 
 @register.simple_block_tag
-def empty(content: str, title: str) -> SafeString:
+def empty_state(content: str, title: str) -> SafeString:
     """Render an empty state: a title and how it fills."""
     return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, content)
 
@@ -226,7 +286,7 @@ def account_menu(context: Context) -> SafeString:
     """Render the menu of a signed-in reader; a page that is kept has a gap there."""
     names = ("user", "num_unread", "csrf_token")
     return leave_gap("account") or mark_safe(
-        render_to_string("_account.html", {name: context[name] for name in names})
+        render_to_string("account/_menu.html", {name: context[name] for name in names})
     )
 
 

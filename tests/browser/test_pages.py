@@ -270,7 +270,7 @@ def test_what_a_form_says_that_was_open_too_long_passes_too(page):
 
 
 @pytest.mark.parametrize(
-    "template", ["500.html", pytest.param("outage.html", marks=pytest.mark.night)]
+    "template", ["500.html", pytest.param("site/outage.html", marks=pytest.mark.night)]
 )
 def test_the_pages_for_trouble_pass_too(page, scene, template):
     """No address gives them while all is well, so the site prints them."""

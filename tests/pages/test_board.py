@@ -518,7 +518,7 @@ def test_a_closed_track_takes_no_runs_and_keeps_its_board(ten, ben, client):
     Track.objects.filter(pk=ten.pk).update(closes_at=timezone.now() - timedelta(days=3))
     page = page_of(client, ten)
     assert "Submit a run" not in page and order(page) == ["first"]
-    assert re.search(r"closed .* AoE, 3 days ago", words(page))
+    assert re.search(r"Closed: .* AoE, 3 days ago", words(page))
 
 
 def test_one_filled_button_a_page(ten, ben, client):

@@ -69,7 +69,7 @@ def test_confirmed_judgments_join_the_table(collection, as_ada):
     work()
     as_ada.post("/collections/bread/judgments/v2/confirm/")
     work()
-    assertContains(as_ada.get("/collections/bread/"), "<bdi>v2</bdi><span")
+    assertContains(as_ada.get("/collections/bread/"), "<bdi>v2</bdi> <span")
     assert JudgmentSet.objects.get(version="v2").num_judgments == 8
 
 

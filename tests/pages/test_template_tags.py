@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from leaderboard.models import Run
 from leaderboard.pages.template_tags import STATES
 
-SIGNS = "templates/_signs.html"
+SIGNS = "templates/parts/signs.html"
 
 
 def page(written, **context):
@@ -83,17 +83,19 @@ def test_a_notice_has_its_shape_and_bad_news_is_said_at_once(kind, role, sign):
 
 
 def test_an_empty_place_says_why_under_its_heading():
-    told = page('{% empty "No run yet" %}<p>Opens tomorrow.</p>{% endempty %}')
+    told = page('{% empty_state "No run yet" %}<p>Opens tomorrow.</p>{% endempty_state %}')
     assert told == '<div class="empty"><h2>No run yet</h2><p>Opens tomorrow.</p></div>'
 
 
 def test_a_pager_keeps_the_other_choices_of_its_page(rf):
     words = Paginator(range(225), 100).page(2)
     request = rf.get("/topics/", {"measure": "P@10", "page": "2"})
-    told = render_to_string("_pager.html", {"page": words, "noun": "topic"}, request)
+    told = render_to_string("parts/pager.html", {"page": words, "noun": "topic"}, request)
     assert "101 to 200 of 225 topics" in told
     assert 'rel="next" href="?measure=P%4010&amp;page=3"' in told
 
 
 def test_one_page_has_no_pager():
-    assert not render_to_string("_pager.html", {"page": Paginator(range(5), 9).page(1)}).strip()
+    assert not render_to_string(
+        "parts/pager.html", {"page": Paginator(range(5), 9).page(1)}
+    ).strip()

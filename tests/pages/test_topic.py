@@ -150,7 +150,7 @@ def test_own_runs_have_the_sentence(ada, ben, cat):
 def test_others_read_who_is_best_and_last(judged, client):
     said = words(page_at(client, ADDRESS))
     assert "ben-bm25 is best with AP 1.0000, other last with .4167." in said
-    assert "median AP .7083the second easiest of 3 topics" in said
+    assert "median AP .7083 the second easiest of 3 topics" in said
 
 
 def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, cat):

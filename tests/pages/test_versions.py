@@ -155,7 +155,7 @@ def test_an_earlier_board_says_which_measure_it_was_made_without(with_rr, client
     assert "ben-bm25" in rows(page)[0]
     assert "does not include" not in words(page_at(client, "/tracks/bread/"))
     Track.objects.update(primary_measure="AP")
-    assert "It does not include RR. " in words(page_at(client, V1))
+    assert "It does not include RR." in words(page_at(client, V1))
 
 
 def test_its_files_have_the_measures_that_it_has(with_rr, client):

@@ -23,7 +23,7 @@ def test_the_page_of_a_pool_waits_for_its_documents(track, ada, ben, as_ada):
     assert FOLLOWS not in page_at(as_ada, f"/tracks/bread/pools/{made.name}/")
 
 
-@pytest.mark.parametrize("template", sorted(Path("templates").glob("*.html")), ids=str)
+@pytest.mark.parametrize("template", sorted(Path("templates").rglob("*.html")), ids=str)
 def test_no_page_waits_without_updating_itself(template):
     text = template.read_text()
     assert not WAITS.search(text) or "{% follow" in text or "hx-get" in text

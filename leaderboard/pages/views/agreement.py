@@ -61,17 +61,17 @@ def assessment_agreement(request: HttpRequest, slug: str, name: str) -> HttpResp
     """Show how far assessors agree, and what that does to the board."""
     seen = organised_assessment_or_404(request, slug, name)
     if not seen.shows_marks:
-        return render(request, "assessment_agreement.html", seen.context)
+        return render(request, "judging/agreement.html", seen.context)
     if "row" in request.GET:
         grades = _requested_grades(request)
         documents = find_documents_with_grades(seen.assessment, *grades)
         context = seen.context | _list_documents(request, documents, seen.sight.track.collection)
-        return render(request, "assessment_agreement_documents.html", context)
+        return render(request, "judging/agreement_documents.html", context)
     found = compute_assessor_agreement(seen.assessment)
     by_judge = find_boards_of_assessors(seen.sight, seen.assessment, request.GET.get("measure", ""))
     answer = _answer_with_table(request, f"{slug}-{name}-agreement", found, by_judge)
     context = seen.context | _describe(request, found, by_judge, "assessors")
-    return answer or render(request, "assessment_agreement.html", context)
+    return answer or render(request, "judging/agreement.html", context)
 
 
 @login_required
@@ -83,17 +83,17 @@ def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     sights = _organised_sights(request, collection)
     context = {"collection": collection, "versions": versions, "sights": sights}
     if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
-        return render(request, "versions_agreement.html", {**context, "judges_here": True})
+        return render(request, "judgments/agreement.html", {**context, "judges_here": True})
     first, second = _requested_versions(request, versions)
     if first is None or second is None:
-        return render(request, "versions_agreement.html", context)
+        return render(request, "judgments/agreement.html", context)
     context |= {"first": first, "second": second}
     if "row" in request.GET:
         both = find_judged_in_both(first, second)
         row, column = _requested_grades(request)
         listed = _DocumentsOfVersions(both.filter(grade=row, other=column), first, second)
         context |= _list_documents(request, listed, collection)
-        return render(request, "versions_agreement_documents.html", context)
+        return render(request, "judgments/agreement_documents.html", context)
     found = compute_version_agreement(first.pk, second.pk)
     sight = _requested_sight(request, sights)
     by_judge = (
@@ -104,7 +104,7 @@ def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     name = f"{slug}-{first}-{second}-agreement"
     answer = _answer_with_table(request, name, found, by_judge)
     context |= {"sight": sight, **_describe(request, found, by_judge, "versions")}
-    return answer or render(request, "versions_agreement.html", context)
+    return answer or render(request, "judgments/agreement.html", context)
 
 
 def _organised_sights(request: HttpRequest, collection: Collection) -> list[Sight]:

@@ -59,7 +59,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }
-    return render(request, "significance.html", context)
+    return render(request, "analysis/significance.html", context)
 
 
 def _matrix_lines(
@@ -110,7 +110,7 @@ def measures_correlation(request: HttpRequest, slug: str) -> HttpResponse:
         "is_cut": len(found.runs) > RUNS,
         "num_drawn": RUNS,
     }
-    return render(request, "measures_correlation.html", context)
+    return render(request, "analysis/measures_correlation.html", context)
 
 
 def _run_link(board: Board) -> Link:
@@ -138,7 +138,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "is_image": found.values.size > CELLS,
         **(_map_charts(found, board) if found.standings else {}),
     }
-    return render(request, "topic_map.html", context)
+    return render(request, "analysis/topic_map.html", context)
 
 
 def _map_lines(found: TopicMap, slug: str, page: Page) -> list[tuple[MappedTopic, SafeString]]:
@@ -206,4 +206,4 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         if found.lines
         else "",
     }
-    return render(request, "cost.html", context)
+    return render(request, "analysis/cost.html", context)

@@ -83,7 +83,7 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "earlier": pool.assessments.unfinished().first(),
     }
     is_wrong = form.is_bound and not looks
-    return render(request, "assessment_plan.html", context, status=422 if is_wrong else 200)
+    return render(request, "judging/plan.html", context, status=422 if is_wrong else 200)
 
 
 @login_required
@@ -100,7 +100,7 @@ def assessments(request: HttpRequest, slug: str) -> HttpResponse:
         "assessments": listed.with_rows(shares),
         "pools": sight.track.pools.awaiting_judgments().filter(assessments=None),
     }
-    return render(request, "assessments.html", context)
+    return render(request, "judging/assessments.html", context)
 
 
 @login_required
@@ -133,7 +133,7 @@ def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         ).exists(),
         "address": request.get_full_path(),
     }
-    return render(request, "assessment.html", context)
+    return render(request, "judging/progress.html", context)
 
 
 def _progress_csv(slug: str, name: str, progress: Progress) -> HttpResponse:
@@ -215,7 +215,7 @@ def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "missing": missing_opinions(seen.assessment),
         "link": request.build_absolute_uri(invitation),
     }
-    return render(request, "assessment_assessors.html", context)
+    return render(request, "judging/assessors.html", context)
 
 
 @login_required
@@ -304,7 +304,7 @@ def assessment_settings(request: HttpRequest, slug: str, name: str) -> HttpRespo
         "workload": measure_workload(seen.assessment) if not form.is_bound else None,
     }
     status = 422 if form.is_bound else 200
-    return render(request, "assessment_settings.html", context, status=status)
+    return render(request, "judging/settings.html", context, status=status)
 
 
 def _discard(request: HttpRequest, slug: str, found: Assessment) -> HttpResponse:
@@ -336,7 +336,7 @@ def close_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse
         "judges": count_judges(seen.assessment),
     }
     status = 422 if form.is_bound else 200
-    return render(request, "assessment_close.html", context, status=status)
+    return render(request, "judging/close.html", context, status=status)
 
 
 @login_required

@@ -25,6 +25,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.benchmark_board_table import BenchmarkBoardTable
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.pages.views.lookups import text_of
+from leaderboard.pages.wording.phrases import MOST_NAMED_RUNS, Phrase, Sentence
 from leaderboard.runs.facts import FILTERS
 
 # Query parameters that links to other pages of a benchmark keep.
@@ -64,6 +65,15 @@ class SharedTracks:
     names: list[str]
     query: str
 
+    @property
+    def systems(self) -> Sentence:
+        """Name up to three systems; count more."""
+        named: Sentence = []
+        for row in self.rows[:MOST_NAMED_RUNS]:
+            named += [Phrase(", "), Phrase(name=row.name)] if named else [Phrase(name=row.name)]
+        more = len(self.rows) - MOST_NAMED_RUNS
+        return [*named, Phrase(f" and {more} more")] if more > 0 else named
+
 
 @require_GET
 @kept(find_seen_benchmark)
@@ -94,7 +104,7 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         **describe_board(board),
     }
-    page = render(request, "benchmark_board.html", context)
+    page = render(request, "benchmark/board.html", context)
     return leave_unkept(page) if context["tests_follow"] == Awaited.RETRY else page
 
 

@@ -61,7 +61,7 @@ def benchmark_differences(request: HttpRequest, slug: str) -> HttpResponse:
         "colours": describe_colours(found),
         "turns": describe_turns(found),
     }
-    return render(request, "benchmark_differences.html", context)
+    return render(request, "benchmark/differences.html", context)
 
 
 def _requested_first(request: HttpRequest) -> int:
@@ -88,7 +88,7 @@ def benchmark_compare(request: HttpRequest, slug: str) -> HttpResponse:
         "verdict": describe_pair(pair) if pair is not None else [],
         "tested": describe_pair_test(pair) if pair is not None else "",
     }
-    return render(request, "benchmark_compare.html", context)
+    return render(request, "benchmark/compare.html", context)
 
 
 def _draw_pair(pair: SystemPair) -> str:

@@ -48,7 +48,7 @@ def benchmark_history(request: HttpRequest, slug: str) -> HttpResponse:
         "chart": chart,
         "badge_address": request.build_absolute_uri(badge) if badge else "",
     }
-    return render(request, "benchmark_history.html", context)
+    return render(request, "benchmark/history.html", context)
 
 
 @require_GET

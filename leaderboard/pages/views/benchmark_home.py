@@ -47,7 +47,7 @@ def all_benchmarks(request: HttpRequest) -> HttpResponse:
     lines = [
         BenchmarkLine(sight, visible_systems(sight).count(), own_team(sight)) for sight in sights
     ]
-    return render(request, "benchmarks.html", {"lines": lines, "list": shown})
+    return render(request, "benchmark/benchmarks.html", {"lines": lines, "list": shown})
 
 
 def own_team(sight: BenchmarkSight) -> Team | None:
@@ -72,7 +72,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(reason))
     may_organise = request.user.may_organise
     context = {"form": form, "may_add": may_organise or settings.EVERYONE_ORGANISES}
-    return render(request, "new_benchmark.html", context, status=422 if form.is_bound else 200)
+    return render(request, "benchmark/new.html", context, status=422 if form.is_bound else 200)
 
 
 @require_GET
@@ -91,7 +91,7 @@ def benchmark_home(request: HttpRequest, slug: str) -> HttpResponse:
         "join_url": reverse("benchmark_join", args=[slug]),
         "example": f"{request.scheme}://{request.get_host()}",
     }
-    return render(request, "benchmark_home.html", context)
+    return render(request, "benchmark/home.html", context)
 
 
 def _find_quota(team: Team | None) -> Quota | None:

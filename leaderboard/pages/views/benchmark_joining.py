@@ -55,7 +55,7 @@ def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
         "asks": asks,
         "asked": asked,
     }
-    return render(request, "benchmark_join.html", context, status=422 if form.is_bound else 200)
+    return render(request, "benchmark/join.html", context, status=422 if form.is_bound else 200)
 
 
 def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:

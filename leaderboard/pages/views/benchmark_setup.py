@@ -72,7 +72,7 @@ def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpRe
         **forms,
     }
     status = 422 if request.method == "POST" else 200
-    return render(request, "benchmark_manage.html", context, status=status)
+    return render(request, "benchmark/manage.html", context, status=status)
 
 
 def _list_members(sight: BenchmarkSight) -> Any:
@@ -218,4 +218,4 @@ def delete_benchmark(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "Benchmark deleted. Its tracks stand alone again.")
         return redirect("all_benchmarks")
     context = {"benchmark": sight.benchmark, "sight": sight, "form": form}
-    return render(request, "delete_benchmark.html", context, status=422 if form.is_bound else 200)
+    return render(request, "benchmark/delete.html", context, status=422 if form.is_bound else 200)

@@ -49,7 +49,7 @@ def benchmark_snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "tests_follow": request_benchmark_tests(board) if board is not None else "",
         "form": BenchmarkSnapshotForm(phases=board.phases) if board is not None else None,
     }
-    return render(request, "benchmark_snapshots.html", context)
+    return render(request, "benchmark/snapshots.html", context)
 
 
 def _find_left_out(sight: BenchmarkSight, board: BenchmarkBoard) -> list[Sight]:
@@ -77,7 +77,7 @@ def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpRespon
         "bibtex": actions.cite_benchmark_snapshot(found, request.build_absolute_uri(request.path)),
         "exports": BENCHMARK_FORMATS,
     }
-    return render(request, "benchmark_snapshot.html", context)
+    return render(request, "benchmark/snapshot.html", context)
 
 
 def _snapshot_file(request: HttpRequest, found: BenchmarkSnapshot, format: str) -> HttpResponse:

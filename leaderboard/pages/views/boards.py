@@ -59,7 +59,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "tests_follow": request_missing_tests(found) if found is not None else "",
         **(_board_context(request, found) if found is not None and found.standings else {}),
     }
-    page = render(request, "board.html", context)
+    page = render(request, "board/board.html", context)
     # Runs of other tracks move a place in the queue.
     retries = context["tests_follow"] == Awaited.RETRY
     return leave_unkept(page) if waiting.have_places or retries else page
@@ -101,7 +101,7 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if sight.edition is None:
         context["versions"] = find_other_versions(sight)
-        return render(request, "judgments.html", context)
+        return render(request, "judgments/versions.html", context)
     board = board_or_404(sight, request)
     topics = load_judged_topics(board.edition, load_evaluated_topics(board.edition))
     unjudged = build_unjudged_table(board, request.GET.get("measure", ""))
@@ -110,7 +110,7 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     context |= _judgments_context(board, topics, page_number(request)) | _unjudged_context(
         board, unjudged
     )
-    return render(request, "judgments.html", context)
+    return render(request, "judgments/versions.html", context)
 
 
 def _judgments_csv(

@@ -78,7 +78,7 @@ def collections(request: HttpRequest) -> HttpResponse:
         "on_their_way": [each for each in found if each.state != ImportState.READY],
         "organised": set(organised),
     }
-    return render(request, "collections.html", context)
+    return render(request, "collection/collections.html", context)
 
 
 @login_required
@@ -100,20 +100,20 @@ def new_collection(request: HttpRequest) -> HttpResponse:
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
     context = {"form": form, "upload_limit": settings.COLLECTION_UPLOAD_LIMIT}
-    return render(request, "new_collection.html", context, status=422 if form.is_bound else 200)
+    return render(request, "collection/new.html", context, status=422 if form.is_bound else 200)
 
 
 @require_GET
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a ready collection, or the review of one that is not imported yet."""
-    return render(request, "collection.html", _collection_context(request, slug))
+    return render(request, "collection/collection.html", _collection_context(request, slug))
 
 
 @require_GET
 def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the progress of an import, which the page polls."""
     context = _collection_context(request, slug)
-    response = render(request, "_collection_state.html", context)
+    response = render(request, "collection/_state.html", context)
     if not context["moving"]:
         response["HX-Refresh"] = "true"
     return response
@@ -220,7 +220,10 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
     return render(
-        request, "collection.html", {**_collection_context(request, slug), "form": form}, status=422
+        request,
+        "collection/collection.html",
+        {**_collection_context(request, slug), "form": form},
+        status=422,
     )
 
 
@@ -276,7 +279,7 @@ def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResp
 def document(request: HttpRequest, slug: str) -> HttpResponse:
     found = _ready_or_404(request, slug)
     document = document_or_404(found, request.GET.get("docno", ""))
-    return render(request, "document.html", {"collection": found, "document": document})
+    return render(request, "collection/document.html", {"collection": found, "document": document})
 
 
 @require_GET
@@ -331,7 +334,7 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
         "most_indexed": MOST_INDEXED,
         "progress": None if found.words else find_progress(found),
     }
-    return render(request, "documents.html", context, status=404 if asked else 200)
+    return render(request, "collection/documents.html", context, status=404 if asked else 200)
 
 
 def _found_documents(request: HttpRequest, found: Collection, words: str) -> HttpResponse:
@@ -344,7 +347,7 @@ def _found_documents(request: HttpRequest, found: Collection, words: str) -> Htt
         "page": page,
         "documents": show_documents(found, page.object_list, search.words),
     }
-    return render(request, "documents.html", context)
+    return render(request, "collection/documents.html", context)
 
 
 @require_GET

@@ -35,7 +35,7 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
         "teams": sight.track.teams.exclude(closes_at=None).order_by("name"),
         "has_teams": form.fields["team"].queryset.exists(),
     }
-    return render(request, "deadlines.html", context, status=422 if form.is_bound else 200)
+    return render(request, "track/deadlines.html", context, status=422 if form.is_bound else 200)
 
 
 def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:

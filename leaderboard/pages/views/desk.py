@@ -57,7 +57,7 @@ def _render_desk(
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
-    return render(request, "desk.html", context, status=422 if announcement or grant else 200)
+    return render(request, "track/desk.html", context, status=422 if announcement or grant else 200)
 
 
 def _short_lists(
@@ -159,4 +159,4 @@ def trail(request: HttpRequest, slug: str) -> HttpResponse:
         "events": events,
         "trail": describe_events(events.rows),
     }
-    return render(request, "trail.html", context)
+    return render(request, "track/trail.html", context)

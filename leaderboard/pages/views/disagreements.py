@@ -49,7 +49,7 @@ def disagreements(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     seen = organised_assessment_or_404(request, slug, name)
     if not seen.shows_marks:
         status = 403 if request.method == "POST" else 200
-        return render(request, "assessment_disagreements.html", seen.context, status=status)
+        return render(request, "judging/disagreements.html", seen.context, status=status)
     if request.method == "POST":
         return _settle(request, seen)
     if "docno" in request.GET:
@@ -60,7 +60,7 @@ def disagreements(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "disagreements": listed.with_rows(load_disagreements(seen.assessment, listed.rows)),
         "num_settled": seen.assessment.settlements.count(),
     }
-    return render(request, "assessment_disagreements.html", context)
+    return render(request, "judging/disagreements.html", context)
 
 
 def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
@@ -78,7 +78,7 @@ def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse
         "settled": settled.select_related("settled_by").first(),
         "num_left": len(find_disputes(seen.assessment)),
     }
-    return render(request, "assessment_disagreement.html", context)
+    return render(request, "judging/disagreement.html", context)
 
 
 def _disagreement_or_404(assessment: Assessment, number: str, docno: str) -> Disagreement:
@@ -135,7 +135,7 @@ def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse
     """List the marks that the address asks for: those behind a flag or a cell of the table."""
     seen = organised_assessment_or_404(request, slug, name)
     if not seen.shows_marks:
-        return render(request, "assessment_marks.html", seen.context)
+        return render(request, "judging/marks.html", seen.context)
     asked = seen.assessment.assessors.filter(name=text_of(request.GET, "assessor")).first()
     other = seen.assessment.assessors.filter(name=text_of(request.GET, "with")).first()
     marks = _select_marks(request, seen.assessment, asked, other)
@@ -143,12 +143,18 @@ def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse
     context = {
         **seen.context,
         "assessor": asked,
+        "heading": _describe_whose(asked, other),
         "other": other,
         "page": page,
         "lines": _describe_marks(seen.assessment, list(page), other),
         "top_grade": seen.assessment.guideline.scale[0].grade,
     }
-    return render(request, "assessment_marks.html", context)
+    return render(request, "judging/marks.html", context)
+
+
+def _describe_whose(asked: Assessor | None, other: Assessor | None) -> str:
+    of = f" of {asked.name}" if asked is not None else ""
+    return f"Marks{of}, beside those of {other.name}" if other is not None else f"Marks{of}"
 
 
 def _select_marks(

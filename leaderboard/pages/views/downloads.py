@@ -84,7 +84,7 @@ def pages_copy(request: HttpRequest, slug: str) -> HttpResponse:
         "copy": copy,
         "job": Job.objects.of("copy_pages", copy).last() if copy else None,
     }
-    return render(request, "pages_copy.html", context)
+    return render(request, "track/pages_copy.html", context)
 
 
 @login_required

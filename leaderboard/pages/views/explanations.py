@@ -55,7 +55,7 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     measure = match_measure(text, [*sight.measures, *JUDGED]) or text
     origin = find_origin(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
-    return render(request, "computed.html", context)
+    return render(request, "board/computed.html", context)
 
 
 @require_GET
@@ -79,7 +79,7 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "command": held.command if held is not None else _find_command(request, board, name),
         "test": test if name in TESTED else "",
     }
-    return render(request, "statistic.html", context)
+    return render(request, "board/statistic.html", context)
 
 
 def _find_comparison(request: HttpRequest, board: Board, name: str) -> RunComparison | None:

@@ -40,7 +40,7 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
         return redirect("run", run_id=run_id)
     context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run}
     context |= {"form": form, "about": about}
-    return render(request, "run_facts.html", context, status=422 if form.is_bound else 200)
+    return render(request, "run/facts.html", context, status=422 if form.is_bound else 200)
 
 
 def _build_forms(request: HttpRequest, seen: VisibleRun) -> tuple[FactsForm, DescriptionForm]:

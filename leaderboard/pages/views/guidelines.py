@@ -86,4 +86,4 @@ def _render(
         "practice": shorten(request, "practice", "document", practice),
         "practice_form": practice_form,
     }
-    return render(request, "assessment_guideline.html", context, status=status)
+    return render(request, "judging/guideline.html", context, status=status)

@@ -48,7 +48,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "page": Paginator(found.lines, RUNS).get_page(page_number(request)),
         "chart": _draw_history(found, carried_parameters(request.GET)) if found.lines else "",
     }
-    return render(request, "history.html", context)
+    return render(request, "board/history.html", context)
 
 
 def _draw_history(history: History, chosen: Mapping[str, str]) -> str:

@@ -53,7 +53,7 @@ def invite_stranger(
         "is_invited": is_invited or inviting is not None,
         "had_code": "invitation" in request.GET or "team" in request.GET,
     }
-    return render(request, "invitation_to_join.html", context)
+    return render(request, "team/invitation.html", context)
 
 
 def _is_public(request: HttpRequest, place: Track | Benchmark | None) -> bool:

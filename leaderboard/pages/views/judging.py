@@ -90,7 +90,7 @@ def my_judging(request: HttpRequest) -> HttpResponse:
         "finished": [line for line in lines if line.is_over],
         "waiting": waiting,
     }
-    return render(request, "judging.html", context)
+    return render(request, "judging/mine.html", context)
 
 
 @login_required
@@ -107,7 +107,7 @@ def join_judging(request: HttpRequest, code: str) -> HttpResponse:
     is_over = assessment.state == Assessment.State.CLOSED
     if is_over or (request.method == "GET" and not request.user.is_authenticated):
         context = {"assessment": assessment, "track": assessment.track, "is_over": is_over}
-        return render(request, "invitation_to_judge.html", context, status=410 if is_over else 200)
+        return render(request, "judging/invitation.html", context, status=410 if is_over else 200)
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     if request.method == "POST":
@@ -117,7 +117,7 @@ def join_judging(request: HttpRequest, code: str) -> HttpResponse:
         except ActionError as reason:
             messages.error(request, str(reason))
     context = {"assessment": assessment, "guideline": assessment.guideline}
-    return render(request, "judging_join.html", context)
+    return render(request, "judging/join.html", context)
 
 
 def assignment_or_404(request: HttpRequest, assignment_id: int) -> Assignment:
@@ -151,7 +151,7 @@ def before_topic(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "agreed": sum(one.agrees for one in done),
         "current": practice[len(done)] if len(done) < len(practice) else None,
     }
-    return render(request, "judging_before.html", context)
+    return render(request, "judging/before.html", context)
 
 
 def _practise(request: HttpRequest, assignment: Assignment, most: int) -> list[int]:
@@ -187,7 +187,7 @@ def judge(request: HttpRequest, assignment_id: int) -> HttpResponse:
     if document is None:
         return redirect("topic_end", assignment_id=assignment.pk)
     context = _judging_context(assignment, document) | {"tab": tab}
-    return render(request, "judge.html", context)
+    return render(request, "judging/judge.html", context)
 
 
 def _requested_document(
@@ -305,7 +305,7 @@ def _render_documents(
     return [
         {
             "document": document.pk,
-            "html": render_to_string("_judged_text.html", {"text": texts[document.pk]}),
+            "html": render_to_string("judging/_judged_text.html", {"text": texts[document.pk]}),
             "hits": texts[document.pk].hits,
         }
         for document in documents
@@ -344,4 +344,4 @@ def topic_end(request: HttpRequest, assignment_id: int) -> HttpResponse:
         "pace": measure_pace(assignment.assessor),
         "end": find_topic_end(assignment),
     }
-    return render(request, "judging_end.html", context)
+    return render(request, "judging/end.html", context)

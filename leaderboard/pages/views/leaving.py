@@ -43,7 +43,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         "num_runs": accounts.count_runs(request.user),
         "num_marks": accounts.count_marks(request.user),
     }
-    return render(request, "delete_account.html", context, status=422 if form.is_bound else 200)
+    return render(request, "account/delete.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -59,4 +59,4 @@ def delete_track(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "Track deleted.")
         return redirect("home")
     context = {"sight": sight, "track": sight.track, "form": form}
-    return render(request, "delete_track.html", context, status=422 if form.is_bound else 200)
+    return render(request, "track/delete.html", context, status=422 if form.is_bound else 200)

@@ -61,7 +61,7 @@ def import_answers(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         form = MachineAnswersForm(initial=_initial_values(found))
     context = {"collection": found, "form": form, "groups": groups}
-    return render(request, "machine_import.html", context, status=422 if form.is_bound else 200)
+    return render(request, "machine/import.html", context, status=422 if form.is_bound else 200)
 
 
 def _initial_values(collection: Collection) -> dict[str, object]:
@@ -78,7 +78,7 @@ def machine_card(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     seen = visible_judgment_sets(request.user, found)
     cards = MachineCard.objects.select_related("judgment_set__collection")
     card = get_object_or_404(cards.filter(judgment_set__in=seen), judgment_set__version=version)
-    return render(request, "machine_card.html", {"collection": found, "card": card})
+    return render(request, "machine/card.html", {"collection": found, "card": card})
 
 
 @login_required
@@ -101,7 +101,7 @@ def fill_unjudged(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("collection", slug=slug)
         context |= _filling_context(found, people, machine)
     status = 422 if form.is_bound and form.errors else 200
-    return render(request, "fill_unjudged.html", context, status=status)
+    return render(request, "judgments/fill_unjudged.html", context, status=status)
 
 
 def _filling_context(

@@ -57,4 +57,4 @@ def import_mark_files(request: HttpRequest, slug: str, name: str) -> HttpRespons
             groups = group_problems(found["problems"], found["problem_totals"])
     context = {**seen.context, "form": form, "groups": groups}
     status = 422 if form.is_bound else 200
-    return render(request, "assessment_import.html", context, status=status)
+    return render(request, "judging/import.html", context, status=status)

@@ -26,7 +26,7 @@ def notices(request: HttpRequest) -> HttpResponse:
         unread.mark_read()
         return redirect("notices")
     found = list(request.user.notices.select_related("track")[:LATEST])
-    response = render(request, "notices.html", {"notices": found})
+    response = render(request, "site/notices.html", {"notices": found})
     unread.filter(pk__in=[notice.pk for notice in found]).mark_read()
     return response
 
@@ -52,7 +52,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
             Delivery.objects.filter(webhook__track=sight.track).select_related("webhook"),
         ),
     }
-    return render(request, "webhooks.html", context, status=422 if form.is_bound else 200)
+    return render(request, "track/webhooks.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required

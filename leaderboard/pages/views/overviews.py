@@ -16,9 +16,11 @@ from leaderboard.boards.data_files import (
     baseline_name,
     find_data_files,
     find_shared_baseline,
+    write_commands,
 )
 from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.boards.schedules import build_schedule
+from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Track
 from leaderboard.pages import limits
 from leaderboard.pages.forms.overviews import DataForm, OverviewForm
@@ -53,23 +55,32 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
         "asked": [find_label(name) for name in track.required_facts],
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "how_many": f"up to {counted(track.quota_total, 'run')}"
+        if track.quota_total
+        else "your runs",
     }
-    return render(request, "overview.html", context)
+    return render(request, "track/overview.html", context)
 
 
 @require_GET
 def data(request: HttpRequest, slug: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_or_404(request.user, slug)
+    files = find_data_files(sight)
     context = {
         "sight": sight,
         "track": sight.track,
         "collection": sight.track.collection,
-        "files": find_data_files(sight),
-        "site": request.build_absolute_uri("/").rstrip("/"),
+        "files": files,
+        "commands": write_commands(
+            files,
+            request.build_absolute_uri("/").rstrip("/"),
+            needs_token=sight.track.visibility != Track.Visibility.PUBLIC,
+        ),
         "first_topics": sight.track.collection.topics.all()[:3],
     }
-    return render(request, "data.html", context)
+    return render(request, "track/data.html", context)
 
 
 @login_required
@@ -93,8 +104,17 @@ def manage_overview(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "Overview saved.")
         # A draft goes on with its checklist.
         return redirect("setup" if track.is_draft else "overview", slug=slug)
-    context = {"sight": sight, "track": track, "form": form, "data_form": data_form}
-    return render(request, "manage_overview.html", context, status=422 if form.is_bound else 200)
+    says_terms = collection.licence or collection.source_url
+    context = {
+        "sight": sight,
+        "track": track,
+        "form": form,
+        "data_form": data_form,
+        "asks_terms": bool(data_form and data_form.errors) or (track.is_draft and not says_terms),
+    }
+    return render(
+        request, "track/manage_overview.html", context, status=422 if form.is_bound else 200
+    )
 
 
 @require_GET

@@ -80,7 +80,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
             else {}
         ),
     }
-    return render(request, "compare.html", context)
+    return render(request, "board/compare.html", context)
 
 
 def _requested_pair_or_404(request: HttpRequest, board: Board) -> RunPair | None:

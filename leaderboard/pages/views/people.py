@@ -36,7 +36,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
             request, "members", "member", members.order_by("team__name", "joined_at")
         ),
     }
-    return render(request, "people.html", context, status=422 if form.is_bound else 200)
+    return render(request, "team/people.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required

@@ -37,12 +37,12 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     collection = sight.track.collection
     if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
-        return render(request, "people_and_machine.html", {**context, "judges_here": True})
+        return render(request, "machine/people_and_machine.html", {**context, "judges_here": True})
     people, machines = find_versions_by_people(sight), find_versions_by_machine(sight)
     context |= {"people": people, "machines": machines}
     one, other = _chosen(request, "people", people), _chosen(request, "machine", machines)
     if one is None or other is None:
-        return render(request, "people_and_machine.html", context)
+        return render(request, "machine/people_and_machine.html", context)
     found = find_people_and_machine(sight, one, other, request.GET.get("measure", ""))
     if wants_csv(request):
         return _answer_with_table(request, f"{slug}-{one}-{other}", found)
@@ -50,7 +50,7 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
     context["check"] = describe_check(other)
     if found.boards is not None:
         context |= _describe(request, found.boards)
-    return render(request, "people_and_machine.html", context)
+    return render(request, "machine/people_and_machine.html", context)
 
 
 def _chosen(request: HttpRequest, name: str, versions: Sequence[JudgmentSet]) -> JudgmentSet | None:

@@ -61,7 +61,7 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
         "plan": planned,
         "trials": trials,
     }
-    return render(request, "plan.html", context)
+    return render(request, "analysis/plan.html", context)
 
 
 def read_plan(request: HttpRequest, sight: Sight, board: Board | None) -> Plan:
@@ -85,6 +85,14 @@ class Plan:
     source: Board | None
     form: PlanForm
     asked: PlanRequest | None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the explanation of the plan needs to know."""
+        assert self.asked is not None
+        names = ("difference", "width", "runs", "alpha", "power", "seconds", "variance")
+        known = {name: getattr(self.asked, name) for name in names}
+        return {**known, "variance": known["variance"] or "", "board": self.form.source}
 
     @property
     def is_own(self) -> bool:

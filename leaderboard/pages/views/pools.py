@@ -50,7 +50,7 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "pools": shorten(request, "pools", "pool", sight.track.pools.order_by("-created_at")),
     }
-    return render(request, "pools.html", context, status=422 if form.is_bound else 200)
+    return render(request, "judging/pools.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -58,7 +58,7 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools, name=name)
-    return render(request, "pool.html", _pool_context(request, found) | {"sight": sight})
+    return render(request, "judging/pool.html", _pool_context(request, found) | {"sight": sight})
 
 
 def _pool_context(
@@ -135,5 +135,8 @@ def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             )
             return redirect("collection", slug=sight.track.collection.slug)
     return render(
-        request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422
+        request,
+        "judging/pool.html",
+        _pool_context(request, found, form) | {"sight": sight},
+        status=422,
     )

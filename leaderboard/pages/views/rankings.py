@@ -53,7 +53,7 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         **_score_context(request, seen, topic),
         **(_gains_context(found.run, found.gains) if found.gains is not None else {}),
     }
-    return render(request, "ranking.html", context)
+    return render(request, "topic/ranking.html", context)
 
 
 def _subtopics_csv(seen: VisibleRun, topic: Topic) -> HttpResponse:

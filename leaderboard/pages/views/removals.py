@@ -27,7 +27,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         runs.withdraw_run(seen.run, request.user, form.cleaned_data["reason"])
         return redirect("run", run_id=run_id)
-    return _render_form(request, "withdraw.html", seen, form)
+    return _render_form(request, "run/withdraw.html", seen, form)
 
 
 @login_required
@@ -51,7 +51,7 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
         with rejections_on(form, "reason"):
             runs.remove_run(seen.run, request.user, **form.cleaned_data)
             return redirect("run", run_id=run_id)
-    return _render_form(request, "take_off.html", seen, form)
+    return _render_form(request, "run/take_off.html", seen, form)
 
 
 @login_required

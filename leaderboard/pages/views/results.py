@@ -68,7 +68,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     else:
         shown = {**_facts_context(seen), **_overview_context(request, seen, found)}
     context = {**_head_context(seen, found), **shown}
-    page = render(request, "run.html", context, status=410 if seen.run.removal else 200)
+    page = render(request, "run/run.html", context, status=410 if seen.run.removal else 200)
     # It shows how the check proceeds, or that tests will be tried again.
     retries = context.get("tests_follow") == Awaited.RETRY
     return leave_unkept(page) if found is None or retries else page
@@ -92,7 +92,7 @@ def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
         "depths": precision.depth_lines(seen.run),
         "page": Paginator(found.lines, TOPICS).get_page(request.GET.get("page")),
     }
-    return render(request, "run_topics.html", context)
+    return render(request, "run/topics.html", context)
 
 
 @require_GET
@@ -103,7 +103,7 @@ def run_failures(request: HttpRequest, run_id: str) -> HttpResponse:
     found = _breakdown_or_404(request, seen)
     losses = find_losses(found.board, seen.run, found.topics)
     context = {**_head_context(seen, found), "losses": losses}
-    return render(request, "run_failures.html", context)
+    return render(request, "run/failures.html", context)
 
 
 @require_GET
@@ -112,7 +112,7 @@ def run_details(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
     found = _find_breakdown(request, seen)
     context = {**_details_context(seen), **_head_context(seen, found)}
-    return render(request, "run_details.html", context, status=410 if seen.run.removal else 200)
+    return render(request, "run/details.html", context, status=410 if seen.run.removal else 200)
 
 
 @require_GET

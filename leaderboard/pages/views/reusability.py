@@ -52,7 +52,7 @@ def reusability(request: HttpRequest, slug: str) -> HttpResponse:
         "verdict": wording.reusability_verdict(found) if found is not None else [],
         "for_a_paper": wording.sentence_for_a_paper(found) if found is not None else "",
     }
-    return render(request, "reusability.html", context)
+    return render(request, "judgments/reusability.html", context)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "quota": find_quota(sight.track, sight.team),
         "used_up": None if sight.is_organiser else find_used_up(sight.track, sight.team),
     }
-    return render(request, "my_runs.html", context)
+    return render(request, "run/my_runs.html", context)
 
 
 @login_required
@@ -55,7 +55,7 @@ def sent_runs(request: HttpRequest) -> HttpResponse:
     runs = visible_runs(request.user).sent_by(request.user).select_related("track", "team")
     page = Paginator(runs, SENT).get_page(request.GET.get("page"))
     listed = receipts.build_receipts_of_tracks(request.user, page.object_list)
-    return render(request, "sent_runs.html", {"page": page, "runs": listed})
+    return render(request, "run/sent_runs.html", {"page": page, "runs": listed})
 
 
 @login_required
@@ -72,7 +72,7 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "runs": receipts.build_receipts(sight, files.rows),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
-    return render(request, "refused_runs.html", context)
+    return render(request, "run/refused_runs.html", context)
 
 
 @require_GET
@@ -87,7 +87,7 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
         "inside": seen.sight.can_see_file(seen.run),
         "receipt": receipt,
     }
-    response = render(request, "_run_state.html", context)
+    response = render(request, "run/_state.html", context)
     if receipt.done:
         # The whole page has more to show now.
         response["HX-Refresh"] = "true"

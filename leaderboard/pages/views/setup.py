@@ -28,7 +28,7 @@ def setup(request: HttpRequest, slug: str) -> HttpResponse:
         "organisers": sight.track.organisers(),
         "invitation": invitation_link(request, sight.track),
     }
-    return render(request, "setup.html", context)
+    return render(request, "track/setup.html", context)
 
 
 @login_required

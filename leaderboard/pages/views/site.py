@@ -32,19 +32,19 @@ LONGEST = 100
 @require_GET
 def measures(request: HttpRequest) -> HttpResponse:
     return render(
-        request, "measures.html", {"families": measure_families(), "worked": example_grades()}
+        request, "site/measures.html", {"families": measure_families(), "worked": example_grades()}
     )
 
 
 @require_GET
 def limits(request: HttpRequest) -> HttpResponse:
-    return render(request, "limits.html", {"groups": site_limits()})
+    return render(request, "site/limits.html", {"groups": site_limits()})
 
 
 @require_GET
 def api(request: HttpRequest) -> HttpResponse:
     """Say how programs submit: the client, a token, a first call."""
-    return render(request, "api.html")
+    return render(request, "site/api.html")
 
 
 @require_GET
@@ -63,7 +63,7 @@ def search(request: HttpRequest) -> HttpResponse:
         "topics": topics.select_related("collection").prefetch_related(seen)[:FOUND],
         "most": FOUND,
     }
-    return render(request, "search.html", context)
+    return render(request, "site/search.html", context)
 
 
 @never_cache
@@ -85,7 +85,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "mails_form": EmailNoticesForm(instance=request.user),
         "is_joined": SocialAccount.objects.filter(user=request.user).exists(),
     }
-    return render(request, "account.html", context, status=422 if form.is_bound else 200)
+    return render(request, "account/overview.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -128,7 +128,7 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     outage = find_outage(sys.exc_info()[1])
     if outage is None:
         return server_error(request)
-    page = render_to_string("outage.html", {"outage": outage})
+    page = render_to_string("site/outage.html", {"outage": outage})
     return HttpResponse(
         page, status=outage.status, headers={"Retry-After": str(outage.retry_after)}
     )

@@ -35,7 +35,7 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "tests_follow": request_missing_tests(board) if board is not None else "",
         "form": _freeze_form(sight.track) if board is not None else None,
     }
-    return render(request, "snapshots.html", context)
+    return render(request, "board/snapshots.html", context)
 
 
 def _freeze_form(track: Track) -> SnapshotForm:
@@ -59,7 +59,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "bibtex": snapshot_actions.render_bibtex(found, request.build_absolute_uri(request.path)),
         "exports": FORMATS,
     }
-    return render(request, "snapshot.html", context)
+    return render(request, "board/snapshot.html", context)
 
 
 def _snapshot_file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:

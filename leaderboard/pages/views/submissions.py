@@ -68,7 +68,7 @@ def _show_no_form(request: HttpRequest, sight: Sight, used_up: Quota | None) -> 
         "schedule": build_schedule(sight.track, team=sight.team),
         "limits": limits.track_limits(sight.track),
     }
-    return render(request, "submit_closed.html", context)
+    return render(request, "run/submit_closed.html", context)
 
 
 def _submit_or_refuse(
@@ -94,7 +94,7 @@ def _show_form(
     status: int = 200,
 ) -> HttpResponse:
     context = _page_context(sight, replaced) | {"form": form, "facts": facts}
-    return render(request, "submit.html", context, status=status)
+    return render(request, "run/submit.html", context, status=status)
 
 
 def _replaced_run_or_404(request: HttpRequest, sight: Sight) -> Run | None:
@@ -172,7 +172,7 @@ def _show_sent_files(request: HttpRequest, sight: Sight, sent: list[SentFile]) -
     """Say what happened to each file; the same request again changes nothing."""
     taken = [file for file in sent if file.run is not None]
     context = {"sight": sight, "track": sight.track, "files": sent, "num_taken": len(taken)}
-    return render(request, "submitted.html", context, status=200 if taken else 403)
+    return render(request, "run/submitted.html", context, status=200 if taken else 403)
 
 
 def refuse_shared_details(details: RunDetails) -> None:

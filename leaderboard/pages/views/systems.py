@@ -52,7 +52,7 @@ def benchmark_submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = benchmark_or_404(request.user, slug)
     asks = request.method == "GET" and not sight.is_organiser
     if asks and sight.sights and not sight.accepts_runs:
-        return render(request, "benchmark_submit_closed.html", _context(sight))
+        return render(request, "benchmark/submit_closed.html", _context(sight))
     if asks and _must_join_first(sight):
         return redirect("benchmark_join", slug=slug)
     form, facts = _build_forms(request, sight, request.POST or None, request.FILES or None)
@@ -76,7 +76,7 @@ def benchmark_submit(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits.track_limits(sight.sights[0].track) if sight.sights else None,
         "slugs": " ".join(seen.track.slug for seen in sight.sights),
     }
-    return render(request, "benchmark_submit.html", context, status=status)
+    return render(request, "benchmark/submit.html", context, status=status)
 
 
 def _must_join_first(sight: BenchmarkSight) -> bool:
@@ -125,7 +125,7 @@ def _show_submitted(
     request: HttpRequest, sight: BenchmarkSight, sent: SubmittedVersion
 ) -> HttpResponse:
     """Say of every file which track it was recognised for; a repeated request changes nothing."""
-    return render(request, "benchmark_submitted.html", _context(sight) | {"sent": sent})
+    return render(request, "benchmark/submitted.html", _context(sight) | {"sent": sent})
 
 
 def _context(sight: BenchmarkSight) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def benchmark_systems(request: HttpRequest, slug: str) -> HttpResponse:
         "systems": load_systems(sight, page.object_list),
         "num_own": own.count(),
     }
-    return render(request, "benchmark_systems.html", context)
+    return render(request, "benchmark/systems.html", context)
 
 
 @require_GET
@@ -176,7 +176,7 @@ def _render_system(
         **(_forms(seen) | forms if _may_change(sight, seen) else {}),
     }
     status = 422 if forms else 200
-    return render(request, "benchmark_system.html", context, status=status)
+    return render(request, "benchmark/system.html", context, status=status)
 
 
 def _may_change(sight: BenchmarkSight, seen: VisibleSystem) -> bool:
@@ -277,4 +277,6 @@ def system_facts(request: HttpRequest, slug: str, system_id: int) -> HttpRespons
         messages.success(request, said)
         return redirect("benchmark_system", slug, system_id)
     context = _context(sight) | {"system": seen.system, "form": form}
-    return render(request, "system_facts.html", context, status=422 if form.is_bound else 200)
+    return render(
+        request, "benchmark/system_facts.html", context, status=422 if form.is_bound else 200
+    )

@@ -49,7 +49,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "asks": asks,
         "asked": asked,
     }
-    return render(request, "join.html", context, status=422 if form.is_bound else 200)
+    return render(request, "team/join.html", context, status=422 if form.is_bound else 200)
 
 
 def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
@@ -94,7 +94,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "leads": own is not None and own.role == Membership.Role.LEADER,
         "link": _team_link(request, sight.team),
     }
-    return render(request, "team.html", context)
+    return render(request, "team/team.html", context)
 
 
 def _team_link(request: HttpRequest, team: Team) -> str:

@@ -64,7 +64,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
         "lines": lines,
         "axis": range_axis(lines),
     }
-    return render(request, "topics.html", context)
+    return render(request, "topic/topics.html", context)
 
 
 @require_GET
@@ -106,7 +106,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         **(_recall_context(request, recall) if recall is not None else {}),
     }
-    return render(request, "topic.html", context)
+    return render(request, "topic/topic.html", context)
 
 
 @require_GET
@@ -133,7 +133,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
         "came_from": _find_named_run(sight, request.GET.get("run", "")),
         "top_grade": (board.edition.judgment_set.top_grade or 1) if board is not None else 1,
     }
-    return render(request, "track_document.html", context)
+    return render(request, "topic/document.html", context)
 
 
 def _find_named_run(sight: Sight, run_id: str) -> Run | None:

@@ -56,7 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return all_tracks(request)
     context = build_front_page(_visible_lines(request)) | {"benchmarks": _first_benchmarks(request)}
-    return render(request, "front.html", context)
+    return render(request, "site/front.html", context)
 
 
 @require_GET
@@ -67,7 +67,7 @@ def all_tracks(request: HttpRequest) -> HttpResponse:
         "latest_runs": latest_runs(request.user, lines),
         "benchmarks": _first_benchmarks(request),
     }
-    return render(request, "home.html", context)
+    return render(request, "site/home.html", context)
 
 
 def _first_benchmarks(request: HttpRequest) -> list[Benchmark]:
@@ -92,7 +92,7 @@ def organise(request: HttpRequest) -> HttpResponse:
     # Where not everyone may organise, a new user first reads whom to ask.
     first_step = reverse("new_collection" if settings.EVERYONE_ORGANISES else "organise")
     context = {"collections": organised, "first_step": first_step}
-    return render(request, "organise.html", context)
+    return render(request, "track/organise.html", context)
 
 
 @login_required
@@ -118,7 +118,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
         "preset": preset,
         "presets": PRESETS.values(),
     }
-    return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
+    return render(request, "track/new.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -179,7 +179,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
     }
-    return render(request, "manage.html", context, status=422 if form.is_bound else 200)
+    return render(request, "track/manage.html", context, status=422 if form.is_bound else 200)
 
 
 def _confirm_changes(
@@ -194,7 +194,7 @@ def _confirm_changes(
         "can_undo": not {*visible}.isdisjoint(UNDOABLE),
         "sent": list_sent_fields(request),
     }
-    return render(request, "confirm_changes.html", context)
+    return render(request, "track/confirm_changes.html", context)
 
 
 @login_required
@@ -242,7 +242,7 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "extended": sight.track.teams.filter(closes_at__gt=timezone.now()).order_by("name"),
             "told": sight.track.memberships.count(),
         }
-        return render(request, "release.html", context)
+        return render(request, "track/release.html", context)
     if sight.track.shows_everything:
         return redirect("release", slug=slug)
     try:

@@ -69,7 +69,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "notified": describe_notified(count_notified_of_judgments(sight.track)),
         "verdict": _describe_impact(sight, shown) if shown is not None else [],
     }
-    return render(request, "impact.html", context)
+    return render(request, "judgments/impact.html", context)
 
 
 def _find_impact(sight: Sight, edition: Edition) -> Impact | None:
