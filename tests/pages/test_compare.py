@@ -180,7 +180,7 @@ def test_lines_join_the_ranks_of_shared_documents(bread, client):
 
 def test_relevant_documents_beneath_are_named(bread, client):
     said = words(page_at(client, between(bread, "ben-bm25", "other", "&number=3")))
-    assert "Relevant, further down or missed grade 1 d8 missed" in said
+    assert "Relevant, further down or missedgrade 1 d8 missed" in said
 
 
 def test_the_topic_with_the_largest_difference_is_shown_first(ten, client):
