@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,7 +26,8 @@ from leaderboard.pages import wording
 from leaderboard.pages.benchmark_board_table import BenchmarkBoardTable
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.pages.views.lookups import text_of
-from leaderboard.pages.wording.phrases import MOST_NAMED_RUNS, Phrase, Sentence
+from leaderboard.pages.wording.benchmark_boards import name_first_systems
+from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.runs.facts import FILTERS
 
 # Query parameters that links to other pages of a benchmark keep.
@@ -61,18 +63,9 @@ class KeptField:
 class SharedTracks:
     """Incomplete systems that answer the same tracks, with the address that compares them."""
 
-    rows: list[SystemRow]
+    systems: Sentence
     names: list[str]
     query: str
-
-    @property
-    def systems(self) -> Sentence:
-        """Name up to three systems; count more."""
-        named: Sentence = []
-        for row in self.rows[:MOST_NAMED_RUNS]:
-            named += [Phrase(", "), Phrase(name=row.name)] if named else [Phrase(name=row.name)]
-        more = len(self.rows) - MOST_NAMED_RUNS
-        return [*named, Phrase(f" and {more} more")] if more > 0 else named
 
 
 @require_GET
@@ -173,9 +166,12 @@ def group_incomplete(board: BenchmarkBoard) -> list[SharedTracks]:
     for row in board.shown_incomplete:
         answered = tuple(place for place, value in enumerate(row.values) if value is not None)
         groups.setdefault(answered, []).append(row)
+    carried = [("phase", board.phase)] if len(board.phases) > 1 else []
+    carried += [("measure", board.choice.measure)] if board.choice.measure else []
     shared = []
     for places, rows in groups.items():
         columns = [board.columns[place] for place in places]
-        query = "&".join(f"track={column.slug}" for column in columns)
-        shared.append(SharedTracks(rows, [column.name for column in columns], query))
+        asked = urlencode([*(("track", column.slug) for column in columns), *carried])
+        names = [column.name for column in columns]
+        shared.append(SharedTracks(name_first_systems(rows), names, asked))
     return shared

@@ -59,6 +59,15 @@ def _name(row: SystemRow) -> Phrase:
     return Phrase(name=row.name)
 
 
+def name_first_systems(rows: Sequence[SystemRow]) -> Sentence:
+    """Name up to three systems and count the others: "a, b, c and 2 more"."""
+    sentence: Sentence = []
+    for row in rows[:MOST_NAMED_RUNS]:
+        sentence += [Phrase(", "), _name(row)] if sentence else [_name(row)]
+    more = len(rows) - MOST_NAMED_RUNS
+    return [*sentence, Phrase(f" and {more} more")] if more > 0 else sentence
+
+
 def _list_names(rows: Sequence[SystemRow]) -> Sentence:
     """List up to three names; more are counted."""
     if len(rows) > MOST_NAMED_RUNS:
