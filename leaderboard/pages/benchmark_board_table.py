@@ -39,7 +39,7 @@ from leaderboard.display.numbers import (
     span,
 )
 from leaderboard.display.signs import badge, marked
-from leaderboard.pages.board_table import DESKTOP_WIDTH, MOST_AIRY_RUNS, NAME_WIDTH, PADDING
+from leaderboard.pages.board_table import DESKTOP_WIDTH, NAME_WIDTH, PADDING, table_classes
 from leaderboard.pages.page_urls import run_url_pattern
 
 # Up to this many cells each has its exact value as a title.
@@ -95,9 +95,7 @@ class BenchmarkBoardTable:
 
     @property
     def classes(self) -> str:
-        """How it looks: its kind, dense with many rows, and whether it shows all columns."""
-        dense = " dense" if len(self.board.shown) > MOST_AIRY_RUNS else ""
-        return "board of-benchmark" + dense + (" all" if self.shows_all else "")
+        return table_classes("board of-benchmark", len(self.board.shown), self.shows_all)
 
     @property
     def fits(self) -> bool:

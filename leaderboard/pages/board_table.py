@@ -34,6 +34,12 @@ ALL, ALL_ROWS = "all", "runs"
 DESKTOP_WIDTH, NAME_WIDTH, PADDING = 1232, 270.0, 16.0
 
 
+def table_classes(kind: str, num_rows: int, shows_all: bool) -> str:
+    """Return the classes of a board's table: its kind, dense with many rows, and all columns."""
+    dense = " dense" if num_rows > MOST_AIRY_RUNS else ""
+    return kind + dense + (" all" if shows_all else "")
+
+
 @dataclass(frozen=True)
 class BoardTable:
     """The table of a board, with links that change its order and its columns."""
@@ -64,9 +70,7 @@ class BoardTable:
 
     @property
     def classes(self) -> str:
-        """How it looks: its kind, dense with many rows, and whether it shows all columns."""
-        dense = " dense" if len(self.board.shown) > MOST_AIRY_RUNS else ""
-        return "board" + dense + (" all" if self.shows_all else "")
+        return table_classes("board", len(self.board.shown), self.shows_all)
 
     @property
     def fits(self) -> bool:
