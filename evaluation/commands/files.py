@@ -147,7 +147,7 @@ def rules_of(options: argparse.Namespace) -> ScoringRules:
 def read_ruled_run(path: str, topics: Collection[bytes], options: argparse.Namespace) -> Run:
     """A run in the formats and with the repairs that the options name; raises `Refused`.
 
-    Topics are spelled as the known ones are. The name of the file stands in for a tag.
+    Topics are spelled like the known ones. The name of the file replaces a missing tag.
     """
     name = PurePath(PurePath(path).name.removesuffix(".gz").removesuffix(".zip")).stem
     tag = getattr(options, "tag", None)

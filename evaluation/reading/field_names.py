@@ -1,8 +1,8 @@
 """Names of fields: which of them holds the number of a topic, a docno, a title, a text.
 
 Files name the same thing in many ways: `query_id`, `queryId`, `Query ID` and `qid`. A name is
-looked for as it is written, then without what stands between its words, then without the words
-that say what it is about (`query_text` is a text).
+looked up unchanged, then without the characters between its words, then without the words that
+name its subject (`query_text` is a text).
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def match_known_topics(
 
 
 def refuse_other_topics(answered: Collection[bytes], judged: Collection[bytes]) -> Refused:
-    """Return the refusal of a run of which no topic is judged, with a topic of each file.
+    """Return why a run without a judged topic is rejected, with a topic of each file.
 
     >>> print(refuse_other_topics([b"q1"], [b"101"]))
     E_UNKNOWN_TOPIC: no topic of the run is judged: the run has "q1", the judgments "101"

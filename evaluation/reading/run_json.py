@@ -54,7 +54,7 @@ def take_json(file: BinaryIO, collected: RunLines) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
-    """The value of a document of a topic as it is written, with its line."""
+    """The value of a document for a topic, unchanged from the file, with its line."""
 
     line: int
     topic: bytes

@@ -1,4 +1,4 @@
-"""Freeze the board of a benchmark as a snapshot: every cell and every file as it is now.
+"""Freeze the board of a benchmark as a snapshot: every cell and every file in its present form.
 
 Only what all who may know its tracks see goes in, so that one text serves every reader.
 """

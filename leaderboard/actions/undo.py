@@ -51,9 +51,9 @@ def find_visible_changes(track: Track, changes: Mapping[str, Any]) -> list[str]:
 
 
 def shows_more(track: Track, changes: Mapping[str, Any]) -> bool:
-    """Whether everybody who sees an opened track sees more of its scores after these changes.
+    """Whether these changes show more scores of an opened track to everyone who sees it.
 
-    The runs of a blind track are shown by no setting, so there is nothing to confirm.
+    No setting shows the runs of a blind track, so there is nothing to confirm.
     """
     wanted = changes.get("disclosure", track.disclosure)
     is_release = not track.shows_means and track.runs.not_rejected().exists()

@@ -49,7 +49,7 @@ DECIMALS = 4
 ANONYMOUS_FACTS = {*FILTERS, "efficiency"}
 
 
-# The moments of a run, of which a pseudonym leaves the day: the second would be known elsewhere.
+# The times of a run. A pseudonym leaves only the day: the exact second could identify the run.
 MOMENTS = ("received_at", "checked_at", "scored_at", "withdrawn_at", "disqualified_at", "hidden_at")
 
 

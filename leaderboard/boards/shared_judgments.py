@@ -1,7 +1,7 @@
-"""Tracks on the same judgments, of which one shows the grades that another one hides.
+"""Tracks on the same judgments where one shows the grades that another one hides.
 
-Whoever sees all scores of a track sees each grade, so a blind track hides no more than the most
-open track on its judgments. Nothing forbids that; the organisers of both are told.
+Anyone who sees all scores of a track sees each grade, so a blind track hides no more than the most
+open track on its judgments. Nothing forbids that; the organisers of both are notified.
 """
 
 from __future__ import annotations
