@@ -36,10 +36,10 @@ from evaluation.measures import (
     parse_measures,
 )
 from evaluation.problems import Problem, Problems, Refused
-from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.runs import Run, read_run, read_run_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
+from evaluation.reading.runs.run_rules import RunRules
 
 if TYPE_CHECKING:
     from evaluation.library.assessors import kappa

@@ -12,7 +12,7 @@ from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Asked, Measure
 from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 from evaluation.scoring import ScoringRules, build_record, values_by_topic
 from evaluation.significance import (
     TESTS,

@@ -7,8 +7,8 @@ the Presence of Tied Scores, ECIR 2008.
     >>> from io import BytesIO
     >>> from evaluation.judging import judge, prepare
     >>> from evaluation.measures import parse_measure
-    >>> from evaluation.reading.qrels import read_qrels
-    >>> from evaluation.reading.runs import read_run
+    >>> from evaluation.reading.judging.qrels import read_qrels
+    >>> from evaluation.reading.runs.reader import read_run
     >>> judgments = prepare(read_qrels(BytesIO(b"7 0 a 1\\n7 0 b 0\\n")))
     >>> run = read_run(BytesIO(b"7 Q0 a 1 5 bm25\\n7 Q0 b 2 5 bm25\\n"))
     >>> expected_scores(parse_measure("RR"), find_ties(run, judge(run, judgments))).tolist()
@@ -29,8 +29,8 @@ from evaluation.measures import Measure, MeasureError, TrecMeasure
 from evaluation.measures.declaring import Gains
 from evaluation.measures.gains import GainScale, Ideal, ideal_dcg
 from evaluation.ragged import FloatArray, IntArray, Ragged, ratio
-from evaluation.reading.rankings import blocks_of
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.rankings import blocks_of
+from evaluation.reading.runs.reader import Run
 
 Expected: TypeAlias = Callable[..., FloatArray]
 

@@ -4,8 +4,8 @@ Only the judged documents that a run retrieved decide its scores. A `JudgedRun` 
 (topic, rank, grade) for each of them, and the number of documents retrieved per topic.
 
     >>> from io import BytesIO
-    >>> from evaluation.reading.qrels import read_qrels_leniently
-    >>> from evaluation.reading.runs import read_run_leniently
+    >>> from evaluation.reading.judging.qrels import read_qrels_leniently
+    >>> from evaluation.reading.runs.reader import read_run_leniently
     >>> qrels = read_qrels_leniently(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
     >>> run = read_run_leniently(BytesIO(b"7 Q0 d1 1 9.5 demo\\n7 Q0 d9 2 9 demo\\n"))
     >>> judged = judge(run, prepare(qrels))
@@ -30,10 +30,10 @@ from evaluation.conventions import CONVENTIONS, HOUSE, POOLED, Convention
 from evaluation.problems import Problems, refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
 from evaluation.reading.columns import LONGEST_IN_BLOCKS
-from evaluation.reading.docnos import SPREAD, Table, hash_all_words, words_of
-from evaluation.reading.qrels import Qrels
-from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
-from evaluation.reading.runs import Run
+from evaluation.reading.docnos import SPREAD, DocnosOfWidth, hash_all_words, words_of
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.reading.runs.rankings import Block, Ranking, StoredRankings, blocks_of
+from evaluation.reading.runs.reader import Run
 
 Int32Array = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
@@ -504,7 +504,7 @@ class Matches:
         self.convention = convention
         self.retrieved = np.zeros(len(judgments.topics), np.int64)
         self.found = [np.zeros((3, 0), np.int32)]
-        self.waiting: list[Candidates] = []
+        self.waiting: list[Judgeable] = []
         self.count = 0
 
     def add(self, block: Block) -> None:
@@ -576,7 +576,7 @@ class Judging(StoredRankings):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class Judgeable:
     """Documents that may be judged: number of the topic, from 1, docno in words, rank."""
 
     number: IntArray
@@ -584,11 +584,11 @@ class Candidates:
     rank: IntArray
 
 
-def joined(parts: Sequence[Candidates]) -> Iterator[Candidates]:
+def joined(parts: Sequence[Judgeable]) -> Iterator[Judgeable]:
     """Join all candidates whose docnos have the same width."""
     for width in {part.docnos.shape[1] for part in parts}:
         alike = [part for part in parts if part.docnos.shape[1] == width]
-        yield Candidates(
+        yield Judgeable(
             np.concatenate([part.number for part in alike]),
             np.concatenate([part.docnos for part in alike]),
             np.concatenate([part.rank for part in alike]),
@@ -605,7 +605,7 @@ class Index:
     """
 
     numbers: dict[bytes, int]
-    table: Table
+    table: DocnosOfWidth
     grades: Int32Array
     sieve: BoolArray
 
@@ -619,7 +619,7 @@ class Index:
         number = np.repeat(np.arange(1, len(grades) + 1, dtype=np.uint64), sizes)[short]
         grade = np.fromiter(all_grades(grades), np.int32, len(names))[short]
         pairs = np.column_stack((number, docnos))
-        table = Table.of(pairs, room=2)
+        table = DocnosOfWidth.of(pairs, room=2)
         by_row = np.zeros(len(table.words), np.int32)
         by_row[table.rows_of(pairs)] = grade
         switches = min(SIEVE * len(number), LARGEST_SIEVE - 1)
@@ -627,13 +627,13 @@ class Index:
         sieve[_first_bits(hash_all_words(docnos) + number * SPREAD, sieve)] = True
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
 
-    def candidates(self, block: Block, numbers: IntArray) -> Candidates:
+    def candidates(self, block: Block, numbers: IntArray) -> Judgeable:
         """Return the documents of a block that pass the sieve; `numbers` are its topics."""
         rows = np.flatnonzero(self.sieve.take(_first_bits(block.keys(numbers), self.sieve)))
         topic = block.topics_of(rows)
-        return Candidates(numbers[topic], block.docnos[rows], rows - block.starts[topic] + 1)
+        return Judgeable(numbers[topic], block.docnos[rows], rows - block.starts[topic] + 1)
 
-    def judged_among(self, candidates: Candidates) -> Int32Array:
+    def judged_among(self, candidates: Judgeable) -> Int32Array:
         """Return topic (from 0), rank and grade of the judged candidates: int32[3, n]."""
         docnos, number = candidates.docnos, candidates.number
         pairs = np.zeros((len(number), self.table.words.shape[1]), np.uint64)

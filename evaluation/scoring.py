@@ -16,7 +16,7 @@ from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
 from evaluation.reading.paths import ANY_RUN, open_input
 from evaluation.reading.repairs import refuse_other_topics
-from evaluation.reading.runs import Run, read_run, read_run_leniently
+from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
 from evaluation.tables import Table, table_text, text_of
 
 Ties: TypeAlias = Literal["docno", "expected"]

@@ -6,8 +6,8 @@ highest if each tie is ordered by grade, highest first, and lowest if it is in t
     >>> from io import BytesIO
     >>> from evaluation.judging import judge, prepare
     >>> from evaluation.measures import parse_measure
-    >>> from evaluation.reading.qrels import read_qrels
-    >>> from evaluation.reading.runs import read_run
+    >>> from evaluation.reading.judging.qrels import read_qrels
+    >>> from evaluation.reading.runs.reader import read_run
     >>> judgments = prepare(read_qrels(BytesIO(b"7 0 a 1\\n7 0 b 0\\n")))
     >>> run = read_run(BytesIO(b"7 Q0 a 1 5 bm25\\n7 Q0 b 2 5 bm25\\n"))
     >>> lowest, highest = turned(run, judgments, -1), turned(run, judgments, 1)
@@ -25,8 +25,8 @@ import numpy as np
 
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Measure
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run
 
 
 def turned(run: Run, judgments: Judgments, first: Literal[1, -1]) -> Run:

@@ -14,8 +14,8 @@ from typing import BinaryIO
 from evaluation.problems import Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.recognition import RUN_FORMATS
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.runs import read_run
+from evaluation.reading.runs.reader import read_run
+from evaluation.reading.runs.run_rules import RunRules
 from rankfield.answers import Track
 from rankfield.errors import RejectedError
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from evaluation.frames import Frame
 from evaluation.problems import Problem
 from evaluation.reading.run_names import find_named, is_other_file, is_system_file
-from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs.run_rules import RunRules
 from rankfield.answers import (
     Benchmark,
     Board,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,20 @@ def test_a_package_begins_with_a_docstring_alone() -> None:
 def test_evaluation_stands_alone() -> None:
     for path in python_files("evaluation"):
         assert not roots_of(imports_of(path)) & {"django", "leaderboard", "celery"}, path
+
+
+def test_the_rooms_of_reading_need_each_other_in_one_direction() -> None:
+    """A room is a folder of `evaluation/reading`, or a file beside them."""
+    needs = {}
+    for path in python_files("evaluation/reading"):
+        room = room_of_reading(path.relative_to(ROOT).with_suffix("").parts)
+        rooms = {room_of_reading(name.split(".")) for name in imports_of(path)}
+        needs.setdefault(room, set()).update(rooms - {room, ""})
+    assert list(TopologicalSorter(needs).static_order())
+
+
+def room_of_reading(names: Sequence[str]) -> str:
+    return names[2] if list(names[:2]) == ["evaluation", "reading"] and names[2:] else ""
 
 
 def test_the_client_needs_no_server() -> None:

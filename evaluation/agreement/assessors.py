@@ -20,7 +20,7 @@ import numpy as np
 
 from evaluation.agreement.bootstrap import draw_topics
 from evaluation.ragged import FloatArray, IntArray
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]

@@ -17,9 +17,9 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading import paths
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.docnos import Docnos
-from evaluation.reading.qrels import Qrels, read_qrels
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.runs import read_run
+from evaluation.reading.judging.qrels import Qrels, read_qrels
+from evaluation.reading.runs.reader import read_run
+from evaluation.reading.runs.run_rules import RunRules
 from evaluation.reading.topics import read_topics
 
 EPILOG = """

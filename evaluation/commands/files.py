@@ -16,12 +16,12 @@ from evaluation.phrases import counted
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
-from evaluation.reading.intents import read_intents
+from evaluation.reading.judging.intents import read_intents
+from evaluation.reading.judging.qrels_lines import LAYOUTS, layout_of
 from evaluation.reading.paths import ANY_RUN, open_input, read_any_run
-from evaluation.reading.qrels_lines import LAYOUTS, layout_of
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import FIXES, match_known_topics
-from evaluation.reading.runs import Run, read_run
+from evaluation.reading.runs.reader import Run, read_run
 from evaluation.scoring import ScoringRules, check_topics, read_run_to_score
 
 SHOWN = 50

@@ -16,7 +16,7 @@ from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused
 from evaluation.reading import paths
-from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
+from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, text_of
 
 NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())

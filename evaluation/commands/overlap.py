@@ -11,7 +11,7 @@ from evaluation.commands.arguments import command_parser, parse_probability, who
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused, refuse
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 from evaluation.tables import Table, text_of
 
 EPILOG = """

@@ -13,7 +13,7 @@ from evaluation.commands.arguments import (
     parse_probability,
     whole_number,
 )
-from evaluation.commands.rescoring import Rescoring, read_rescoring
+from evaluation.commands.rescoring import RescoredRuns, read_rescoring
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
@@ -152,7 +152,7 @@ def topics_table(variances: Variances | None, name: str, options: argparse.Names
     return Table(["design", "runs", "detects", "topics"], rows, texts=1, note=note)
 
 
-def depths_table(read: Rescoring, asked: Asked, options: argparse.Namespace) -> Table:
+def depths_table(read: RescoredRuns, asked: Asked, options: argparse.Namespace) -> Table:
     rescore = partial(read.means, asked.measure)
     found = compare_depths(
         *(read.qrels, read.runs, options.depths or DEPTHS, rescore),

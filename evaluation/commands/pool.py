@@ -13,16 +13,16 @@ from evaluation.commands.arguments import command_parser, whole_number
 from evaluation.pooling import (
     METHODS,
     SIZED,
+    DepthStratum,
     Pool,
     Pooled,
-    Stratum,
     order_for_judging,
     pool_runs,
 )
 from evaluation.problems import Refused
 from evaluation.reading import paths
 from evaluation.reading.repairs import refuse_other_topics
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 from evaluation.tables import Table, text_of
 
 EPILOG = """
@@ -51,10 +51,10 @@ Exit status: 0; 2 when a file is rejected or cannot be read, or when the command
 """
 
 
-def strata(text: str) -> list[Stratum]:
+def strata(text: str) -> list[DepthStratum]:
     try:
         pairs = [pair.split(":") for pair in text.split(",")]
-        return [Stratum(int(to), float(rate)) for to, rate in pairs]
+        return [DepthStratum(int(to), float(rate)) for to, rate in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text}: expected RANK:RATE,RANK:RATE,...") from None
 

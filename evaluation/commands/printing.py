@@ -23,7 +23,7 @@ DECIMALS = 4
 
 
 @dataclass(frozen=True)
-class Layout:
+class Printing:
     """What is printed: the lines of topics, the lines over all, and how many digits."""
 
     by_topic: bool
@@ -31,10 +31,10 @@ class Layout:
     digits: int | None
 
 
-def number_text(value: float, layout: Layout, whole: bool = False) -> str:
+def number_text(value: float, layout: Printing, whole: bool = False) -> str:
     """A value as trec_eval prints it, four decimals, or with this many significant digits.
 
-    >>> number_text(1 / 3, Layout(True, True, None)), number_text(1 / 3, Layout(True, True, 17))
+    >>> number_text(1 / 3, Printing(True, True, None)), number_text(1 / 3, Printing(True, True, 17))
     ('0.3333', '0.33333333333333331')
     """
     if math.isnan(value):
@@ -44,12 +44,12 @@ def number_text(value: float, layout: Layout, whole: bool = False) -> str:
     return f"{value:z.{DECIMALS}f}" if layout.digits is None else f"{value:.{layout.digits}g}"
 
 
-def score_text(asked: Asked, value: float, layout: Layout) -> str:
+def score_text(asked: Asked, value: float, layout: Printing) -> str:
     whole = asked.measure.definition.aggregate == "sum"
     return number_text(value, layout, whole)
 
 
-def trec_lines(scores: RunScores, layout: Layout) -> Iterable[bytes]:
+def trec_lines(scores: RunScores, layout: Printing) -> Iterable[bytes]:
     """`measure<TAB>topic<TAB>value`, topics in byte order, then `all`."""
     names = [asked.name.encode().ljust(NAME_WIDTH) for asked in scores.asked]
     if layout.by_topic:
@@ -59,7 +59,7 @@ def trec_lines(scores: RunScores, layout: Layout) -> Iterable[bytes]:
             yield b"%b\tall\t%b\n" % (name, score_text(asked, value, layout).encode())
 
 
-def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Layout) -> Iterable[bytes]:
+def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Printing) -> Iterable[bytes]:
     """The lines of each topic by one pattern: a call for every value would cost a long run."""
     pattern, columns = b"", []
     for name, asked, values in zip(names, scores.asked, scores.values, strict=True):
@@ -73,7 +73,7 @@ def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Layout) -> I
 
 
 def _column(
-    asked: Asked, values: FloatArray, layout: Layout
+    asked: Asked, values: FloatArray, layout: Printing
 ) -> tuple[bytes, list[float] | list[bytes]]:
     """What converts the values of a measure, and what it converts."""
     if asked.measure.definition.aggregate == "sum":
@@ -82,7 +82,7 @@ def _column(
     return form.encode(), values.tolist()
 
 
-def json_bytes(runs: Sequence[RunScores], layout: Layout) -> bytes:
+def json_bytes(runs: Sequence[RunScores], layout: Printing) -> bytes:
     """All scores as one JSON document, at full precision; an undefined score is null."""
     document = {
         "scoring_version": SCORING_VERSION,
@@ -91,7 +91,7 @@ def json_bytes(runs: Sequence[RunScores], layout: Layout) -> bytes:
     return json.dumps(document, indent=2).encode() + b"\n"
 
 
-def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
+def _json_run(scores: RunScores, layout: Printing) -> dict[str, object]:
     measures: dict[str, object] = {}
     names = scores.topics
     for asked, values, value in zip(scores.asked, scores.values, scores.overall, strict=True):
@@ -117,7 +117,7 @@ def json_number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def build_table(runs: Sequence[RunScores], layout: Layout) -> Table:
+def build_table(runs: Sequence[RunScores], layout: Printing) -> Table:
     """A line per run, or per run and topic, and a column per measure."""
     names = [asked.name for asked in runs[0].asked] if runs else []
     header = ["run", *(["topic"] if layout.by_topic else []), *names]

@@ -14,13 +14,13 @@ from evaluation.judging import Judgments, prepare
 from evaluation.measures import Measure
 from evaluation.problems import Refused
 from evaluation.ragged import FloatArray
-from evaluation.reading.qrels import Qrels
-from evaluation.reading.runs import Run
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.reading.runs.reader import Run
 from evaluation.scoring import build_record
 
 
 @dataclass(frozen=True)
-class Rescoring:
+class RescoredRuns:
     """Runs with their judgments; topics and top grade stay those of the whole judgments."""
 
     judgments: Judgments
@@ -45,7 +45,7 @@ class Rescoring:
         return np.array([measure.aggregate(row) for row in rows])
 
 
-def read_rescoring(options: argparse.Namespace) -> Rescoring | None:
+def read_rescoring(options: argparse.Namespace) -> RescoredRuns | None:
     """Read judgments and runs; None where a file is rejected, which has been reported."""
     path = options.qrels
     try:
@@ -58,4 +58,4 @@ def read_rescoring(options: argparse.Namespace) -> Rescoring | None:
     except (Refused, OSError) as reason:
         files.report_refusal(path, reason)
         return None
-    return Rescoring(judgments, runs, options)
+    return RescoredRuns(judgments, runs, options)

@@ -11,7 +11,7 @@ from evaluation import tables
 from evaluation.agreement import ranks
 from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, whole_number
-from evaluation.commands.rescoring import Rescoring, read_rescoring
+from evaluation.commands.rescoring import RescoredRuns, read_rescoring
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
@@ -94,7 +94,7 @@ def teams_of(
 
 
 def leave_out(
-    read: Rescoring, teams: dict[str, TeamRuns], asked: Asked, options: argparse.Namespace
+    read: RescoredRuns, teams: dict[str, TeamRuns], asked: Asked, options: argparse.Namespace
 ) -> Reusability:
     pool = depth_pool(read.runs, options.pool_depth, read.judgments.topics)
     rescore = partial(read.means, asked.measure)
@@ -103,7 +103,7 @@ def leave_out(
 
 
 def build_table(
-    found: Reusability, read: Rescoring, asked: Asked, options: argparse.Namespace
+    found: Reusability, read: RescoredRuns, asked: Asked, options: argparse.Namespace
 ) -> Table:
     board = read.means(asked.measure, read.qrels, range(len(read.runs)))
     rank = ranks(board, asked.measure.direction)

@@ -21,7 +21,7 @@ from evaluation.measures import (
 )
 from evaluation.problems import Refused
 from evaluation.reading import paths
-from evaluation.reading.intents import with_probabilities
+from evaluation.reading.judging.intents import with_probabilities
 from evaluation.scoring import RunScores, score_run
 
 Intents: TypeAlias = dict[bytes, dict[bytes, float]]
@@ -186,7 +186,7 @@ def run(options: argparse.Namespace) -> int:
             scored.append(score_run(read, judgments, asked, rules, path))
         except (Refused, OSError) as reason:
             status = files.report_refusal(path, reason)
-    layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
+    layout = printing.Printing(options.by_topic, not options.no_summary, options.digits)
     print_scores(scored, layout, options.format)
     return status
 
@@ -245,7 +245,7 @@ def requested_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
     return files.rules_of(options).resolve(asked for each in lists for asked in each)
 
 
-def print_scores(scored: Sequence[RunScores], layout: printing.Layout, form: str) -> None:
+def print_scores(scored: Sequence[RunScores], layout: printing.Printing, form: str) -> None:
     if form == "json":
         tables.write_bytes([printing.json_bytes(scored, layout)])
     elif form == "trec":

@@ -13,7 +13,7 @@ from evaluation.commands.arguments import command_parser
 from evaluation.marks import Mark, replay
 from evaluation.phrases import counted
 from evaluation.problems import Refused, refuse
-from evaluation.reading.marks import FORMATS, MarkLog, assessor_of, read_assessor_folder
+from evaluation.reading.judging.marks import FORMATS, MarkLog, assessor_of, read_assessor_folder
 from evaluation.reading.paths import open_input, read_judgments
 from evaluation.settlement import RULES, Settled, settle
 from evaluation.tables import text_of

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation import tables
 from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, whole_number
-from evaluation.commands.rescoring import Rescoring, read_rescoring
+from evaluation.commands.rescoring import RescoredRuns, read_rescoring
 from evaluation.commands.reuse import team_and_tags, teams_of
 from evaluation.commands.score import (
     add_scoring_options,
@@ -25,7 +25,7 @@ from evaluation.pooling import (
     Ending,
     Guards,
     MissesInARow,
-    Outcome,
+    SimulatedOrder,
     Simulation,
 )
 from evaluation.tables import Table
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def build_simulation(read: Rescoring, options: argparse.Namespace) -> Simulation:
+def build_simulation(read: RescoredRuns, options: argparse.Namespace) -> Simulation:
     return Simulation(
         runs=read.runs,
         judgments=read.judgments,
@@ -161,7 +161,7 @@ def list_endings(options: argparse.Namespace) -> list[list[Ending]]:
 
 
 def build_table(
-    simulation: Simulation, outcomes: Sequence[Outcome], options: argparse.Namespace
+    simulation: Simulation, outcomes: Sequence[SimulatedOrder], options: argparse.Namespace
 ) -> Table:
     names = [asked.name for asked in requested_measures(options)]
     header = ["order", "until", "judged", "found"]

@@ -10,9 +10,9 @@ from typing import Any
 from evaluation.agreement import Agreement, agreement_of_assessors, grades_of
 from evaluation.frames import build_frame
 from evaluation.phrases import counted
+from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.reading.objects import QrelsSource, qrels_from
 from evaluation.reading.paths import open_input
-from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, table_text, text_of
 
 DIGITS = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.library.runs import Runs, read_runs
-from evaluation.pooling import Method, Pool, Stratum, pool_runs
+from evaluation.pooling import DepthStratum, Method, Pool, pool_runs
 from evaluation.reading.objects import QrelsSource, qrels_from
 
 
@@ -35,6 +35,6 @@ def pool(
     depth@1: 1 document of 1 topic (1 to 1 per topic, median 1) [b'7 d1\\n']
     """
     read = read_runs(runs, lenient=lenient)
-    drawn = [Stratum(*each) for each in strata]
+    drawn = [DepthStratum(*each) for each in strata]
     found = pool_runs(read, method, depth, size, drawn, seed)
     return found if without is None else found.without(qrels_from(without, lenient=lenient).grades)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from evaluation.library.settings import Scorer
 from evaluation.reading.objects import RunSource, run_from
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 
 Runs: TypeAlias = Mapping[str, RunSource] | Iterable[RunSource]
 

@@ -11,7 +11,7 @@ from evaluation.conventions import CONVENTIONS
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import DIVERSITY, Asked, parse_measures
 from evaluation.reading.objects import QrelsSource, RunSource, identifier, qrels_from, run_from
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 from evaluation.scoring import ScoringRules, Ties, check_topics, read_run_to_score
 
 Measures = str | Iterable[Any]

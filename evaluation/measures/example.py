@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.judging import JudgedRun, prepare
 from evaluation.measures.names import parse_measure
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 
 GRADES = {b"D1": 2, b"D2": 1, b"D3": 0, b"D4": 1, b"D5": 0, b"D9": 2}
 

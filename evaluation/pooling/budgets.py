@@ -18,7 +18,7 @@ from evaluation.pooling.pools import (
     in_docno_order,
     tags_of,
 )
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 
 DEPTH = 1000
 
@@ -117,7 +117,7 @@ def _pool_by_priority(
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class DepthStratum:
     """Documents whose best rank is deeper than the stratum before and at most `to`.
 
     A share `rate` of them is pooled, 0 < rate <= 1.
@@ -129,7 +129,7 @@ class Stratum:
 
 def stratified_pool(
     runs: Sequence[Run],
-    strata: Sequence[Stratum],
+    strata: Sequence[DepthStratum],
     seed: int = 0,
     topics: Iterable[bytes] | None = None,
 ) -> Pool:
@@ -159,7 +159,7 @@ def stratified_pool(
 
 
 def _within(
-    found: dict[bytes, tuple[Place, ...]], strata: Sequence[Stratum], number: int
+    found: dict[bytes, tuple[Place, ...]], strata: Sequence[DepthStratum], number: int
 ) -> dict[bytes, tuple[Place, ...]]:
     """The documents whose best rank is in a stratum; strata count from 1."""
     above = strata[number - 2].to if number > 1 else 0
@@ -196,7 +196,7 @@ def pool_runs(
     method: Method = "depth",
     depth: int = 100,
     size: int | None = None,
-    strata: Sequence[Stratum] = (),
+    strata: Sequence[DepthStratum] = (),
     seed: int = 0,
 ) -> Pool:
     """Pool runs by the method of this name; ValueError where it lacks its size or strata."""

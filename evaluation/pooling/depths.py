@@ -11,8 +11,8 @@ from evaluation.agreement import kendall_tau_b, tau_ap
 from evaluation.pooling.pools import gathered, is_judged
 from evaluation.pooling.reusability import Rescore
 from evaluation.ragged import FloatArray
-from evaluation.reading.qrels import Qrels
-from evaluation.reading.runs import Run
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.reading.runs.reader import Run
 
 
 @dataclass(frozen=True)

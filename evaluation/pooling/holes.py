@@ -15,7 +15,7 @@ from evaluation.conventions import POOLED
 from evaluation.judging import DEPTH, JudgedRun, Judgments, judge
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.ragged import FloatArray, IntArray
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 
 ADDITIVE = ("P", "CG", "DCG", "RBP")
 

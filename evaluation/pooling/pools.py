@@ -4,7 +4,7 @@ Ranks are those of scoring, not those of the rank column. A pool does not depend
 its topics and is immutable.
 
     >>> from io import BytesIO
-    >>> from evaluation.reading.runs import read_run_leniently
+    >>> from evaluation.reading.runs.reader import read_run_leniently
     >>> ada = read_run_leniently(BytesIO(b"7 Q0 d1 1 9 ada\\n7 Q0 d2 2 8 ada\\n7 Q0 d3 3 7 ada\\n"))
     >>> ben = read_run_leniently(BytesIO(b"7 Q0 d4 1 5 ben\\n7 Q0 d1 2 4 ben\\n7 Q0 d2 3 3 ben\\n"))
     >>> pool = depth_pool([ada, ben], 2)
@@ -29,7 +29,7 @@ from evaluation.conventions import POOLED
 from evaluation.frames import build_frame
 from evaluation.phrases import counted
 from evaluation.reading.columns import TO_JUDGE
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 from evaluation.tables import text_of
 
 Grades: TypeAlias = Mapping[bytes, Mapping[bytes, int]]

@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.agreement import compare_boards, ranks
 from evaluation.pooling.pools import Pool, is_judged
 from evaluation.ragged import FloatArray, IntArray
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 
 # Maps judgments and the numbers of runs to their mean scores, float64[runs].
 Rescore = Callable[[Qrels, Sequence[int]], FloatArray]

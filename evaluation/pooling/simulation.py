@@ -22,7 +22,7 @@ from evaluation.pooling.guards import Guards, OrderSettings
 from evaluation.pooling.orders import ORDERS, Candidates, Order, start_order
 from evaluation.pooling.pools import Pooled, gathered
 from evaluation.ragged import BoolArray, FloatArray, IntArray
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.reader import Run
 
 
 class Ending(Protocol):
@@ -80,7 +80,7 @@ class BoardLikeness:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulatedOrder:
     """What an order found before judging ended, over all topics; means over the seeds.
 
     `judged` is the share of the candidates, `found` the share of the relevant ones, NaN where
@@ -123,7 +123,7 @@ class Simulation:
         seeds: int = 5,
         teams: Sequence[str] | None = None,
         guards: Guards | None = None,
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[SimulatedOrder]:
         """Judge in each order until each ending; orders without chance use one seed.
 
         With `guards`, `teams` names the team of each run, by default each its own.
@@ -238,14 +238,14 @@ class Simulation:
             for each, is_relevant in zip(self.candidates, self._relevant, strict=True)
         ]
 
-    def _outcome(self, name: str, ending: Ending, orders: Sequence[IntArray]) -> Outcome:
+    def _outcome(self, name: str, ending: Ending, orders: Sequence[IntArray]) -> SimulatedOrder:
         """Cut the order of each topic where judging ends."""
         hits = [is_relevant[o] for is_relevant, o in zip(self._relevant, orders, strict=True)]
         ends = [ending.count_judged(of_topic) for of_topic in hits]
         relevant = sum(map(np.count_nonzero, hits))
         found = sum(np.count_nonzero(h[:end]) for h, end in zip(hits, ends, strict=True))
         boards = self.score([order[:end] for order, end in zip(orders, ends, strict=True)])
-        return Outcome(
+        return SimulatedOrder(
             order=name,
             ending=ending,
             judged=sum(ends) / max(1, sum(map(len, hits))),
@@ -285,7 +285,7 @@ def _judge_guarded(
     return np.array(judged, np.int64)
 
 
-def _mean(outcomes: Sequence[Outcome]) -> Outcome:
+def _mean(outcomes: Sequence[SimulatedOrder]) -> SimulatedOrder:
     """The means of what several seeds of one order gave."""
     return replace(
         outcomes[0],

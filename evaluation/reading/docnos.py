@@ -61,8 +61,8 @@ ALL = (1 << 64) - 1
 class Docnos(Collection[bytes]):
     """An immutable set of docnos; `tables` has one table for each width in words."""
 
-    tables: dict[int, Table]
-    numbers: Numbers
+    tables: dict[int, DocnosOfWidth]
+    numbers: NumericDocnos
 
     @classmethod
     def of(cls, docnos: Iterable[bytes]) -> Docnos:
@@ -84,17 +84,17 @@ class Docnos(Collection[bytes]):
             raise ValueError("not a file of docnos")
         words = np.frombuffer(data, "<u8")
         directory = words[-1 - ENTRY * int(words[-1]) : -1].reshape(-1, ENTRY)
-        tables: dict[int, Table] = {}
-        numbers = Numbers(np.zeros(0, np.uint8))
+        tables: dict[int, DocnosOfWidth] = {}
+        numbers = NumericDocnos(np.zeros(0, np.uint8))
         start = len(MAGIC) // WORD
         for width, docnos, homes in directory.tolist():
             middle = start + docnos * max(width, 1)
             end = middle + (homes + 2) // 2 if width else middle
             if width:
                 starts = words[middle:end].view("<u4")[: homes + 1]
-                tables[width] = Table(words[start:middle].reshape(docnos, width), starts)
+                tables[width] = DocnosOfWidth(words[start:middle].reshape(docnos, width), starts)
             else:
-                numbers = Numbers(words[start:end].view(np.uint8))
+                numbers = NumericDocnos(words[start:end].view(np.uint8))
             start = end
         return cls(tables, numbers)
 
@@ -136,7 +136,7 @@ class Docnos(Collection[bytes]):
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers(Collection[bytes]):
+class NumericDocnos(Collection[bytes]):
     """Numeric docnos of up to eight digits without leading zeros, as one bit each."""
 
     bits: npt.NDArray[np.uint8]
@@ -188,14 +188,14 @@ def numbers_in(words: Words) -> tuple[Words, Places]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DocnosOfWidth:
     """The docnos of one width: `words` is uint64[n, width], `starts` uint32[homes + 1]."""
 
     words: Words
     starts: npt.NDArray[np.uint32]
 
     @classmethod
-    def of(cls, words: Words, room: int = 1) -> Table:
+    def of(cls, words: Words, room: int = 1) -> DocnosOfWidth:
         """Build a table in memory of distinct rows, with `room` homes per row."""
         homes = room * len(words) + 1
         home = slots_of(hash_all_words(words), homes)
@@ -309,7 +309,7 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
         if len(numbers):
             file.write(numbers.data)
             directory.append((0, len(numbers) // WORD, 0))
-            different += len(Numbers(numbers))
+            different += len(NumericDocnos(numbers))
             by_width[1] = _without_numbers(by_width[1])
         for width, words in sorted(by_width.items()):
             directory.append((width, *_write_table(words, file)))

@@ -20,11 +20,11 @@ import numpy.typing as npt
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import IDENTIFIER_RULE, is_identifier, is_normal, warn_of_form
 from evaluation.reading.containers import DOCUMENT_LIMITS
-from evaluation.reading.field_names import ADDRESS, FieldNames, identifies, is_prose
 from evaluation.reading.lines import data_lines, numbered_lines, text_of
-from evaluation.reading.markup import trec_document_records, xml_records
 from evaluation.reading.recognition import Recognised, of_records
-from evaluation.reading.records import (
+from evaluation.reading.texts.field_names import ADDRESS, FieldNames, identifies, is_prose
+from evaluation.reading.texts.markup import trec_document_records, xml_records
+from evaluation.reading.texts.records import (
     Lines,
     Record,
     describe_fields,
@@ -35,7 +35,7 @@ from evaluation.reading.records import (
     report_unread,
     smart_records,
 )
-from evaluation.reading.tables import csv_records, table_records
+from evaluation.reading.texts.tables import csv_records, table_records
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
@@ -192,7 +192,7 @@ def _document(record: Record, problems: Problems) -> Document | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _DocumentFields:
     """Which fields of a record are what in a document; `others` are text if nothing else is."""
 
     docno: str | None
@@ -202,12 +202,12 @@ class _Places:
 
 
 @lru_cache(maxsize=16)
-def _places(names: tuple[str, ...]) -> _Places:
+def _places(names: tuple[str, ...]) -> _DocumentFields:
     docno, title = NAMES.find_identifier(names), NAMES.find(names, TITLES)
     left = [name for name in names if name not in (docno, title)]
     found = set(NAMES.find_all(left, TEXTS))
     others = [name for name in left if name not in found and name.lower() not in NOT_TEXT]
-    return _Places(
+    return _DocumentFields(
         docno,
         title,
         tuple(name for name in left if name in found),

@@ -14,7 +14,7 @@ from evaluation.reading.columns import DECIMAL, INTEGER, WHOLE, split_columns
 from evaluation.reading.headers import name_columns
 from evaluation.reading.hints import HEADERS
 from evaluation.reading.lines import data_lines
-from evaluation.reading.records import Lines
+from evaluation.reading.texts.records import Lines
 
 SAMPLED_ROWS = 20_000
 SAMPLED_BYTES = 2 * 1024 * 1024
@@ -27,7 +27,7 @@ Known = Container[bytes] | None
 
 
 @dataclass(frozen=True)
-class Table:
+class Evidence:
     """The first rows that have the usual number of columns, and what is known already."""
 
     rows: list[list[bytes]]
@@ -40,9 +40,9 @@ class Table:
     @classmethod
     def of(
         cls, lines: Lines, topics: Known = None, docnos: Known = None, *, may_be_csv: bool = False
-    ) -> Table:
+    ) -> Evidence:
         """
-        >>> table = Table.of([(1, b"qid pid rank"), (2, b"7 d1 1"), (3, b"7 d2 2")], {b"7"})
+        >>> table = Evidence.of([(1, b"qid pid rank"), (2, b"7 d1 1"), (3, b"7 d2 2")], {b"7"})
         >>> table.header, table.width, table.counts_up(2), table.topic_column
         ([b'qid', b'pid', b'rank'], 3, True, 0)
         """
@@ -135,7 +135,7 @@ class Table:
         """What each of three or four columns of judgments holds, by the known topics and docnos.
 
         >>> rows = [(1, b"d1 0 7 2"), (2, b"d2 0 7 0")]
-        >>> Table.of(rows, {b"7"}, {b"d1", b"d2"}).named_columns()
+        >>> Evidence.of(rows, {b"7"}, {b"d1", b"d2"}).named_columns()
         ['docno', 'iteration', 'topic', 'grade']
         """
         places = list(range(self.width))
@@ -153,7 +153,7 @@ class Table:
 
     def described(self) -> str:
         """
-        >>> Table.of([(1, b"7 0 d1 2")], {b"7"}, {b"d1"}).described()
+        >>> Evidence.of([(1, b"7 0 d1 2")], {b"7"}, {b"d1"}).described()
         'The lines have 4 columns; column 1 has known topics; column 3 has known documents.'
         """
         topic_at = self.topic_column

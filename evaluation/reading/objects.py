@@ -18,9 +18,9 @@ import numpy as np
 from evaluation.frames import DOCNOS, GRADES, SCORES, SUBTOPICS, TOPICS, Frame, find_column
 from evaluation.problems import Problems, Refused, refuse
 from evaluation.reading import paths
-from evaluation.reading.qrels import HIGHEST_GRADE, Qrels
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run
+from evaluation.reading.judging.qrels import HIGHEST_GRADE, Qrels
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run
 
 Path: TypeAlias = str | os.PathLike[str]
 ByTopic: TypeAlias = Mapping[Any, Mapping[Any, Any]]
@@ -108,11 +108,11 @@ def _rows_of_mapping(source: ByTopic) -> Iterator[Row]:
             yield topic, docno, value
 
 
-class _Rows(Protocol):
+class _NamedRows(Protocol):
     def __call__(self, *names: str) -> Iterable[tuple[Any, ...]]: ...
 
 
-def _columns_and_rows(source: Any, what: str) -> tuple[list[str], _Rows]:
+def _columns_and_rows(source: Any, what: str) -> tuple[list[str], _NamedRows]:
     """The columns of a table or the fields of named tuples, and what reads some of them.
 
     An empty sequence has no columns.

@@ -13,10 +13,10 @@ from evaluation.problems import Refused, refuse
 from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.headers import name_columns
-from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.recognition import NOT_READ, Candidate, Recognised, recognise_qrels
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.runs import Run, read_run, read_run_leniently
+from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
+from evaluation.reading.runs.run_rules import RunRules
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -17,13 +17,13 @@ from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.evidence import Known, Table
-from evaluation.reading.field_names import FieldNames
+from evaluation.reading.evidence import Evidence, Known
 from evaluation.reading.headers import format_of_columns, name_columns
 from evaluation.reading.hints import DATE
 from evaluation.reading.lines import first_bytes, numbered_lines
-from evaluation.reading.records import Lines, find_wrapped
-from evaluation.reading.tables import find_separator
+from evaluation.reading.texts.field_names import FieldNames
+from evaluation.reading.texts.records import Lines, find_wrapped
+from evaluation.reading.texts.tables import find_separator
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     if by_bytes := _judgments_by_first_bytes(first_bytes(file)):
         return Recognised((by_bytes,))
     lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
-    table = Table.of(lines, topics, docnos, may_be_csv=True)
+    table = Evidence.of(lines, topics, docnos, may_be_csv=True)
     if candidates := qrels_candidates(table):
         return Recognised(tuple(candidates))
     if table.rows:
@@ -219,7 +219,7 @@ def _judgments_by_first_bytes(head: bytes) -> Candidate | None:
     return run_by_first_bytes(head) if head.startswith(b"{") else None
 
 
-def qrels_candidates(table: Table) -> list[Candidate]:
+def qrels_candidates(table: Evidence) -> list[Candidate]:
     """Every reading of the columns as judgments, the likeliest first."""
     if table.header and (names := name_columns(table.header)) and len(names) == table.width:
         return [_by_header(table, names)]
@@ -233,7 +233,7 @@ def qrels_candidates(table: Table) -> list[Candidate]:
     return found + _in_another_order(table)
 
 
-def _by_header(table: Table, names: list[str]) -> Candidate:
+def _by_header(table: Evidence, names: list[str]) -> Candidate:
     """The reading that the names in the first line give."""
     header = table.header
     format = format_of_columns(names, table.separator)
@@ -244,7 +244,7 @@ def _by_header(table: Table, names: list[str]) -> Candidate:
     return Candidate(format, f"The first line is a header: {written}.", misplaced)
 
 
-def _of_csv(table: Table) -> list[Candidate]:
+def _of_csv(table: Evidence) -> list[Candidate]:
     """The reading of cells without a header: in the usual order, or where the known ones are."""
     usual = USUAL.get(table.width)
     if usual is None:
@@ -260,7 +260,7 @@ def _of_csv(table: Table) -> list[Candidate]:
     return found
 
 
-def _has_relevant_only(table: Table) -> bool:
+def _has_relevant_only(table: Evidence) -> bool:
     """Whether columns 3 and 4 say nothing and column 2 may be the document: CISI, CACM."""
     return (
         table.width == 4
@@ -269,7 +269,7 @@ def _has_relevant_only(table: Table) -> bool:
     )
 
 
-def _in_another_order(table: Table) -> list[Candidate]:
+def _in_another_order(table: Evidence) -> list[Candidate]:
     """The reading by which topics and documents stand where the known ones do."""
     names = USUAL.get(table.width)
     if names is None or not table.misplaced(0, names.index("docno")):
@@ -283,7 +283,7 @@ def _in_another_order(table: Table) -> list[Candidate]:
     return [Candidate(order, table.described())]
 
 
-def _three_of_qrels(table: Table) -> list[Candidate]:
+def _three_of_qrels(table: Evidence) -> list[Candidate]:
     if table.matches(2, NTCIR_GRADE):
         return [
             Candidate("ntcir", f"{table.described()} Column 3 contains grades as in NTCIR files.")
@@ -297,7 +297,7 @@ def _three_of_qrels(table: Table) -> list[Candidate]:
     return found
 
 
-def _four_of_qrels(table: Table) -> list[Candidate]:
+def _four_of_qrels(table: Evidence) -> list[Candidate]:
     if table.matches(3, NTCIR_GRADE) or table.matches(1, NTCIR_GRADE):
         return [
             Candidate("ntcir", f"{table.described()} The grades are letters, as in NTCIR files.")
@@ -321,7 +321,7 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
     return [trec, Candidate("subtopics", because)]
 
 
-def _sampled(table: Table) -> list[Candidate]:
+def _sampled(table: Evidence) -> list[Candidate]:
     """Five columns: where the document stands and whether the last is whole tell them apart."""
     # Grades may be written as decimals; a column of nothing but 1.0 has probabilities.
     has_grades = table.is_whole(4) or (table.is_grade(4) and table.distinct(4) > 1)
@@ -340,7 +340,7 @@ def _sampled(table: Table) -> list[Candidate]:
     return [Candidate(kind, because, NOT_READ[kind])]
 
 
-def _six_of_qrels(table: Table) -> list[Candidate]:
+def _six_of_qrels(table: Evidence) -> list[Candidate]:
     kind = "aspects" if all(table.is_whole(column) for column in (3, 4, 5)) else "run"
     return [Candidate(kind, table.described(), NOT_READ[kind])]
 
@@ -391,28 +391,28 @@ def run_by_first_bytes(head: bytes) -> Candidate | None:
     return None
 
 
-def run_candidates(table: Table) -> list[Candidate]:
+def run_candidates(table: Evidence) -> list[Candidate]:
     """Every reading of the columns as a run, the likeliest first."""
     by_width = {2: _two, 3: _three, 4: _four, 5: _five, 6: _six, 7: _seven}
     return by_width[table.width](table) if table.width in by_width else []
 
 
-def _six(table: Table) -> list[Candidate]:
+def _six(table: Evidence) -> list[Candidate]:
     return [Candidate("trec", table.described(), table.misplaced(0, 2))]
 
 
-def _five(table: Table) -> list[Candidate]:
+def _five(table: Evidence) -> list[Candidate]:
     if not table.is_decimal(4) or not table.is_whole(3):
         return _judgments(table)
     run = Candidate("trec5", f"{table.described()} The tag is missing.", table.misplaced(0, 2))
     return [run] if table.counts_up(3) else [run, *_judgments(table)]
 
 
-def _four(table: Table) -> list[Candidate]:
+def _four(table: Evidence) -> list[Candidate]:
     return _judgments(table)
 
 
-def _three(table: Table) -> list[Candidate]:
+def _three(table: Evidence) -> list[Candidate]:
     if not table.is_decimal(2):
         return _judgments(table)
     known, misplaced = table.described(), table.misplaced(0, 1)
@@ -430,19 +430,19 @@ def _three(table: Table) -> list[Candidate]:
     return [scores, Candidate("msmarco", because, misplaced)]
 
 
-def _two(table: Table) -> list[Candidate]:
+def _two(table: Evidence) -> list[Candidate]:
     because = f"{table.described()} The order of the lines is the ranking."
     return [Candidate("pairs", because, table.misplaced(0, 1))]
 
 
-def _seven(table: Table) -> list[Candidate]:
+def _seven(table: Evidence) -> list[Candidate]:
     if not table.matches(0, DATE):
         return []
     because = "The lines have 7 columns and begin with a date."
     return [Candidate("microblog", because, NO_RUN["microblog"])]
 
 
-def _judgments(table: Table) -> list[Candidate]:
+def _judgments(table: Evidence) -> list[Candidate]:
     found = [candidate for candidate in qrels_candidates(table) if candidate.format != "run"]
     reason = NO_RUN["judgments"]
     return [Candidate("judgments", candidate.because, reason) for candidate in found[:1]]

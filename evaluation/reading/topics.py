@@ -17,17 +17,17 @@ from typing import BinaryIO
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import IDENTIFIER_RULE, is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
-from evaluation.reading.conversations import topic_json_line_records, topic_json_records
-from evaluation.reading.field_names import ADDRESS, FieldNames, identifies, is_prose
 from evaluation.reading.lines import in_line_order, numbered_lines
-from evaluation.reading.markup import (
+from evaluation.reading.recognition import Recognised, of_records
+from evaluation.reading.texts.conversations import topic_json_line_records, topic_json_records
+from evaluation.reading.texts.field_names import ADDRESS, FieldNames, identifies, is_prose
+from evaluation.reading.texts.markup import (
     is_repairable,
     ntcir_topic_records,
     trec_topic_records,
     xml_records,
 )
-from evaluation.reading.recognition import Recognised, of_records
-from evaluation.reading.records import (
+from evaluation.reading.texts.records import (
     LONGEST_RECORD,
     Lines,
     Record,
@@ -40,7 +40,7 @@ from evaluation.reading.records import (
     smart_records,
     spaced_records,
 )
-from evaluation.reading.tables import csv_records, table_records
+from evaluation.reading.texts.tables import csv_records, table_records
 
 LONG_TEXT = 10_000
 LONGEST_TEXT = 500_000
@@ -292,7 +292,7 @@ class _Topics:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _TopicFields:
     """Which fields of a record are what in a topic; `others` are text if nothing else is."""
 
     number: str | None
@@ -305,7 +305,7 @@ class _Places:
 
 
 @lru_cache(maxsize=16)
-def _places(names: tuple[str, ...]) -> _Places:
+def _places(names: tuple[str, ...]) -> _TopicFields:
     number = NAMES.find_identifier(names)
     document = NAMES.find(names, DOCUMENTS)
     left = [name for name in names if name not in (number, document)]
@@ -314,10 +314,10 @@ def _places(names: tuple[str, ...]) -> _Places:
     )
     known = {*titles, *descriptions, *narratives, *besides}
     others = tuple(name for name in left if name not in known and not identifies(name))
-    return _Places(number, titles, descriptions, narratives, besides, document, others)
+    return _TopicFields(number, titles, descriptions, narratives, besides, document, others)
 
 
-def _topic(record: Record, places: _Places) -> Topic:
+def _topic(record: Record, places: _TopicFields) -> Topic:
     """Read a topic from a record; without a title, its first text is the title."""
     number = _without_label(record.text(places.number), "number").strip()
     titles = _texts(record, places.titles, "topic|title|query")

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.db import transaction
 
 from evaluation.problems import Problem
-from evaluation.reading.answers import MachineAnswers
+from evaluation.reading.judging.machine_grades import MachineAnswers
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments, refuse_files
 from leaderboard.collections.fillings import find_filling

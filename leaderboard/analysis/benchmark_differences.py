@@ -24,7 +24,7 @@ from leaderboard.boards.benchmark_boards import (
     SystemRow,
     explain_missing_mean,
 )
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 
 # The baseline of a reader who wants differences from the mean of all systems.
 MEAN_SYSTEM = "mean"
@@ -220,10 +220,10 @@ class BenchmarkDifferences:
         return TrackOrder(column, tau, pairs)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for every system and column."""
         head = "system version team track measure score reference difference p"
-        return Table(head.split(), [line for row in self.rows for line in self._lines(row)])
+        return CsvTable(head.split(), [line for row in self.rows for line in self._lines(row)])
 
     def _lines(self, row: DifferenceRow) -> Iterable[list[str | float | None]]:
         system = row.row
@@ -234,10 +234,10 @@ class BenchmarkDifferences:
             yield [*named, column.slug, column.measure, gap.value, reference, gap.difference, gap.p]
 
     @property
-    def turned_table(self) -> Table:
+    def turned_table(self) -> CsvTable:
         """A line for every turned pair."""
         head = "track measure tau ahead ahead_version behind behind_version difference"
-        return Table(
+        return CsvTable(
             head.split(),
             [
                 [

@@ -14,7 +14,7 @@ from leaderboard.boards.benchmark_boards import (
 )
 from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import SystemVersion
 
 
@@ -72,7 +72,7 @@ class BenchmarkHistory:
         return [line for line in reversed(self.lines) if line.leads]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         columns = [
             ("made_at", lambda line: line.at.isoformat()),
             ("system", lambda line: str(line.version.system)),

@@ -25,7 +25,7 @@ from leaderboard.boards.benchmark_boards import (
     SystemRow,
     explain_missing_mean,
 )
-from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.scoring.benchmark_comparisons import Contest, Duel, Part
 
 
@@ -282,7 +282,7 @@ class SystemPair:
         return signs.count(1), signs.count(-1), signs.count(0)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         columns = [
             ("track", "column.slug"),
             ("measure", "column.measure"),

@@ -9,7 +9,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, t_interval
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
@@ -101,7 +101,7 @@ class CostBreakdown:
         return sorted({line.hardware for line in self.lines if line.hardware})
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         columns = [
             *TEAM_COLUMNS,
             ("cost", "figure.what"),

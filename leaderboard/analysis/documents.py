@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.conventions import POOLED
-from evaluation.reading.listings import find_among
+from evaluation.reading.runs.listings import find_among
 from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import load_listing
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.judgments import load_judgments
 
@@ -69,7 +69,7 @@ class DocumentBreakdown:
         return keep_first_runs(self.ranks, RUNS)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """Every run of the board with its rank."""
         return tabulate(self.ranks, [*TEAM_COLUMNS, ("rank", "rank")])
 

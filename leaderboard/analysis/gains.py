@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.measures.gains import GainScale
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Track
 
 CUTOFFS = (10, 20, 100)
@@ -40,11 +40,11 @@ class GainCurves:
     ideal: Curve
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """The gains by rank, also where the run retrieves no document any more."""
         curves = (curve.tolist() for curve in (self.own, self.reordered, self.ideal))
         ranks = range(1, self.cutoff + 1)
-        return Table(["rank", *GAIN_HEADS], list(zip(ranks, *curves, strict=True)))
+        return CsvTable(["rank", *GAIN_HEADS], list(zip(ranks, *curves, strict=True)))
 
     @property
     def ndcg(self) -> float:

@@ -10,7 +10,7 @@ from leaderboard.analysis.pairs import RunPair, compare_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, Board, BoardChoice, find_board_with
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.runs.facts import OF_COMMITS
 from leaderboard.scoring.branches import BranchComparison, compare_with_main
@@ -89,7 +89,7 @@ class History:
         return [line for line in reversed(self.lines) if line.leads]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         version = self.edition.judgment_set.version
         columns = [
             ("received_at", lambda line: line.at.isoformat()),

@@ -16,7 +16,7 @@ from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards,
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
 from leaderboard.boards.disclosure import Sight
-from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, Table, tabulate
+from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.comparisons import (
@@ -148,7 +148,7 @@ class Impact:
         return next(found, self.measures[0])
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each measure and run on both boards, with the old and new judgments."""
         columns = [
             *RUN_COLUMNS,
@@ -162,14 +162,14 @@ class Impact:
         return self._by_measure(columns, "moves")
 
     @property
-    def topic_table(self) -> Table:
+    def topic_table(self) -> CsvTable:
         """A line for each measure and topic whose scores change, summed over all runs."""
         return self._by_measure([("topic", "topic.number"), ("change", "change")], "topics")
 
-    def _by_measure(self, columns: Columns, name: str) -> Table:
+    def _by_measure(self, columns: Columns, name: str) -> CsvTable:
         found = [(by.measure, tabulate(getattr(by, name), columns)) for by in self.measures]
         head = ["measure", *(head for head, _ in columns)]
-        return Table(head, [[measure, *row] for measure, table in found for row in table.rows])
+        return CsvTable(head, [[measure, *row] for measure, table in found for row in table.rows])
 
 
 @dataclass(frozen=True)

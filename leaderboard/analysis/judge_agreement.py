@@ -29,7 +29,7 @@ from leaderboard.assessments.shared_grades import (
     load_grades_of_assessors,
     load_grades_of_versions,
 )
-from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Assessment, JudgmentSet, Mark, Topic
 
 
@@ -153,22 +153,22 @@ class JudgeAgreement:
         return self.num_pairs == self.num_documents
 
     @property
-    def pair_table(self) -> Table:
+    def pair_table(self) -> CsvTable:
         columns = [(name, name) for name in ("one", "other", "documents", "share", "kappa")]
         return tabulate([*self.pairs, *self.own], columns)
 
     @property
-    def confusion_table(self) -> Table:
+    def confusion_table(self) -> CsvTable:
         columns = [("first", "first"), ("second", "second"), ("pairs", "count")]
         return tabulate([cell for row in self.confusion for cell in row], columns)
 
     @property
-    def grade_table(self) -> Table:
+    def grade_table(self) -> CsvTable:
         names = ("grade", "first", "second", "both", "positive", "negative")
         return tabulate(self.by_grade, [(name, name) for name in names])
 
     @property
-    def topic_table(self) -> Table:
+    def topic_table(self) -> CsvTable:
         columns = [
             ("topic", "topic.number"),
             *((name, name) for name in ("pairs", "share", "kappa")),
@@ -176,7 +176,7 @@ class JudgeAgreement:
         return tabulate(self.by_topic, columns)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, CsvTable]:
         """The tables by the names that addresses use."""
         return {
             "statistics": self.table,
@@ -187,7 +187,7 @@ class JudgeAgreement:
         }
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """The statistics of all grades, with the interval of kappa."""
         kappa = self.kappa
         rows: list[list[str | int | float | None]] = [
@@ -197,7 +197,7 @@ class JudgeAgreement:
             ["fleiss_kappa", self.fleiss_documents, self.fleiss],
         ]
         head = ["statistic", "documents", "value", "low", "high"]
-        return Table(head, [[*row, *[None] * (5 - len(row))] for row in rows])
+        return CsvTable(head, [[*row, *[None] * (5 - len(row))] for row in rows])
 
 
 def compute_assessor_agreement(assessment: Assessment) -> JudgeAgreement:

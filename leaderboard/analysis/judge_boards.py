@@ -14,7 +14,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import RUN_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.jobs import queue
 from leaderboard.models import Assessment, Job, JudgeBoards, JudgmentSet, Run
 from leaderboard.scoring.families import match_measure
@@ -94,17 +94,17 @@ class JudgedBoards:
         return len({turned.run.pk for judge in self.judges for turned in judge.turned})
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, CsvTable]:
         """The tables by the names that addresses use."""
         return {"runs": self.run_table, "judges": self.judge_table}
 
     @property
-    def run_table(self) -> Table:
+    def run_table(self) -> CsvTable:
         names = ("rank", "mean", "best", "worst")
         return tabulate(self.runs, [*RUN_COLUMNS, *((name, name) for name in names)])
 
     @property
-    def judge_table(self) -> Table:
+    def judge_table(self) -> CsvTable:
         columns = [
             *((name, name) for name in ("name", "topics", "tau", "tau_ap", "top")),
             ("turned_verdicts", lambda judge: len(judge.turned)),

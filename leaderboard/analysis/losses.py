@@ -14,7 +14,7 @@ from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, f
 from leaderboard.analysis.rankings import Titles, open_rankings
 from leaderboard.analysis.runs import TopicLine
 from leaderboard.boards.standings import Board
-from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Run
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
@@ -78,7 +78,7 @@ def find_losses(
     return _with_titles(board, found)
 
 
-def tabulate_losses(losses: Sequence[Loss]) -> Table:
+def tabulate_losses(losses: Sequence[Loss]) -> CsvTable:
     """Return a line for each topic that loses most, with the document that most explains it."""
     columns = [
         ("topic", "line.topic.number"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.scoring.verdicts import LEVEL
 
 
@@ -55,17 +55,17 @@ class SignificanceMatrix:
         return self.num_runs > len(self.standings)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each pair: run minus other."""
         runs = [standing.run for standing in self.standings]
         lines = [
             (a.pk, a.tag, b.pk, b.tag, float(self.differences[i, j]), float(self.p[i, j]))
             for (i, a), (j, b) in combinations(enumerate(runs), 2)
         ]
-        return Table(["run", "tag", "other", "other_tag", "difference", "p_adjusted"], lines)
+        return CsvTable(["run", "tag", "other", "other_tag", "difference", "p_adjusted"], lines)
 
     @property
-    def run_table(self) -> Table:
+    def run_table(self) -> CsvTable:
         """A line for each run: its mean, its ranks with confidence, and its letters."""
         lines = [
             (
@@ -75,7 +75,7 @@ class SignificanceMatrix:
             )
             for standing, letters in zip(self.standings, self.letters, strict=True)
         ]
-        return Table(["run", "tag", self.measure, "rank_from", "rank_to", "letters"], lines)
+        return CsvTable(["run", "tag", self.measure, "rank_from", "rank_to", "letters"], lines)
 
 
 def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:

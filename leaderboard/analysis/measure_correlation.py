@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluation.agreement import ranks, tau_ap_matrix, tau_matrix
 from evaluation.measures import parse_measure
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.display.csv_tables import RUN_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run
 
 # A run is short if it retrieves less than this share of the median number of documents.
@@ -122,7 +122,7 @@ class MeasureCorrelation:
         ]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each run: its mean and its rank by every measure."""
         columns = list(RUN_COLUMNS)
         for place, measure in enumerate(self.measures):
@@ -133,14 +133,14 @@ class MeasureCorrelation:
         return tabulate(self.runs, [*columns, ("documents_a_topic", "documents")])
 
     @property
-    def measure_table(self) -> Table:
+    def measure_table(self) -> CsvTable:
         """A line for every two measures; tau_ap compares the boards of the two."""
         places = permutations(range(len(self.measures)), 2)
         lines = [
             (self.measures[i], self.measures[j], float(self.tau[i, j]), float(self.tau_ap[i, j]))
             for i, j in places
         ]
-        return Table(["measure", "other", "tau_b", "tau_ap"], lines)
+        return CsvTable(["measure", "other", "tau_b", "tau_ap"], lines)
 
 
 def compute_correlation(board: Board) -> MeasureCorrelation:

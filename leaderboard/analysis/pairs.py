@@ -15,7 +15,7 @@ from evaluation.significance import Difference, Posterior, posterior_of_pair, to
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.standings import Board, decide_pair
-from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.verdicts import verdict_of
@@ -81,7 +81,7 @@ class RunPair:
         return next((line for line in self.topics if line.topic.number == number), None)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each topic, the largest difference of `b` minus `a` first."""
         known = compute_overlaps(self.a, self.b, self.topics)
         columns = [

@@ -14,7 +14,7 @@ from leaderboard.analysis.judge_agreement import JudgeAgreement, compute_version
 from leaderboard.analysis.judge_boards import BoardsRequest, request_boards_of_versions
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import RUN_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.models import JudgeBoards, JudgmentSet, MachineCard, Run
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.judge_boards import fill_undefined, read_means
@@ -127,7 +127,7 @@ class PeopleBesideMachine:
         return sum(pair.is_reversed for pair in self.turned)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         columns = [
             *RUN_COLUMNS,
             *(("rank_by_people", "rank"), ("rank_by_machine", "machine_rank")),
@@ -139,7 +139,7 @@ class PeopleBesideMachine:
         return tabulate(self.runs, columns)
 
     @property
-    def turned_table(self) -> Table:
+    def turned_table(self) -> CsvTable:
         columns = [
             *(("first", "first.run.tag"), ("second", "second.run.tag")),
             *((name, name) for name in ("by_people", "by_machine")),

@@ -13,7 +13,7 @@ from evaluation.curves import mean_curve
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures.ranks import LEVELS
 from leaderboard.boards.standings import Board
-from leaderboard.display.csv_tables import Columns, Table, tabulate
+from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import load_judgments
 
@@ -60,7 +60,7 @@ class Precision:
         levels = np.linspace(0, 1, self.by_recall.shape[1]).round(1).tolist()
         return precision_lines(levels, self.curve_of(run), median, best)
 
-    def tables_of(self, run: Run) -> dict[str, Table]:
+    def tables_of(self, run: Run) -> dict[str, CsvTable]:
         values: Columns = [("run", "own"), ("median", "median")]
         recall = [("recall", "at"), *values, (f"best run, {self.best_run}", "best")]
         return {

@@ -25,7 +25,7 @@ from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import WordPiece, find_terms
-from leaderboard.display.csv_tables import Cell, Table
+from leaderboard.display.csv_tables import Cell, CsvTable
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
 
@@ -167,7 +167,7 @@ def with_subtopics(
     ]
 
 
-def tabulate_ranking(sight: Sight, run: Run, topic: Topic) -> Table:
+def tabulate_ranking(sight: Sight, run: Run, topic: Topic) -> CsvTable:
     """Return every document that a run retrieves for a topic, with the grades that may be seen."""
     ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
     columns: list[tuple[str, Iterable[Cell]]] = [
@@ -182,7 +182,7 @@ def tabulate_ranking(sight: Sight, run: Run, topic: Topic) -> Table:
         if gains is not None:
             curves = (gains.own, gains.reordered, gains.ideal)
             columns += zip(GAIN_HEADS, map(np.ndarray.tolist, curves), strict=True)
-    return Table([head for head, _ in columns], zip(*(c for _, c in columns), strict=True))
+    return CsvTable([head for head, _ in columns], zip(*(c for _, c in columns), strict=True))
 
 
 def build_retrieved(

@@ -13,7 +13,7 @@ from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis.precision import PrecisionLine, precision_lines
 from leaderboard.analysis.topics import RunOnTopic, TopicBreakdown
 from leaderboard.boards.standings import Board
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Run, ScoreSet, Topic
 from leaderboard.scoring.judgments import load_judgments
 
@@ -50,14 +50,14 @@ class TopicRecall:
         return precision_lines(levels, self.curve_of(self.run), median, self.curve_of(self.best))
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each run and level of recall."""
         rows = [
             [run.pk, run.tag, level, precision]
             for run, curve in zip(self.runs, self.by_recall.tolist(), strict=True)
             for level, precision in zip(LEVELS, curve, strict=True)
         ]
-        return Table(["run", "tag", "recall", "precision"], rows)
+        return CsvTable(["run", "tag", "recall", "precision"], rows)
 
 
 def read_topic_recall(

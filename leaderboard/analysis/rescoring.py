@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure, parse_measure
-from evaluation.reading.qrels import Qrels
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.judgments import load_judgments

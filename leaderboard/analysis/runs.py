@@ -16,7 +16,7 @@ from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, AxisColumn, ChartMark, dots_cell, histogram, range_cell
 from leaderboard.display.charts.bars import BINS
-from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.judgments import load_judgments
 
@@ -181,7 +181,7 @@ class RunBreakdown:
         return list(zip(edges[:-1], edges[1:], own, other, strict=True))
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, CsvTable]:
         measures = [
             ("measure", "measure"),
             ("run", "mean"),
@@ -193,11 +193,11 @@ class RunBreakdown:
         ]
         return {
             "measures": tabulate(self.measures, measures),
-            "spread": Table(["from", "to", "topics", "topics of the baseline"], self.spread),
+            "spread": CsvTable(["from", "to", "topics", "topics of the baseline"], self.spread),
         }
 
     @property
-    def topic_table(self) -> Table:
+    def topic_table(self) -> CsvTable:
         """Every topic at full precision, in the order of the page."""
         columns = [
             *TOPIC_COLUMNS,

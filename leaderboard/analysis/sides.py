@@ -16,7 +16,7 @@ from leaderboard.analysis.rankings import (
     load_ranking,
 )
 from leaderboard.boards.disclosure import Sight
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Run, Topic
 from leaderboard.runs.rankings import TOP
 
@@ -95,7 +95,7 @@ def build_side_by_side(sight: Sight, pair: RunPair, line: PairLine, depth: int) 
     )
 
 
-def tabulate_sides(sight: Sight, pair: RunPair, topic: Topic) -> Table:
+def tabulate_sides(sight: Sight, pair: RunPair, topic: Topic) -> CsvTable:
     """Return a line for each document that one of the runs retrieves, with its rank in both."""
     grades = find_visible_grades(sight, topic)
     in_a, in_b = (
@@ -106,4 +106,4 @@ def tabulate_sides(sight: Sight, pair: RunPair, topic: Topic) -> Table:
         (docno, grades.get(docno), in_a.get(docno), in_b.get(docno))
         for docno in dict.fromkeys([*in_b, *in_a])
     ]
-    return Table(["docno", "grade", f"rank in {pair.a}", f"rank in {pair.b}"], lines)
+    return CsvTable(["docno", "grade", f"rank in {pair.a}", f"rank in {pair.b}"], lines)

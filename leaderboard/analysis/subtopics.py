@@ -14,11 +14,11 @@ from evaluation.measures.diversity import (
     subtopic_scores,
 )
 from evaluation.problems import Problems
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.stored_judgments import load_topic_qrels
-from leaderboard.display.csv_tables import Columns, Table, tabulate
+from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
 from leaderboard.models import Edition, Topic
 
 # How many ranks of a subtopic are listed.
@@ -73,7 +73,7 @@ class Coverage:
     by_document: Mapping[str, list[str]]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for each subtopic, with the ranks at which the run covers it."""
         return tabulate(self.lines, COLUMNS)
 

@@ -15,7 +15,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import FEW_TOPICS, Scores, load_topics_at, read_scores
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, Axis, AxisColumn, grade_bar
-from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Edition, Judgment, Run, Topic
 from leaderboard.scoring.judgments import topic_mask
 
@@ -100,12 +100,12 @@ def _grade_meaning(grade: int, threshold: int) -> str:
     return "relevant" if grade >= threshold else "not relevant"
 
 
-def tabulate_grades(grades: Mapping[int, int]) -> Table:
+def tabulate_grades(grades: Mapping[int, int]) -> CsvTable:
     """Return the number of documents of each grade, the highest first."""
-    return Table(["grade", "documents"], sorted(grades.items(), reverse=True))
+    return CsvTable(["grade", "documents"], sorted(grades.items(), reverse=True))
 
 
-def tabulate_judged(edition: Edition, topics: Sequence[JudgedTopic]) -> Table:
+def tabulate_judged(edition: Edition, topics: Sequence[JudgedTopic]) -> CsvTable:
     """Return a line for each topic, a column for each grade that occurs."""
     given = sorted((int(grade) for grade in edition.judgment_set.grade_counts), reverse=True)
     columns = [
@@ -180,7 +180,7 @@ class Summaries:
         ]
 
 
-def tabulate_summaries(summaries: Iterable[TopicSummary]) -> Table:
+def tabulate_summaries(summaries: Iterable[TopicSummary]) -> CsvTable:
     """Return a line for each topic: its judgments, and how the runs did."""
     columns = [
         *TOPIC_COLUMNS,

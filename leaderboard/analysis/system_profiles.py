@@ -25,7 +25,7 @@ from leaderboard.boards.benchmark_boards import (
 from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.boards.standings import assign_ranks
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import System
 
 
@@ -156,10 +156,10 @@ class SystemProfile:
         return [step for step in self.steps if step.mean is not None]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         """A line for every version and track."""
         head = "system version made_at track measure score change rank systems"
-        return Table(head.split(), [line for step in self.steps for line in self._lines(step)])
+        return CsvTable(head.split(), [line for step in self.steps for line in self._lines(step)])
 
     def _lines(self, step: VersionStep) -> Iterable[list[str | float | None]]:
         row = step.row

@@ -12,7 +12,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Topic
 
 # With fewer runs a correlation means nothing.
@@ -79,14 +79,14 @@ class TopicMap:
     def inverted(self) -> list[MappedTopic]:
         return [topic for topic in self.topics if topic.is_inverted]
 
-    def table(self, *, with_correlation: bool) -> Table:
+    def table(self, *, with_correlation: bool) -> CsvTable:
         """A line for each topic, a column for each run, by its tag; correlations if asked for."""
         correlation = [("correlation", "correlation")] if with_correlation else []
         columns = [*TOPIC_COLUMNS, ("relevant", "relevant"), *correlation]
         found = tabulate(self.topics, columns)
         spread = ["lowest", "first_quartile", "median", "third_quartile", "highest"]
         rows = zip(found.rows, self.topics, self.values.T.tolist(), strict=True)
-        return Table(
+        return CsvTable(
             [*found.head, *spread, *(standing.name for standing in self.standings)],
             [[*cells, *topic.spread, *of_runs] for cells, topic, of_runs in rows],
         )

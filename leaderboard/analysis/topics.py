@@ -11,7 +11,7 @@ from django.core.paginator import Page, Paginator
 
 from evaluation.conventions import POOLED
 from evaluation.measures import parse_measure
-from evaluation.reading.listings import find_among
+from evaluation.reading.runs.listings import find_among
 from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
@@ -20,7 +20,7 @@ from leaderboard.analysis.topic_map import is_inverted, item_total_correlations
 from leaderboard.boards.standings import Board
 from leaderboard.collections.stored_judgments import load_topic_qrels
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
+from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
 
 TOP = 10
@@ -140,7 +140,7 @@ class TopicBreakdown:
         return sum(number for grade, number in self.grades.items() if grade != POOLED)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, CsvTable]:
         """The tables of the page in full: its runs, grades, judged and unjudged documents."""
         runs = [
             ("rank", "rank"),

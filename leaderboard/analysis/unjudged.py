@@ -18,12 +18,12 @@ from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Measure, parse_measure
 from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes
 from evaluation.problems import Problems
-from evaluation.reading.runs import Ranking
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.runs.reader import Ranking
+from evaluation.reading.runs.reader import Run as ReadRun
 from evaluation.significance import compare_with_baseline, topic_order
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts import Axis, AxisColumn
-from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.display.numbers import count
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
@@ -133,7 +133,7 @@ class UnjudgedTable:
         return replace(_column_around([(0.0, 0.0), *ends], "differences"), dashed=0.0)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CsvTable:
         judged = [
             (f"judged_at_{cutoff}", lambda line, cutoff=cutoff: line.judged_at[cutoff])
             for cutoff in CUTOFFS

@@ -25,7 +25,7 @@ from leaderboard.api.fields import Label
 from leaderboard.api.schemas import AgreementOut, response_schemas
 from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.boards.exports import text_file
-from leaderboard.display.csv_tables import Cell, Table, is_missing, render_table
+from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
 from leaderboard.models import Assessment, Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
@@ -129,7 +129,7 @@ def answer_with(
     }
 
 
-def serialise_table(table: Table) -> list[dict[str, Cell]]:
+def serialise_table(table: CsvTable) -> list[dict[str, Cell]]:
     """Return each row as an object; what has no value is null."""
     return [
         {

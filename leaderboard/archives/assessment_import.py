@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, transaction
 
 from evaluation.problems import Refused
-from evaluation.reading.marks import read_marks
+from evaluation.reading.judging.marks import read_marks
 from leaderboard.archives.manifests import AssessmentEntry, AssignmentEntry
 from leaderboard.archives.track_import import clean_values, find_judgments, read_json_lines
 from leaderboard.archives.zip_files import Archive, ArchiveError

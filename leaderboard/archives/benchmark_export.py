@@ -21,16 +21,20 @@ from leaderboard.archives.benchmark_manifests import (
 )
 from leaderboard.archives.manifests import plain_values
 from leaderboard.archives.track_export import build_track_members
-from leaderboard.archives.zip_files import MANIFEST, Member, stream_zip
+from leaderboard.archives.zip_files import MANIFEST, ZipEntry, stream_zip
 from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion
 
 
-def build_benchmark_members(benchmark: Benchmark, with_documents: bool = False) -> Iterator[Member]:
+def build_benchmark_members(
+    benchmark: Benchmark, with_documents: bool = False
+) -> Iterator[ZipEntry]:
     """Build the members of a benchmark's archive, its tracks in their order."""
     for track in benchmark.tracks():
         members = build_track_members(track, with_documents)
-        yield Member(track_path(track.slug), stream_zip(members))
-    yield Member(MANIFEST, [build_benchmark_manifest(benchmark).model_dump_json(indent=1).encode()])
+        yield ZipEntry(track_path(track.slug), stream_zip(members))
+    yield ZipEntry(
+        MANIFEST, [build_benchmark_manifest(benchmark).model_dump_json(indent=1).encode()]
+    )
 
 
 def track_path(slug: str) -> str:

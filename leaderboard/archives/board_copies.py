@@ -30,7 +30,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, reverse
 
 from leaderboard.archives.citations import build_citation_members
-from leaderboard.archives.zip_files import Member
+from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Track
 from leaderboard.models.jobs import Progress
@@ -87,7 +87,9 @@ def note_nothing(done: int, of: int) -> None:
     """Tell nobody how many pages are done."""
 
 
-def copy_board(track: Track, site: str = "", progress: Progress = note_nothing) -> Iterator[Member]:
+def copy_board(
+    track: Track, site: str = "", progress: Progress = note_nothing
+) -> Iterator[ZipEntry]:
     """Yield the files of a copy, whose other links lead to `site`; raises NotReleasedError."""
     if not is_released(track):
         raise NotReleasedError(
@@ -107,7 +109,7 @@ class BoardCopy:
     # Files of the pages' style, by the address that the pages give them.
     statics: set[str] = field(default_factory=set)
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ZipEntry]:
         self._collect()
         names = {address: name_file(self.track, address) for address in self.answers}
         for address, (kind, packed) in self.answers.items():
@@ -115,9 +117,9 @@ class BoardCopy:
             if kind == "text/html":
                 page = CopiedPage(self, address, names)
                 content = page.rewrite(content.decode()).encode()
-            yield Member(names[address], [content])
+            yield ZipEntry(names[address], [content])
         for address in sorted(self.statics):
-            yield Member(address.removeprefix("/"), [read_static(address)])
+            yield ZipEntry(address.removeprefix("/"), [read_static(address)])
         data = {
             address: (names[address], zlib.decompress(packed))
             for address, (_, packed) in self.answers.items()

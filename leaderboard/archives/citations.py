@@ -27,7 +27,7 @@ from leaderboard.actions.overviews import (
     list_authors,
     render_track_bibtex,
 )
-from leaderboard.archives.zip_files import Member
+from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.data_files import find_data_files
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.display.markdown import render_markdown
@@ -86,13 +86,13 @@ class DescribedFile:
 
 def build_citation_members(
     track: Track, site: str, copied: Mapping[str, tuple[str, bytes]]
-) -> Iterator[Member]:
+) -> Iterator[ZipEntry]:
     """Yield the files of metadata; `copied` has name and content of data files by address."""
     citation = cite_track(track, site)
-    yield Member("CITATION.cff", [render_citation_file(citation).encode()])
-    yield Member(".zenodo.json", [render_zenodo(citation).encode()])
+    yield ZipEntry("CITATION.cff", [render_citation_file(citation).encode()])
+    yield ZipEntry(".zenodo.json", [render_zenodo(citation).encode()])
     files = list(describe_files(track, site, copied))
-    yield Member("croissant.json", [render_croissant(track, citation, files).encode()])
+    yield ZipEntry("croissant.json", [render_croissant(track, citation, files).encode()])
 
 
 def cite_track(track: Track, site: str) -> Citation:

@@ -24,7 +24,7 @@ from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, compute_spread, fin
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import load_evaluated_topics, read_scores
 from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
-from leaderboard.archives.zip_files import Member
+from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, paper_columns, shown_columns
 from leaderboard.boards.standings import Board, Standing
@@ -142,10 +142,10 @@ class TeamResults:
             for kind, peers in self.peers.items()
         }
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ZipEntry]:
         """Yield the files of the archive."""
-        yield Member("README.txt", [self._readme().encode()])
-        yield Member(
+        yield ZipEntry("README.txt", [self._readme().encode()])
+        yield ZipEntry(
             "summary.csv",
             render_csv_lines(("run", "type", "measure", "value", *SPREAD_HEADS), self._summary()),
         )
@@ -183,26 +183,26 @@ class TeamResults:
                     *spread_cells(spread, 0),
                 ]
 
-    def _members_of(self, run: Run) -> Iterator[Member]:
+    def _members_of(self, run: Run) -> Iterator[ZipEntry]:
         folder = name_folder(run)
         lines = (line for scores in self.by_measure for line in scores.lines_of(run, self.topics))
         head = ("measure", "topic", "title", "value", *SPREAD_HEADS)
-        yield Member(f"{folder}/topics.csv", render_csv_lines(head, lines))
+        yield ZipEntry(f"{folder}/topics.csv", render_csv_lines(head, lines))
         precision = self.precision
         for name, at, values in (
             ("recall", LEVELS, precision.by_recall),
             ("depth", precision.depths, precision.by_depth),
         ):
             averages = self._averages(run, at, values)
-            yield Member(
+            yield ZipEntry(
                 f"{folder}/{name}.csv",
                 render_csv_lines((name, "precision", *SPREAD_HEADS), averages),
             )
-        yield Member(
+        yield ZipEntry(
             f"{folder}/curves.csv", render_csv_lines(("topic", *LEVELS), self._curves(run))
         )
-        yield Member(f"{folder}/command.txt", [self._command(run).encode()])
-        yield Member(f"{folder}/page.txt", [self._page(run).encode()])
+        yield ZipEntry(f"{folder}/command.txt", [self._command(run).encode()])
+        yield ZipEntry(f"{folder}/page.txt", [self._page(run).encode()])
 
     def _averages(
         self, run: Run, at: Sequence[float], values: NDArray[np.float64]
@@ -234,14 +234,16 @@ class TeamResults:
         )
 
 
-def build_board_members(board: Board) -> Iterator[Member]:
+def build_board_members(board: Board) -> Iterator[ZipEntry]:
     """Yield a board and its scores as files, as far as this viewer may see them."""
     columns = shown_columns(board)
-    yield Member("README.txt", [BOARD_README.format(caption=exports.build_caption(board)).encode()])
-    yield Member("board.csv", [exports.render_csv(board, columns).encode()])
-    yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
+    yield ZipEntry(
+        "README.txt", [BOARD_README.format(caption=exports.build_caption(board)).encode()]
+    )
+    yield ZipEntry("board.csv", [exports.render_csv(board, columns).encode()])
+    yield ZipEntry("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
     head = ("run", "tag", "team", "topic", *board.measures)
-    yield Member("scores.csv", render_csv_lines(head, score_lines(board)))
+    yield ZipEntry("scores.csv", render_csv_lines(head, score_lines(board)))
 
 
 def score_lines(board: Board) -> Iterator[list[Cell]]:

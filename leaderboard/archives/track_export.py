@@ -56,7 +56,7 @@ from leaderboard.archives.manifests import (
     named_rows,
     plain_values,
 )
-from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, Member
+from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, ZipEntry
 from leaderboard.assessments.mark_files import render_marks
 from leaderboard.boards import exports
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
@@ -92,37 +92,37 @@ EXPORTED_KINDS = (
 EXCLUDED_ACTS = ("add organiser", "remove organiser")
 
 
-def build_track_members(track: Track, with_documents: bool = False) -> Iterator[Member]:
+def build_track_members(track: Track, with_documents: bool = False) -> Iterator[ZipEntry]:
     """Build the members of a track's archive, with every run, also removed and rejected ones."""
     collection = track.collection
-    yield Member("topics.jsonl", render_json_topics(collection))
+    yield ZipEntry("topics.jsonl", render_json_topics(collection))
     if collection.documents and with_documents:
-        yield Member("documents.jsonl", render_json_lines(document_rows(collection)))
+        yield ZipEntry("documents.jsonl", render_json_lines(document_rows(collection)))
     elif collection.documents:
         docnos = open_documents(collection.documents.name).docnos()
-        yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
+        yield ZipEntry("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
     for judged in ready_judgments(collection):
-        yield Member(f"judgments/{judged.version}.qrels", render_qrels(judged))
-        yield Member(f"judgments/{judged.version}.file", read_chunks(judged.file))
+        yield ZipEntry(f"judgments/{judged.version}.qrels", render_qrels(judged))
+        yield ZipEntry(f"judgments/{judged.version}.file", read_chunks(judged.file))
         if judged.num_intents:
-            yield Member(f"judgments/{judged.version}.intents", read_chunks(judged.intents_file))
+            yield ZipEntry(f"judgments/{judged.version}.intents", read_chunks(judged.intents_file))
     editions = ready_editions(track)
     for run in accepted_runs(track):
-        yield Member(f"runs/{run.pk}", read_chunks(run.file))
+        yield ZipEntry(f"runs/{run.pk}", read_chunks(run.file))
         for edition in editions:
             scores = json.dumps(run_scores(run, edition)).encode()
-            yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
+            yield ZipEntry(f"scores/{edition.pk}/{run.pk}.json", [scores])
     for run in rejected_runs(track):
         yield from rejected_run_members(run)
     yield from board_members(track)
     for snapshot in track.snapshots.all():
         frozen = plain_values(snapshot)
-        yield Member(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
+        yield ZipEntry(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
     for pool in approved_pools(track):
-        yield Member(f"pools/{pool.name}.tsv", read_chunks(pool.file))
+        yield ZipEntry(f"pools/{pool.name}.tsv", read_chunks(pool.file))
     yield from assessment_members(track)
-    yield Member("events.jsonl", render_json_lines(event_rows(track)))
-    yield Member(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
+    yield ZipEntry("events.jsonl", render_json_lines(event_rows(track)))
+    yield ZipEntry(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
 
 
 def ready_judgments(collection: Collection) -> list[JudgmentSet]:
@@ -143,7 +143,7 @@ def ordered_assessments(track: Track) -> list[Assessment]:
     return list(track.assessments.select_related("pool", "version"))
 
 
-def assessment_members(track: Track) -> Iterator[Member]:
+def assessment_members(track: Track) -> Iterator[ZipEntry]:
     """Yield the documents that are to be judged, and the marks."""
     every = AssignedDocument.objects.select_related("assignment__assessor", "assignment__topic")
     for assessment in ordered_assessments(track):
@@ -151,8 +151,8 @@ def assessment_members(track: Track) -> Iterator[Member]:
         rows = every.filter(assignment__assessor__assessment=assessment).order_by("pk")
         runs = assessment.pool.summary["runs"]
         values = (assigned_values(document, runs) for document in rows)
-        yield Member(f"{folder}/documents.jsonl", render_json_lines(values))
-        yield Member(f"{folder}/marks.jsonl", render_marks(assessment, "jsonl"))
+        yield ZipEntry(f"{folder}/documents.jsonl", render_json_lines(values))
+        yield ZipEntry(f"{folder}/marks.jsonl", render_marks(assessment, "jsonl"))
 
 
 def assigned_values(document: AssignedDocument, runs: Sequence[str]) -> dict[str, Any]:
@@ -193,12 +193,12 @@ def rejected_runs(track: Track) -> list[Run]:
     return list(ended.select_related("team").order_by("received_at", "pk"))
 
 
-def rejected_run_members(run: Run) -> Iterator[Member]:
+def rejected_run_members(run: Run) -> Iterator[ZipEntry]:
     """Yield the stored files of a rejected run."""
     if run.file:
-        yield Member(f"runs/{run.pk}", read_chunks(run.file))
+        yield ZipEntry(f"runs/{run.pk}", read_chunks(run.file))
     if run.problems_file:
-        yield Member(f"problems/{run.pk}.jsonl", read_chunks(run.problems_file))
+        yield ZipEntry(f"problems/{run.pk}.jsonl", read_chunks(run.problems_file))
 
 
 def ordered_teams(track: Track) -> QuerySet[Team]:
@@ -231,26 +231,26 @@ def run_scores(run: Run, edition: Edition) -> dict[str, Any]:
     }
 
 
-def board_members(track: Track) -> Iterator[Member]:
+def board_members(track: Track) -> Iterator[ZipEntry]:
     sight = sight_of(track, track.owner)
     board, whole = (
         find_board(sight, BoardChoice(columns=(ALL_COLUMNS,))),
         find_board(sight.with_every_run()),
     )
     if board is not None and board.standings and whole is not None:
-        yield Member("board.csv", [exports.render_csv(board, shown_columns(board)).encode()])
-        yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
+        yield ZipEntry("board.csv", [exports.render_csv(board, shown_columns(board)).encode()])
+        yield ZipEntry("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
         yield from page_members(whole)
 
 
-def page_members(board: Board) -> Iterator[Member]:
+def page_members(board: Board) -> Iterator[ZipEntry]:
     """Yield a page for each run of the board, as proceedings print them."""
     runs = [standing.run for standing in board.standings]
     precision, scores = read_precision(board), read_scores(board.edition, board.measure, runs)
     for run in scores.runs:
         by_topic = ScoresByTopic(scores.topics, scores.of(run), scores.median)
         page = render_appendix(board, run, precision, by_topic)
-        yield Member(f"pages/{name_folder(run)}.txt", [page.encode()])
+        yield ZipEntry(f"pages/{name_folder(run)}.txt", [page.encode()])
 
 
 def build_manifest(track: Track) -> Manifest:

@@ -38,7 +38,7 @@ class ArchiveError(Exception):
 
 
 @dataclass(frozen=True)
-class Member:
+class ZipEntry:
     """One file of a zip file; its bytes are made only when they are written."""
 
     name: str
@@ -62,7 +62,7 @@ class WriteBuffer(RawIOBase):
             yield taken
 
 
-def stream_zip(members: Iterable[Member]) -> Iterator[bytes]:
+def stream_zip(members: Iterable[ZipEntry]) -> Iterator[bytes]:
     """Yield the bytes of a zip file with the checksums as its last member, in little memory.
 
     Every member has the same date, so the same members give the same bytes.

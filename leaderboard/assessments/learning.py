@@ -27,7 +27,7 @@ from evaluation.pooling import (
 )
 from evaluation.pooling.pools import gathered
 from evaluation.problems import Problems
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.assessments.progress import relevant_from
 from leaderboard.collections.pools import MOST_DEPTH, find_depth, read_topic_lines
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark, Pool, Run, Topic

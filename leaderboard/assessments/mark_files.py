@@ -9,8 +9,8 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 from evaluation.marks import Mark
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.containers import unpacked
+from evaluation.reading.judging.marks import MarkLog, assessor_of, write_marks, write_trec_marks
 from evaluation.reading.lines import in_line_order
-from evaluation.reading.marks import MarkLog, assessor_of, write_marks, write_trec_marks
 from leaderboard.assessments.judgments import load_marks
 from leaderboard.assessments.pool_documents import topics_to_judge
 from leaderboard.models import Assessment, Assessor, Guideline
@@ -68,7 +68,7 @@ def read_mark_files(
     """Read marks made elsewhere for an assessment.
 
     `format` is one of `IMPORT_FORMATS`, found out if it is empty.  All files are read as one log.
-    Raises `Refused` with the problems of all of them: those of `evaluation.reading.marks`,
+    Raises `Refused` with the problems of all of them: those of `evaluation.reading.judging.marks`,
     E_UNKNOWN_TOPIC, E_NOT_POOLED, E_REL (not a grade of the scale), E_ASSESSOR, E_TURN, E_REPLACES,
     E_DUP_MARK and E_FIELD.
     """

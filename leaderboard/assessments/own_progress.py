@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Max, Min, Sum
 
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
-from leaderboard.display.csv_tables import Columns, Table, tabulate
+from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
 from leaderboard.models import Assignment, Mark, User
 
 COLUMNS: Columns = [
@@ -47,7 +47,7 @@ class OwnLine:
     work: Work
 
 
-def own_progress(user: User) -> Table:
+def own_progress(user: User) -> CsvTable:
     """Return a line for each topic of the user: documents, seconds, and times in UTC."""
     assignments = list(
         Assignment.objects.of_user(user)

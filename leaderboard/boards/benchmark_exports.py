@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from leaderboard.boards.benchmark_boards import BenchmarkBoard, SystemRow
 from leaderboard.boards.benchmark_columns import BenchmarkTableColumn
 from leaderboard.boards.exports import DAGGERS, escape_markdown, escape_tex, text_file
-from leaderboard.display.csv_tables import Table, render_table
+from leaderboard.display.csv_tables import CsvTable, render_table
 from leaderboard.display.numbers import counted
 from leaderboard.scoring.verdicts import LEVEL
 
@@ -46,8 +46,8 @@ def download_benchmark_board(board: BenchmarkBoard, format: str, columns: Column
     return text_file(f"{board.sight.benchmark.slug}-board.{format}", text, chosen.media_type)
 
 
-def tabulate_benchmark_board(board: BenchmarkBoard, columns: Columns) -> Table:
-    return Table(
+def tabulate_benchmark_board(board: BenchmarkBoard, columns: Columns) -> CsvTable:
+    return CsvTable(
         [field for column in columns for field in column.fields],
         [
             [cell for column in columns for cell in column.cells(row)]

@@ -44,7 +44,7 @@ JUDGED_AT_10 = "Judged@10"
 EMPTY_CELL = '<td class="num opt"></td>'
 
 
-class Rows(Protocol):
+class BoardRows(Protocol):
     """What the cells of several columns share: axes, and the links of each row."""
 
     board: Board
@@ -63,11 +63,11 @@ class Rows(Protocol):
     baseline_link: str
 
 
-Head = Callable[[Rows, "Column"], str]
-Cells = Callable[[Rows, "Column"], Iterable[str]]
+Head = Callable[[BoardRows, "Column"], str]
+Cells = Callable[[BoardRows, "Column"], Iterable[str]]
 
 
-def _title(rows: Rows, column: Column) -> str:
+def _title(rows: BoardRows, column: Column) -> str:
     """Return the title of a column; it may break before the cutoff of a measure."""
     return escape(column.title).replace("@", "<wbr>@")
 
@@ -146,23 +146,23 @@ def format_decimals(value: float | None, decimals: int) -> str:
     return f"{value:z.{decimals}f}".replace("-", MINUS)
 
 
-def _difference_head(rows: Rows, column: Column) -> str:
+def _difference_head(rows: BoardRows, column: Column) -> str:
     name = escape(str(rows.board.baseline))
     long = f'<span class="opt">vs <bdi>{name}</bdi></span>'
     return f'{long}<span class="phone">vs baseline</span>'
 
 
-def _wins_head(rows: Rows, column: Column) -> str:
+def _wins_head(rows: BoardRows, column: Column) -> str:
     topics = counted(rows.board.edition.num_evaluated, "topic")
     return f"W/L/T<small>{topics}</small>"
 
 
-def _axis_head(rows: Rows, column: Column) -> str:
+def _axis_head(rows: BoardRows, column: Column) -> str:
     measure = escape(rows.board.measure)
     return f"<small>{measure} (chart)</small>{charts.column_head(rows.axis)}"
 
 
-def _strip_head(rows: Rows, column: Column) -> str:
+def _strip_head(rows: BoardRows, column: Column) -> str:
     return f"<small>{column.title}</small>{charts.column_head(rows.strip_axis)}"
 
 
@@ -181,7 +181,7 @@ def _interval_cell(each: Standing) -> str:
     return f'<td class="interval opt">{span(*each.interval) if each.interval else ""}</td>'
 
 
-def _run_cells(rows: Rows, column: Column) -> Iterator[str]:
+def _run_cells(rows: BoardRows, column: Column) -> Iterator[str]:
     href, pooled = rows.run_link, rows.pooled
     for each in rows.standings:
         words = badges_of(each, pooled)
@@ -225,7 +225,7 @@ def _type_cell(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
-def _axis_cells(rows: Rows, column: Column) -> list[str]:
+def _axis_cells(rows: BoardRows, column: Column) -> list[str]:
     shown, measure = rows.standings, rows.board.measure
     kinds = [each.kind for each in shown]
     means = [each.scores[measure] for each in shown]
@@ -233,7 +233,7 @@ def _axis_cells(rows: Rows, column: Column) -> list[str]:
     return [f'<td class="axis">{each}</td>' for each in drawn]
 
 
-def _strip_cells(rows: Rows, column: Column) -> Iterator[str]:
+def _strip_cells(rows: BoardRows, column: Column) -> Iterator[str]:
     """Draw the ranks that each run can have, with a dot at its own."""
     for each in rows.standings:
         drawn = ""
@@ -242,7 +242,7 @@ def _strip_cells(rows: Rows, column: Column) -> Iterator[str]:
         yield f'<td class="axis opt">{drawn}</td>'
 
 
-def _measure_cells(rows: Rows, column: Column) -> list[str]:
+def _measure_cells(rows: BoardRows, column: Column) -> list[str]:
     measure, best = column.measure, rows.best[column.measure]
     plain, marked = (f"<td{column.classes(more)}>" for more in ("", "best"))
     values = [each.scores[measure] for each in rows.standings]
@@ -250,13 +250,13 @@ def _measure_cells(rows: Rows, column: Column) -> list[str]:
     return _number_cells(rows, measure, begins, values)
 
 
-def _judged_cells(rows: Rows, column: Column) -> list[str]:
+def _judged_cells(rows: BoardRows, column: Column) -> list[str]:
     values = [each.judged_at_10 for each in rows.standings]
     return _number_cells(rows, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
 
 
 def _number_cells(
-    rows: Rows, measure: str, begins: list[str], values: list[float | None]
+    rows: BoardRows, measure: str, begins: list[str], values: list[float | None]
 ) -> list[str]:
     """Return cells of scores; each links to its explanation."""
     of_measure, decimals = rows.explanation_links[measure], rows.board.decimals
@@ -268,7 +268,7 @@ def _number_cells(
     ]
 
 
-def _difference_cells(rows: Rows, column: Column) -> Iterator[str]:
+def _difference_cells(rows: BoardRows, column: Column) -> Iterator[str]:
     against, with_baseline = [each.against for each in rows.standings], rows.baseline_link
     printed = [
         difference_text(each.difference, each.unit) if each is not None else MISSING
@@ -290,7 +290,7 @@ def _difference_cells(rows: Rows, column: Column) -> Iterator[str]:
 def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
     """Return cells of a statistic against the baseline; empty if there is none."""
 
-    def cells(rows: Rows, column: Column) -> Iterator[str]:
+    def cells(rows: BoardRows, column: Column) -> Iterator[str]:
         for each, link in zip(rows.standings, rows.comparison_links, strict=True):
             text = number(each.against) if each.against is not None else ""
             yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY_CELL

@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from evaluation.significance import TESTS
 from leaderboard.boards.columns import Column
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.display.csv_tables import Cell, Table, is_missing, render_table
+from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
 from leaderboard.display.numbers import MINUS, MISSING, counted, score
 from leaderboard.models import Run
 from leaderboard.scoring.verdicts import LEVEL
@@ -107,10 +107,10 @@ def render_tsv(board: Board, columns: Columns) -> str:
     return render_table(tabulate_board(board, columns), "\t")
 
 
-def tabulate_board(board: Board, columns: Columns) -> Table:
+def tabulate_board(board: Board, columns: Columns) -> CsvTable:
     # Means by different judges never share a column without a word about it.
     said = board.who_judged.full_text
-    return Table(
+    return CsvTable(
         [
             *(field for column in columns for field in column.fields),
             *(["judged_by"] if said else []),
@@ -199,7 +199,7 @@ def render_latex(board: Board, columns: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def render_latex_table(table: Table, caption: str) -> str:
+def render_latex_table(table: CsvTable, caption: str) -> str:
     """Render any table as a booktabs table, with 4 decimals."""
     rows = [list(row) for row in table.rows]
     is_words = [

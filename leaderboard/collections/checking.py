@@ -22,8 +22,8 @@ from django.core.files.storage import default_storage
 from evaluation.problems import Problems, Refused
 from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document, read_documents, recognise_documents
-from evaluation.reading.intents import read_intents, with_probabilities
-from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.judging.intents import read_intents, with_probabilities
+from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import read_topics, recognise_topics

@@ -10,8 +10,8 @@ from django import forms
 
 from evaluation.problems import Refused
 from evaluation.reading.documents import READERS as DOCUMENT_READERS
-from evaluation.reading.qrels import HIGHEST_GRADE
-from evaluation.reading.qrels_lines import layout_of
+from evaluation.reading.judging.qrels import HIGHEST_GRADE
+from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.topics import READERS as TOPIC_READERS
 from leaderboard.collections.preview import FORMATS, GRADES

@@ -22,8 +22,8 @@ from django.utils import timezone
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.documents import Document, read_documents, repeated_places
-from evaluation.reading.intents import read_intents
-from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.judging.intents import read_intents
+from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.collections.checksums import record_checksums

@@ -6,8 +6,8 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
-from evaluation.reading.answers import HIGHEST_GRADE, MachineAnswers, read_answers
 from evaluation.reading.containers import Limits, unpacked
+from evaluation.reading.judging.machine_grades import HIGHEST_GRADE, MachineAnswers, read_answers
 from leaderboard.models import Collection
 from leaderboard.models.collections import ImportState
 

@@ -29,7 +29,7 @@ from evaluation.pooling import (
     take_pool,
 )
 from evaluation.problems import Problems
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard import models
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.stored_judgments import render_qrels

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from evaluation.measures import SAMPLED
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 from evaluation.reading.recognition import Candidate
 from evaluation.reading.topics import Topic
 from leaderboard.display.csv_tables import escape_formula

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.reading.qrels_lines import layout_of
+from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from leaderboard.collections.preview import FORMATS
 

@@ -8,7 +8,7 @@ from itertools import chain
 from django.db.models import Q, QuerySet
 
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Intent, Judgment, JudgmentSet, Stratum, SubtopicGrade, Topic
 from leaderboard.models.collections import load_grades

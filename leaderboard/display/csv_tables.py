@@ -18,19 +18,19 @@ TEAM_COLUMNS: Columns = [*RUN_COLUMNS, ("team", "run.team.name")]
 TOPIC_COLUMNS: Columns = [("topic", "topic.number"), ("title", "topic.label")]
 
 
-class Table(NamedTuple):
+class CsvTable(NamedTuple):
     head: Sequence[Cell]
     rows: Iterable[Sequence[Cell]]
 
 
-def tabulate(rows: Iterable[Any], columns: Columns) -> Table:
+def tabulate(rows: Iterable[Any], columns: Columns) -> CsvTable:
     """Return a table with a line for each row; what a missing part would have is empty.
 
     >>> tabulate([3 + 4j], [("whole", "real"), ("twice", lambda row: 2 * row.imag)])
-    Table(head=['whole', 'twice'], rows=[[3.0, 8.0]])
+    CsvTable(head=['whole', 'twice'], rows=[[3.0, 8.0]])
     """
     cells = [_reader(value) if isinstance(value, str) else value for _, value in columns]
-    return Table([head for head, _ in columns], [[cell(row) for cell in cells] for row in rows])
+    return CsvTable([head for head, _ in columns], [[cell(row) for cell in cells] for row in rows])
 
 
 def _reader(path: str) -> Callable[[Any], Cell]:
@@ -48,7 +48,7 @@ def _reader(path: str) -> Callable[[Any], Cell]:
 FORMULA_SIGNS = tuple("=+-@\t\r\n＝＋－＠")
 
 
-def render_table(table: Table, delimiter: str = ",") -> str:
+def render_table(table: CsvTable, delimiter: str = ",") -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
     for line in [table.head, *table.rows]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from leaderboard.archives.zip_files import Member, stream_zip
+from leaderboard.archives.zip_files import ZipEntry, stream_zip
 
 
 def add_archive_arguments(parser: ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_archive_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def write_archive(path: Path, members: Iterable[Member]) -> None:
+def write_archive(path: Path, members: Iterable[ZipEntry]) -> None:
     """Write an archive: under its own name it is whole, or the one that was there before."""
     part = path.with_name(f"{path.name}.part")
     try:

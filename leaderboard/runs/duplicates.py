@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.problems import Problems
-from evaluation.reading.likeness import NEARLY, likeness
+from evaluation.reading.runs.likeness import NEARLY, likeness
 from leaderboard.models import Run, Track
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.runs.rankings import TOP, Rankings

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from evaluation.problems import Problems
 from evaluation.reading.docnos import docnos_of
-from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
-from evaluation.reading.runs import Run
+from evaluation.reading.runs.rankings import Block, Ranking, StoredRankings, blocks_of
+from evaluation.reading.runs.reader import Run
 
 MAGIC = b"RFR3"
 TOP = 20

@@ -12,8 +12,8 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from evaluation.measures import parse_measure
-from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
+from evaluation.reading.runs import reader
 from leaderboard.collections.documents import known_docnos
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
@@ -36,16 +36,16 @@ def check_unchanged(run: Run) -> None:
         raise FileChangedError(f"{run.file.name} is not the {run.sha256} that was submitted")
 
 
-def read_run_file(run: Run) -> reading.Run:
+def read_run_file(run: Run) -> reader.Run:
     """Read and check the file of a run under the rules of its track. Raises Refused."""
     with (
         default_storage.open(run.file.name) as packed,
         closing(unpacked(packed, run_limits())) as lines,
     ):
         if run.lenient:
-            return reading.read_run_leniently(lines, store=file_rankings)
+            return reader.read_run_leniently(lines, store=file_rankings)
         rules = build_rules(run.track, run.tag, run.format, run.fixes)
-        return reading.read_run(lines, rules, file_rankings)
+        return reader.read_run(lines, rules, file_rankings)
 
 
 def file_rankings() -> FiledRankings:
@@ -71,10 +71,10 @@ def run_limits() -> Limits:
 
 def build_rules(
     track: Track, tag: str = "", format: str = "", fixes: Iterable[str] = ()
-) -> reading.RunRules:
+) -> reader.RunRules:
     """Return the rules of this track for a run, or for a run in the given format."""
     collection = track.collection
-    return reading.RunRules(
+    return reader.RunRules(
         topics=load_topic_numbers(collection.pk),
         docnos=known_docnos(collection.documents.name) if collection.documents else None,
         depth=track.depth,
@@ -97,7 +97,7 @@ def find_cutoff(measure: str) -> int | None:
     return cutoff if isinstance(cutoff, int) else None
 
 
-def store_rankings(run: Run, read: reading.Run) -> str:
+def store_rankings(run: Run, read: reader.Run) -> str:
     """Store the rankings of a run in a compact file and return its name."""
     if isinstance(read.rankings, FiledRankings):
         read.rankings.writer.finish()

@@ -28,7 +28,7 @@ from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 from evaluation.significance import (
     Difference,
     compare_all_pairs,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, judge
 from evaluation.measures import DIVERSITY, SAMPLED, parse_measure
-from evaluation.reading import runs as reading
+from evaluation.reading.runs import reader
 from evaluation.ties import tie_interval, turned
 from leaderboard.models import Edition, Run, Score, ScoreSet
 from leaderboard.runs.rankings import Rankings
@@ -30,7 +30,7 @@ VISIBLE_DIFFERENCE = 0.00005
 
 
 @dataclass(frozen=True)
-class RunScores:
+class EditionScores:
     """The scores of a run in one edition, ready to be stored."""
 
     edition: Edition
@@ -38,7 +38,7 @@ class RunScores:
     scores: list[Score]
 
 
-def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> RunScores:
+def measure_run(read: reader.Run, edition: Edition, tied: bool = False) -> EditionScores:
     """Judge and measure a run; if scores are `tied` at a cutoff, measure both orders too."""
     judged = judge(
         read,
@@ -56,10 +56,12 @@ def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> RunS
         judged_at_10=JUDGED_AT_10.aggregate(JUDGED_AT_10.scores(judged)),
         ties=find_tie_intervals(read, edition) if tied else {},
     )
-    return RunScores(edition, score_set, compute_scores(judged, edition, edition.track.measures))
+    return EditionScores(
+        edition, score_set, compute_scores(judged, edition, edition.track.measures)
+    )
 
 
-def find_tie_intervals(read: reading.Run, edition: Edition) -> dict[str, tuple[float, float]]:
+def find_tie_intervals(read: reader.Run, edition: Edition) -> dict[str, tuple[float, float]]:
     """Return the lowest and highest mean that tied scores allow, if they differ visibly.
 
     The order of grades does not bound measures of diversity, nor estimates from a sample.
@@ -111,7 +113,7 @@ def align_by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[
     return array
 
 
-def measure_stored_run(run: Run, edition: Edition) -> RunScores:
+def measure_stored_run(run: Run, edition: Edition) -> EditionScores:
     """Judge and measure a run from its stored rankings."""
     with default_storage.open(run.ranking_file.name) as file:
         tied = TIES_CODE in run.problem_totals

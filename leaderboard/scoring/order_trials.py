@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.conventions import CONVENTIONS
 from evaluation.measures import parse_measure
 from evaluation.pooling import ORDERS, Budget, Simulation
-from evaluation.reading.runs import Run as ReadRun
+from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.models import Edition, OrderTrial, Run
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.runs.rankings import Rankings

@@ -17,7 +17,7 @@ from django.utils import timezone
 from evaluation.conventions import SCORING_VERSION
 from evaluation.judging import JudgedRun
 from evaluation.problems import Problems, Refused
-from evaluation.reading import runs as reading
+from evaluation.reading.runs import reader
 from leaderboard.models import (
     AuditEvent,
     Edition,
@@ -48,7 +48,7 @@ from leaderboard.scoring.files import check_unchanged, read_run_file, store_rank
 from leaderboard.scoring.judgments import explain_first_missing, load_judgments
 from leaderboard.scoring.measuring import (
     TIES_CODE,
-    RunScores,
+    EditionScores,
     compute_scores,
     measure_run,
     measure_stored_run,
@@ -92,7 +92,7 @@ def publish_rejection(run: Run, problems: Problems) -> None:
     _announce_version(run)
 
 
-def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
+def publish_run(run: Run, read: reader.Run, measured: list[EditionScores]) -> None:
     """Store an accepted run and its scores, and queue the scoring of newer editions."""
     # Only one run of a track is published at a time, so each sees those published before it.
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
@@ -168,7 +168,7 @@ def _describe_against_main(run: Run, track: Track) -> str:
     return found.sentence if found is not None else ""
 
 
-def store_scores(run_id: str, measured: RunScores) -> None:
+def store_scores(run_id: str, measured: EditionScores) -> None:
     """Store the scores of a run in an edition in place of any earlier ones.
 
     If the database is lost meanwhile, this is called again with the same rows. The keys that they

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evaluation.agreement import cohen_kappa
-from evaluation.reading.qrels import read_qrels_leniently
+from evaluation.reading.judging.qrels import read_qrels_leniently
 from leaderboard.actions import assessments, pools, tracks
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments import samples

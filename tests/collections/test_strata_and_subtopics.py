@@ -6,8 +6,8 @@ from io import BytesIO
 
 import pytest
 
-from evaluation.reading.intents import read_intents
-from evaluation.reading.qrels import read_qrels
+from evaluation.reading.judging.intents import read_intents
+from evaluation.reading.judging.qrels import read_qrels
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.choices import ImportChoices

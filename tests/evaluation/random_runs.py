@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from io import BytesIO
 
 from evaluation.judging import JudgedRun, judge, prepare
-from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.runs import Run, read_run_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.runs.reader import Run, read_run_leniently
 
 GRADES = (-2, -1, 0, 0, 0, 1, 1, 2, 3, 5)
 SCORES = (0.0, 0.25, 0.5, 1.0, 1e-9, -3.0, 7.5)

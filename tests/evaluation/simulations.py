@@ -25,8 +25,8 @@ from numpy.random import Generator
 from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.ragged import FloatArray
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run_leniently
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run_leniently
 from evaluation.significance import PairDecisions, decide_pairs
 from evaluation.significance.baseline import max_t
 from evaluation.significance.pairwise import draw_maxima

@@ -9,9 +9,9 @@ import pytest
 from evaluation.judging import JudgedRun, judge, prepare
 from evaluation.measures import MEASURES, example_run, parse_measure
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run
 
 GRADES = {b"a": 2, b"b": 0, b"c": -1, b"d": 1, b"e": 2}
 RANKING = [b"u", b"a", b"c", b"b", b"v", b"d"]

@@ -12,7 +12,7 @@ from evaluation.__main__ import main
 from evaluation.commands import files, printing, score
 from evaluation.judging import prepare
 from evaluation.reading import paths
-from evaluation.reading.runs import Run, read_run
+from evaluation.reading.runs.reader import Run, read_run
 from evaluation.scoring import score_run
 
 FOLDER = Path(os.environ.get("RANKFIELD_DATA", "nowhere"))
@@ -131,7 +131,7 @@ def scored(run: Run, qrels: Path, version: str) -> bytes:
     judgments = prepare(paths.read_judgments(str(qrels), lenient=False))
     asked, rules = score.requested_measures(options), files.rules_of(options)
     scores = score_run(run, judgments, asked, rules)
-    return b"".join(printing.trec_lines(scores, printing.Layout(True, True, None)))
+    return b"".join(printing.trec_lines(scores, printing.Printing(True, True, None)))
 
 
 @pytest.mark.data

@@ -10,9 +10,9 @@ from evaluation.judging import JudgedRun, judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.measures.diversity import subtopic_scores
 from evaluation.problems import Refused
-from evaluation.reading.intents import read_intents, with_probabilities
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run
+from evaluation.reading.judging.intents import read_intents, with_probabilities
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run
 
 QRELS = b"1 1 a 1\n1 2 a 1\n1 2 b 1\n1 3 c 1\n1 1 d 1\n"
 RUN = b"".join(b"1 Q0 %c %d %d t\n" % (c, n, 9 - n) for n, c in enumerate(b"abxcd", 1))

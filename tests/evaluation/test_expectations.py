@@ -14,8 +14,8 @@ from evaluation.conventions import TREC_EVAL_9
 from evaluation.expectations import EXPECTED, TiedRun, expected_scores, find_ties
 from evaluation.judging import judge, prepare
 from evaluation.measures import MeasureError, parse_measure
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run
 
 QRELS = b"1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 3\n1 0 z 1\n2 0 e 1\n3 0 g 1\n"
 LEVELS = ((b"u",), (b"a", b"b", b"x"), (b"v",), (b"c", b"d", b"w"))

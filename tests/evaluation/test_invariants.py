@@ -14,9 +14,9 @@ import pytest
 from evaluation.judging import JudgedRun, judge, prepare
 from evaluation.measures import MEASURES, parse_measure
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run
+from evaluation.reading.judging.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.runs.rankings import Ranking
+from evaluation.reading.runs.reader import Run
 from tests.evaluation.random_runs import MEASURES_TRIED, Sample, sample
 
 SEEDS = range(8)

@@ -9,9 +9,9 @@ from evaluation.conventions import HOUSE, TREC_EVAL_9
 from evaluation.judging import JudgedRun, Judgments, join_plainly, judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.problems import Problems, Refused
-from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.rankings import StoredRankings
-from evaluation.reading.runs import Run, read_run, read_run_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.runs.rankings import StoredRankings
+from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
 
 QRELS = b"1 0 a 2\n1 0 b 0\n1 0 c -1\n1 0 d 1\n2 0 a 1\n10 0 z 0\n"
 RUN = b"1 Q0 d 1 9 t\n1 Q0 x 2 8 t\n1 Q0 c 3 7 t\n1 Q0 a 4 6 t\n10 Q0 y 1 1 t\n3 Q0 a 1 1 t\n"

@@ -14,8 +14,8 @@ from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.pooling import ORDERS, Budget, Guards, MissesInARow, Simulation, start_order
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.runs import read_run_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.runs.reader import read_run_leniently
 from tests.evaluation.test_pooling import qrels_of, run_of
 
 MEASURES = [parse_measure(text) for text in ("AP", "nDCG@10", "MR", "Bpref")]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evaluation.judging import JudgedRun, prepare
 from evaluation.measures import MEASURES, MeasureError, example, parse_measure, parse_measures
 from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
+from evaluation.reading.judging.qrels import Qrels
 
 
 def record_of(grades: list[int]) -> JudgedRun:

@@ -12,8 +12,8 @@ from pytest import approx
 from evaluation.judging import judge, prepare
 from evaluation.measures import MeasureError, parse_measure
 from evaluation.pooling import (
+    DepthStratum,
     Place,
-    Stratum,
     TeamRuns,
     compare_with_holes,
     depth_pool,
@@ -28,8 +28,8 @@ from evaluation.pooling import (
     without_judgments,
     worth,
 )
-from evaluation.reading.qrels import read_qrels_leniently
-from evaluation.reading.runs import read_run_leniently
+from evaluation.reading.judging.qrels import read_qrels_leniently
+from evaluation.reading.runs.reader import read_run_leniently
 
 DOCNOS = st.permutations([b"d1", b"d2", b"d3", b"d4", b"d5"])
 
@@ -166,7 +166,7 @@ class TestBudgets:
 
 class TestStrata:
     RUN = run_of("ada", t1=" ".join(f"d{n:03}" for n in range(100)))
-    STRATA = (Stratum(10, 1.0), Stratum(40, 0.1), Stratum(100, 0.05))
+    STRATA = (DepthStratum(10, 1.0), DepthStratum(40, 0.1), DepthStratum(100, 0.05))
 
     def test_each_stratum_gives_its_share_with_its_probability(self):
         drawn = stratified_pool([self.RUN], self.STRATA).topics[b"t1"]
@@ -177,7 +177,7 @@ class TestStrata:
 
     def test_a_documents_stratum_is_that_of_its_best_rank(self):
         other = run_of("ben", t1="d050 d051")
-        pool = stratified_pool([self.RUN, other], [Stratum(2, 1.0), Stratum(100, 0.01)])
+        pool = stratified_pool([self.RUN, other], [DepthStratum(2, 1.0), DepthStratum(100, 0.01)])
         assert [each.docno for each in pool.topics[b"t1"] if each.stratum == 1] == [
             b"d000", b"d001", b"d050", b"d051",
         ]  # fmt: skip
@@ -192,12 +192,11 @@ class TestStrata:
 
     @pytest.mark.parametrize(
         "strata",
-        [[], [Stratum(10, 1.0), Stratum(10, 0.5)], [Stratum(0, 1.0)], [Stratum(5, 0.0)],
-         [Stratum(5, 1.5)]],
-    )  # fmt: skip
+        [[(10, 1.0), (10, 0.5)], [(0, 1.0)], [(5, 0.0)], [(5, 1.5)], []],
+    )
     def test_strata_that_make_no_sense_are_refused(self, strata):
         with pytest.raises(ValueError, match=r"strat"):
-            stratified_pool([self.RUN], strata)
+            stratified_pool([self.RUN], [DepthStratum(*stratum) for stratum in strata])
 
 
 class TestHoles:

@@ -26,8 +26,8 @@ from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.problems import Problems
 from evaluation.ragged import FloatArray
-from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.runs import Run, read_run_leniently
+from evaluation.reading.judging.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.runs.reader import Run, read_run_leniently
 
 pytestmark = pytest.mark.data
 

@@ -8,8 +8,8 @@ from evaluation.__main__ import main
 from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.problems import Refused
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run
 
 SAMPLE = b"1 0 a 1 1\n1 0 b 1 0\n1 0 c 2 1\n1 0 d 2 -1\n1 0 e 2 0\n1 0 f 2 -1\n"
 WHOLE = b"1 0 a 1 1\n1 0 b 1 0\n1 0 c 2 2\n1 0 d 2 0\n1 0 e 2 1\n1 0 f 2 0\n"

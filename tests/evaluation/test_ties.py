@@ -9,8 +9,8 @@ import pytest
 
 from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run
 from evaluation.ties import tie_interval, turned
 
 QRELS = b"1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 e 1\n"

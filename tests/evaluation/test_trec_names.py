@@ -9,8 +9,8 @@ import pytest
 from evaluation import TREC_EVAL_9, JudgedRun, judge, parse_measure, parse_measures, prepare
 from evaluation.__main__ import main
 from evaluation.conventions import HOUSE
-from evaluation.reading.qrels import read_qrels_leniently
-from evaluation.reading.runs import read_run_leniently
+from evaluation.reading.judging.qrels import read_qrels_leniently
+from evaluation.reading.runs.reader import read_run_leniently
 
 
 def judged(grades: list[list[int | None]], more: str = "", convention=HOUSE) -> JudgedRun:

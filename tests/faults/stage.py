@@ -21,8 +21,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run_plainly
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import read_run_plainly
 from tests.faults import witness
 from tests.faults.profiles import Hurtable
 from tests.services.holding import begun

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.reading.answers import read_answers
+from evaluation.reading.judging.machine_grades import read_answers
 from tests.assessments.marks import judge_everything
 from tests.builders import make_pool, make_run, signed_in
 

@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest import approx
 
 from evaluation.agreement import cohen_kappa
-from evaluation.reading.answers import MachineAnswers, read_answers
-from evaluation.reading.qrels import read_qrels_leniently
+from evaluation.reading.judging.machine_grades import MachineAnswers, read_answers
+from evaluation.reading.judging.qrels import read_qrels_leniently
 from leaderboard.actions import uploads
 from leaderboard.actions.machine_judgments import import_machine_answers
 from leaderboard.actions.uploads import CollectionFiles

@@ -11,8 +11,8 @@ from evaluation.judging import judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.documents import Document, read_documents
-from evaluation.reading.qrels import Qrels, read_qrels
-from evaluation.reading.runs import Run, RunRules, read_run
+from evaluation.reading.judging.qrels import Qrels, read_qrels
+from evaluation.reading.runs.reader import Run, RunRules, read_run
 from evaluation.reading.topics import Topic, read_topics
 from leaderboard.management.sample import FOLDER
 from leaderboard.management.sample.rankers import DEPTH, SYSTEMS, runs

@@ -21,7 +21,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.archives.board_copies import LinkFinder, copy_board, name_file
-from leaderboard.archives.zip_files import Member
+from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.jobs.cleanup import delete_old_rows
 from leaderboard.models import Collection, Job, Overview, PagesCopy, Run, Team, Track
 from tests.builders import OTHER_RUN, make_run, work
@@ -219,8 +219,8 @@ def test_a_folder_with_files_is_left_alone(released, tmp_path):
 
 @pytest.mark.parametrize("was_there", [True, False])
 def test_a_copy_that_breaks_leaves_nothing(released, tmp_path, monkeypatch, was_there):
-    def broken(*about: object) -> Iterator[Member]:
-        yield Member("data/topics.trec", [b"<top>"])
+    def broken(*about: object) -> Iterator[ZipEntry]:
+        yield ZipEntry("data/topics.trec", [b"<top>"])
         raise OSError("No space left on device")
 
     monkeypatch.setattr("leaderboard.management.commands.publish_board.copy_board", broken)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from evaluation.reading.qrels import read_qrels_leniently
+from evaluation.reading.judging.qrels import read_qrels_leniently
 from leaderboard.actions import uploads
 from leaderboard.analysis.judge_agreement import measure_agreement
 from leaderboard.assessments.shared_grades import SharedGrades

@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from evaluation.reading.containers import unpacked
-from evaluation.reading.runs import read_run, read_run_plainly
+from evaluation.reading.runs.reader import read_run, read_run_plainly
 from leaderboard.runs.rankings import FiledRankings, Rankings, write_ranking_file
 
 

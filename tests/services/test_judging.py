@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from evaluation.marks import replay
-from evaluation.reading.marks import read_marks
+from evaluation.reading.judging.marks import read_marks
 from evaluation.settlement import settle
 from tests.services import judging_scene
 from tests.services.browsers import Browser
@@ -36,7 +36,7 @@ MARKS = 1000
 SCENE = Path(judging_scene.__file__).read_text() + "\nmake('dan', 'eve', 'fay', opinions=3)\n"
 EXPORT = """
 import sys
-from evaluation.reading.marks import write_marks
+from evaluation.reading.judging.marks import write_marks
 from leaderboard.assessments.judgments import load_marks
 from leaderboard.models import Assessment
 assessment = Assessment.objects.get(track__slug="isle")

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from leaderboard.archives.board_copies import NotReleasedError, copy_board
-from leaderboard.archives.zip_files import Member
+from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.display.numbers import counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.site_command import SiteCommand
@@ -51,7 +51,7 @@ class Command(SiteCommand):
             raise CommandError(str(error)) from None
         self.stdout.write(f"{folder / 'index.html'}: {counted(len(written), 'file')}")
 
-    def _write(self, folder: Path, member: Member) -> None:
+    def _write(self, folder: Path, member: ZipEntry) -> None:
         path = folder / member.name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation.reading.answers import HIGHEST_GRADE
+from evaluation.reading.judging.machine_grades import HIGHEST_GRADE
 from leaderboard.models import Collection, JudgmentSet, MachineCard
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds

@@ -14,7 +14,7 @@ from leaderboard.archives import benchmark_export, track_export
 from leaderboard.archives.board_copies import is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
 from leaderboard.archives.stored_copies import ask_for_copy
-from leaderboard.archives.zip_files import Member, stream_zip
+from leaderboard.archives.zip_files import ZipEntry, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
@@ -110,5 +110,5 @@ def benchmark_archive(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:
+def zip_file(name: str, members: Iterable[ZipEntry]) -> StreamingHttpResponse:
     return streamed_bytes(name, stream_zip(members), "application/zip")

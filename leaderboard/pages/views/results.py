@@ -32,7 +32,7 @@ from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_track_of_run
 from leaderboard.boards.standings import Board, BoardChoice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
-from leaderboard.display.csv_tables import Table
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
@@ -133,7 +133,7 @@ def _table_csv(name: str, found: RunBreakdown | None) -> HttpResponse:
     return csv_file(f"{name}-{found.run.pk}", *table)
 
 
-def _find_table(name: str, found: RunBreakdown) -> Table | None:
+def _find_table(name: str, found: RunBreakdown) -> CsvTable | None:
     """Return the table of that name; None if there is none."""
     if name == "failures":
         return tabulate_losses(find_losses(found.board, found.run, found.topics))

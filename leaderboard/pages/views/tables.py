@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard.boards.exports import text_file
-from leaderboard.display.csv_tables import Cell, Table, render_table
+from leaderboard.display.csv_tables import Cell, CsvTable, render_table
 
 
 def wants_csv(request: HttpRequest) -> bool:
@@ -15,4 +15,4 @@ def wants_csv(request: HttpRequest) -> bool:
 
 
 def csv_file(name: str, head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> HttpResponse:
-    return text_file(f"{name}.csv", render_table(Table(head, lines)), "text/csv")
+    return text_file(f"{name}.csv", render_table(CsvTable(head, lines)), "text/csv")

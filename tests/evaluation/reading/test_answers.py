@@ -9,7 +9,7 @@ import pytest
 from pytest import approx
 
 from evaluation.problems import Refused
-from evaluation.reading.answers import MachineAnswers, read_answers
+from evaluation.reading.judging.machine_grades import MachineAnswers, read_answers
 
 
 def read(*lines: object, **options: object) -> MachineAnswers:

@@ -10,8 +10,8 @@ import pytest
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import DOCUMENT_LIMITS, unpacked
 from evaluation.reading.documents import read_documents
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import RunRules, read_run
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs.reader import RunRules, read_run
 from evaluation.reading.topics import read_topics
 
 CORPUS = Path(os.environ.get("RANKFIELD_DATA", "")) / "badinputs"

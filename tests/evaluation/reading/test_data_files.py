@@ -15,9 +15,9 @@ import pytest
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.documents import read_documents, recognise_documents
-from evaluation.reading.qrels import read_qrels
+from evaluation.reading.judging.qrels import read_qrels
 from evaluation.reading.recognition import recognise_qrels
-from evaluation.reading.runs import RunRules, read_run, read_run_leniently
+from evaluation.reading.runs.reader import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
 CRANFIELD = RunRules(

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from evaluation.problems import Refused
-from evaluation.reading import blocks, fast
-from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.rankings import Block, Ranking, StoredRankings, has_equal
-from evaluation.reading.runs import (
+from evaluation.reading.fast import blocks
+from evaluation.reading.fast.alike import uniform_lines_in
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.runs import fast_reader
+from evaluation.reading.runs.rankings import Block, Ranking, StoredRankings, has_equal
+from evaluation.reading.runs.reader import (
     RunRules,
     read_run,
     read_run_leniently,
@@ -252,7 +253,7 @@ def test_clean_judgments_are_read_as_lines_are():
     plainly = read_qrels(BytesIO(b"\n" + text))
     for block in (64, blocks.BLOCK):
         with patch.object(blocks, "BLOCK", block):
-            grades = fast.read_grades(BytesIO(text), 4096, 127, None, None)
+            grades = fast_reader.read_grades(BytesIO(text), 4096, 127, None, None)
         assert list(grades.items()) == list(plainly.grades.items())
 
 

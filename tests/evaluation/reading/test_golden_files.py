@@ -9,10 +9,10 @@ import pytest
 
 from evaluation.problems import Problem, Refused
 from evaluation.reading.containers import Limits, unpacked
-from evaluation.reading.evidence import Table
-from evaluation.reading.qrels import read_qrels
+from evaluation.reading.evidence import Evidence
+from evaluation.reading.judging.qrels import read_qrels
 from evaluation.reading.recognition import recognise_qrels, run_candidates
-from evaluation.reading.runs import Run, RunRules, read_run
+from evaluation.reading.runs.reader import Run, RunRules, read_run
 from evaluation.reading.topics import read_topics
 
 
@@ -56,7 +56,7 @@ def test_3_whole_scores_are_a_question():
 
 def test_4_swapped_columns_are_found_in_the_column_of_the_documents():
     text = b"1 Q0 1 d1 9 t\n1 Q0 2 d2 8 t\n"
-    table = Table.of(enumerate(text.splitlines(), 1), {b"1"}, {b"d1", b"d2"})
+    table = Evidence.of(enumerate(text.splitlines(), 1), {b"1"}, {b"d1", b"d2"})
     (found,) = run_candidates(table)
     assert found.refused == "The documents are in column 4, not column 3."
     problems = refused(text, topics={b"1"}, docnos={b"d1", b"d2"})

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.problems import Refused
-from evaluation.reading.qrels import read_qrels_leniently
-from evaluation.reading.runs import read_run_leniently
+from evaluation.reading.judging.qrels import read_qrels_leniently
+from evaluation.reading.runs.reader import read_run_leniently
 
 
 def run(text: bytes, **options):

@@ -1,6 +1,6 @@
 """A run that hardly differs from an earlier one is told by its rankings."""
 
-from evaluation.reading.likeness import NEARLY, likeness
+from evaluation.reading.runs.likeness import NEARLY, likeness
 
 
 def test_a_swap_deep_in_the_ranking_is_hardly_another_run_and_one_at_the_top_is():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evaluation.reading.listings import find_among
+from evaluation.reading.runs.listings import find_among
 
 ALPHABETS = {"ascii": "ab1-", "wide": "aé漢", "long": "abcdefgh" * 30}
 

@@ -7,8 +7,8 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Refused
-from evaluation.reading import runs
-from evaluation.reading.runs import RunRules, read_run, read_run_plainly
+from evaluation.reading.runs import reader
+from evaluation.reading.runs.reader import RunRules, read_run, read_run_plainly
 
 TREC = b"7 Q0 d1 1 9.5 bm25\n7 Q0 d2 2 8.5 bm25\n"
 FILES = {
@@ -47,5 +47,5 @@ def test_the_fast_reader_takes_a_run_at_its_limit(monkeypatch):
     def plainly(*_: object) -> None:
         raise AssertionError("read line by line")
 
-    monkeypatch.setattr(runs, "read_run_plainly", plainly)
+    monkeypatch.setattr(reader, "read_run_plainly", plainly)
     assert read_run(BytesIO(TREC + b"\n"), rules("trec", 3)).lines == 2

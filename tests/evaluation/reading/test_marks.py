@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation.marks import KINDS, REASONS, Mark, replay
 from evaluation.problems import Problem, Refused
-from evaluation.reading.marks import (
+from evaluation.reading.judging.marks import (
     MarkFile,
     MarkLog,
     read_assessor_folder,
@@ -21,7 +21,7 @@ from evaluation.reading.marks import (
     write_marks,
     write_trec_marks,
 )
-from evaluation.reading.qrels import read_qrels
+from evaluation.reading.judging.qrels import read_qrels
 from evaluation.settlement import settle
 
 ADA = {"topic": "301", "docno": "d1", "assessor": "ada", "grade": 2}

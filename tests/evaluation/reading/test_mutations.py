@@ -14,10 +14,10 @@ import pytest
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.documents import read_documents
-from evaluation.reading.marks import read_marks, write_marks
-from evaluation.reading.qrels import read_qrels, read_qrels_leniently
+from evaluation.reading.judging.marks import read_marks, write_marks
+from evaluation.reading.judging.qrels import read_qrels, read_qrels_leniently
 from evaluation.reading.recognition import recognise_qrels
-from evaluation.reading.runs import RunRules, read_run, read_run_leniently
+from evaluation.reading.runs.reader import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
 pytestmark = pytest.mark.long

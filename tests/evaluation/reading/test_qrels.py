@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.problems import Problem, Refused
-from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import recognise_qrels
 
 GOOD = b"301 0 D1 2\n301 0 D2 0\n302 0 D1 1\n"

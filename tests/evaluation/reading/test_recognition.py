@@ -5,9 +5,9 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Refused
-from evaluation.reading.evidence import Table
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.qrels_lines import layout_of
+from evaluation.reading.evidence import Evidence
+from evaluation.reading.judging.qrels import read_qrels
+from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import Recognised, recognise_qrels
 from evaluation.reading.topics import recognise_topics
 
@@ -143,7 +143,7 @@ def test_a_file_is_recognised_by_its_first_lines_and_bytes():
     short, long = (b"301 0 D1 1" + b" " * blanks for blanks in (1, 2000))
     for line, looked_at in ((short, 20_000), (long, 1044)):
         lines = ((number, line) for number in range(30_000))
-        assert len(Table.of(lines).rows) == looked_at
+        assert len(Evidence.of(lines).rows) == looked_at
 
 
 @pytest.mark.parametrize(

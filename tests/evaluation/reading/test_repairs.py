@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.problems import Problem, Refused
 from evaluation.reading.docnos import Docnos
-from evaluation.reading.runs import Run, RunRules, read_run
+from evaluation.reading.runs.reader import Run, RunRules, read_run
 
 TOPICS = frozenset({b"1", b"2", b"26"})
 LINES = [(topic, f"d{rank}", rank, 10 - rank) for topic in (1, 2, 26) for rank in range(1, 5)]

@@ -6,14 +6,14 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Problem, Refused
-from evaluation.reading.evidence import Table
+from evaluation.reading.evidence import Evidence
 from evaluation.reading.recognition import (
     RUN_FORMATS,
     Recognised,
     run_by_first_bytes,
     run_candidates,
 )
-from evaluation.reading.runs import Run, RunRules, read_run
+from evaluation.reading.runs.reader import Run, RunRules, read_run
 
 TOPICS = {b"301", b"302"}
 DOCNOS = {b"D1", b"D2", b"D3"}
@@ -51,7 +51,7 @@ def codes(problems) -> list[tuple[str, int | None]]:
 
 def recognised(text: bytes, topics=TOPICS, docnos=DOCNOS) -> Recognised:
     by_bytes = run_by_first_bytes(text)
-    table = Table.of(enumerate(text.splitlines(), 1), topics, docnos)
+    table = Evidence.of(enumerate(text.splitlines(), 1), topics, docnos)
     return Recognised(tuple(run_candidates(table)) if by_bytes is None else (by_bytes,))
 
 

@@ -11,7 +11,7 @@ import pytest
 from evaluation import RunRules, judge, prepare, read_qrels, read_run
 from evaluation.judging import Judging
 from evaluation.problems import Refused
-from evaluation.reading import sharing
+from evaluation.reading.runs import sharing
 from tests.evaluation.reading.test_fast import lines
 
 TOPICS = [b"%d" % number for number in range(301, 340)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evaluation.reading.docnos import words_of
-from evaluation.reading.rankings import Block, Ranking, order_in_groups
+from evaluation.reading.runs.rankings import Block, Ranking, order_in_groups
 
 # Six bits each, seven, eight, and both sides of their borders.
 ALPHABETS = [b"0123456789", b"AB-_9^", b"abcXYZ09_-", bytes(range(0x21, 0x7F)), b"!~_`a"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.reading.columns import LONGEST_IN_BLOCKS
-from evaluation.reading.layout import (
+from evaluation.reading.fast.layout import (
     BLANK,
     COLUMNS,
     DELETE,
@@ -33,8 +33,8 @@ from evaluation.reading.layout import (
     changes,
     feeds_in,
 )
-from evaluation.reading.piles import Rows
-from evaluation.reading.ranks import DIGITS, are_spelled, count_ranks
+from evaluation.reading.fast.piles import Rows
+from evaluation.reading.fast.ranks import DIGITS, are_spelled, count_ranks
 from evaluation.reading.words import Places, Text, Unclear, Words
 
 # Of scores shorter than this, nearly all fit into two words with the blank before them.

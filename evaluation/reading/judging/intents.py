@@ -8,8 +8,8 @@ from typing import BinaryIO
 from evaluation.problems import Problems
 from evaluation.reading.columns import DECIMAL, check_identifier, columns_of
 from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.judging.qrels import Qrels
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
-from evaluation.reading.qrels import Qrels
 
 
 def read_intents(file: BinaryIO) -> dict[bytes, dict[bytes, float]]:

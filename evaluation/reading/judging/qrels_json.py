@@ -9,10 +9,10 @@ from typing import BinaryIO, TypeAlias
 from evaluation.problems import Problems
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.headers import name_columns
+from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
-from evaluation.reading.qrels_lines import Judgment
-from evaluation.reading.records import json_objects, json_parts
-from evaluation.reading.run_json import LONGEST_LINE, json_values
+from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
+from evaluation.reading.texts.records import json_objects, json_parts
 
 NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
 

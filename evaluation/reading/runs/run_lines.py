@@ -26,7 +26,7 @@ from evaluation.reading.repairs import (
     match_known_topics,
     refuse_other_topics,
 )
-from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs.run_rules import RunRules
 
 SIX_COLUMNS = ("topic", "Q0", "docno", "rank", "score", "tag")
 LONGEST_SCORE = 64

@@ -21,8 +21,8 @@ from evaluation.reading.lines import (
     text_of,
     too_many_lines,
 )
-from evaluation.reading.records import json_fault
-from evaluation.reading.run_lines import Row, RunLines
+from evaluation.reading.runs.run_lines import Row, RunLines
+from evaluation.reading.texts.records import json_fault
 
 CHUNK = 256 * 1024
 AHEAD = 64 * 1024

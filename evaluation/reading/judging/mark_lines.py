@@ -9,9 +9,9 @@ from evaluation.marks import Mark
 from evaluation.problems import Problems
 from evaluation.reading import hints
 from evaluation.reading.columns import check_identifier, columns_of
+from evaluation.reading.judging.mark_fields import Fields, read_grade
 from evaluation.reading.lines import data_lines
-from evaluation.reading.mark_fields import Fields, read_grade
-from evaluation.reading.records import Lines, json_objects
+from evaluation.reading.texts.records import Lines, json_objects
 
 NumberedMarks: TypeAlias = Iterator[tuple[int, Mark]]
 

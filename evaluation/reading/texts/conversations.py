@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from evaluation.problems import Problems
-from evaluation.reading.field_names import FieldNames
-from evaluation.reading.records import JsonPart, Lines, Record, json_line_parts, json_parts
+from evaluation.reading.texts.field_names import FieldNames
+from evaluation.reading.texts.records import JsonPart, Lines, Record, json_line_parts, json_parts
 
 UTTERANCES = ("rawutterance", "utterance", "userutterance")
 REWRITTEN = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.reading.docnos import WORD, Places, Table, Words, hash_all_words, words_of
+from evaluation.reading.docnos import WORD, DocnosOfWidth, Places, Words, hash_all_words, words_of
 from evaluation.reading.words import Text
 
 END_OF_LINE = ord("\n")
@@ -56,7 +56,7 @@ def _found(docnos: Words, wanted: Words) -> tuple[Places, Places]:
     hashes, sieve = hash_all_words(docnos), np.zeros(1 << SIEVE, bool)
     sieve[_first_bits(hash_all_words(wanted))] = True
     rows = np.flatnonzero(sieve.take(_first_bits(hashes)))
-    table = Table.of(wanted, room=2)
+    table = DocnosOfWidth.of(wanted, room=2)
     which = np.empty(len(wanted), np.intp)
     which[table.rows_of(wanted)] = np.arange(len(wanted))
     places = table.rows_of(docnos[rows], hashes[rows])

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from evaluation.phrases import counted
 from evaluation.problems import Problems
-from evaluation.reading.rankings import Block
-from evaluation.reading.run_lines import TopicLines
+from evaluation.reading.runs.rankings import Block
+from evaluation.reading.runs.run_lines import TopicLines
 
 FEW = 5
 MOST = 0.9

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from xml.parsers import expat
 
 from evaluation.problems import Problem, Problems
-from evaluation.reading.document_types import without_document_type
 from evaluation.reading.lines import text_of
-from evaluation.reading.records import LONGEST_RECORD, Lines, Record
+from evaluation.reading.texts.document_types import without_document_type
+from evaluation.reading.texts.records import LONGEST_RECORD, Lines, Record
 
 DEEPEST = 64
 ROOT = b"<records>"

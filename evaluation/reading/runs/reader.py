@@ -15,31 +15,36 @@ from typing import BinaryIO
 import numpy as np
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading import trec_eval_text
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.fast import (
+from evaluation.reading.lines import BYTE_ORDER_MARK, errors_first, first_bytes, in_line_order
+from evaluation.reading.recognition import run_by_first_bytes
+from evaluation.reading.repairs import TAG
+from evaluation.reading.runs import trec_eval_text
+from evaluation.reading.runs.fast_reader import (
     Head,
     Scattered,
     line_number,
     read_scattered,
     warn,
 )
-from evaluation.reading.lines import BYTE_ORDER_MARK, errors_first, first_bytes, in_line_order
-from evaluation.reading.rankings import Ranking, StoredRankings
-from evaluation.reading.recognition import run_by_first_bytes
-from evaluation.reading.repairs import TAG
-from evaluation.reading.run_checks import check_ranks, check_scores, check_ties, traits_of_lines
-from evaluation.reading.run_formats import WITH_RANKS, WITH_SCORES_ALONE, take_run
-from evaluation.reading.run_lines import (
+from evaluation.reading.runs.rankings import Ranking, StoredRankings
+from evaluation.reading.runs.run_checks import (
+    check_ranks,
+    check_scores,
+    check_ties,
+    traits_of_lines,
+)
+from evaluation.reading.runs.run_formats import WITH_RANKS, WITH_SCORES_ALONE, take_run
+from evaluation.reading.runs.run_lines import (
     RunLines,
     TopicLines,
     report_duplicates,
     warn_of_duplicate,
     warn_of_tag,
 )
-from evaluation.reading.run_metadata import check_tag, read_metadata
-from evaluation.reading.run_rules import RunRules
-from evaluation.reading.sharing import read_shared
+from evaluation.reading.runs.run_metadata import check_tag, read_metadata
+from evaluation.reading.runs.run_rules import RunRules
+from evaluation.reading.runs.sharing import read_shared
 from evaluation.reading.words import Unclear
 
 # Problems of ranks and ties, which trec_eval ignores.

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
-from evaluation.reading import hints, trec_eval_text
+from evaluation.reading import hints
 from evaluation.reading.columns import (
     WHOLE,
     ZERO,
@@ -23,11 +23,12 @@ from evaluation.reading.columns import (
     warn_of_form,
 )
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.fast import read_grades
+from evaluation.reading.judging.qrels_json import json_judgments, json_line_judgments
+from evaluation.reading.judging.qrels_lines import Judgment, Layout, layout_of
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
-from evaluation.reading.qrels_json import json_judgments, json_line_judgments
-from evaluation.reading.qrels_lines import Judgment, Layout, layout_of
 from evaluation.reading.repairs import match_known_topics
+from evaluation.reading.runs import trec_eval_text
+from evaluation.reading.runs.fast_reader import read_grades
 from evaluation.reading.words import Unclear
 
 HIGHEST_GRADE = 127

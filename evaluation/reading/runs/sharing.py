@@ -17,9 +17,9 @@ from io import RawIOBase, UnsupportedOperation
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from evaluation.reading.fast import FastRun, Scattered, read_fast, tag_of
-from evaluation.reading.rankings import StoredRankings
-from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs.fast_reader import FastRun, Scattered, read_fast, tag_of
+from evaluation.reading.runs.rankings import StoredRankings
+from evaluation.reading.runs.run_rules import RunRules
 from evaluation.reading.words import Unclear
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SEARCHED = 8 * 1024 * 1024
 FAILURES = {"unclear": Unclear, "scattered": Scattered}
 
 
-class Part(RawIOBase):
+class FilePart(RawIOBase):
     """The bytes of an open file between two places; the position of the file does not change."""
 
     def __init__(self, descriptor: int, start: int, end: int) -> None:
@@ -65,7 +65,7 @@ def read_shared(
     return run
 
 
-def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
+def split_by_topics(file: BinaryIO, start: int, count: int) -> list[FilePart]:
     """Split a file at borders of topics into about equal parts; none if it is not a file."""
     try:
         descriptor = file.fileno()
@@ -78,7 +78,7 @@ def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
     borders = sorted(
         {start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)}
     )
-    return [Part(descriptor, *ends) for ends in pairwise(borders)]
+    return [FilePart(descriptor, *ends) for ends in pairwise(borders)]
 
 
 def find_topic_border(descriptor: int, place: int, size: int) -> int:
@@ -103,7 +103,7 @@ class WorkerProcess:
 
 @contextmanager
 def worker_processes(
-    parts: Sequence[Part], tag: bytes, rules: RunRules, rankings: StoredRankings
+    parts: Sequence[FilePart], tag: bytes, rules: RunRules, rankings: StoredRankings
 ) -> Iterator[list[WorkerProcess]]:
     """Start a process for each part; all end with this context."""
     running: list[WorkerProcess] = []
@@ -119,7 +119,7 @@ def worker_processes(
 
 
 def start_process(
-    part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings
+    part: FilePart, tag: bytes, rules: RunRules, rankings: StoredRankings
 ) -> WorkerProcess:
     reading, writing = os.pipe()
     process = os.fork()
@@ -133,7 +133,7 @@ def start_process(
         os._exit(0)
 
 
-def read_part(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
+def read_part(part: FilePart, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
     """Read one part of the file in a fork."""
     try:
         run = read_fast(cast(BinaryIO, part), b"", rules, rankings, tag)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from evaluation.problems import Problems
-from evaluation.reading.field_names import FieldNames
-from evaluation.reading.json_texts import text_of_part, texts_by_name
 from evaluation.reading.lines import data_lines, text_of
+from evaluation.reading.texts.field_names import FieldNames
+from evaluation.reading.texts.json_texts import text_of_part, texts_by_name
 
 Lines = Iterable[tuple[int, bytes]]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.reading.docnos import docnos_of
-from evaluation.reading.piles import Rows
+from evaluation.reading.fast.piles import Rows
 from evaluation.reading.words import WORD, Places, Text, Unclear, Words
 
 TOPIC, SECOND, DOCNO, RANK, SCORE, TAG = range(6)

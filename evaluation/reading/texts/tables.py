@@ -15,9 +15,9 @@ from itertools import chain
 
 from evaluation.problems import Problems
 from evaluation.reading.columns import split_columns
-from evaluation.reading.field_names import FieldNames
 from evaluation.reading.lines import data_lines, text_of
-from evaluation.reading.records import LONGEST_RECORD, Lines, Record, first_lines
+from evaluation.reading.texts.field_names import FieldNames
+from evaluation.reading.texts.records import LONGEST_RECORD, Lines, Record, first_lines
 
 MOST_LINES = 10_000
 TAB = b"\t"

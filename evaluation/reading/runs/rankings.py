@@ -298,7 +298,7 @@ def blocks_of(rankings: Mapping[bytes, Ranking]) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockPlace:
     """The place of a block in the file of `StoredRankings`."""
 
     start: int
@@ -319,7 +319,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
 
     def __init__(self) -> None:
         self.file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        self.places: list[Place] = []
+        self.places: list[BlockPlace] = []
         self.known: dict[bytes, tuple[int, int]] = {}
         self.count = 0
         """How many documents are retrieved in total."""
@@ -330,7 +330,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
         self.file.write(np.ascontiguousarray(block.docnos).data)
         self.file.write(block.scores.data)
         self.note(block)
-        self.places.append(Place(start, block.docnos.shape[1], block.topics, block.starts))
+        self.places.append(BlockPlace(start, block.docnos.shape[1], block.topics, block.starts))
 
     def note(self, block: Block) -> None:
         """Record the topics of a block and its number of rows."""
@@ -352,7 +352,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
             docnos, scores = self._rows(place, 0, place.rows)
             yield Block(place.topics, place.starts, docnos, scores)
 
-    def _rows(self, place: Place, start: int, end: int) -> tuple[Words, FloatArray]:
+    def _rows(self, place: BlockPlace, start: int, end: int) -> tuple[Words, FloatArray]:
         self.file.seek(place.start + WORD * place.width * start)
         docnos = np.frombuffer(self.file.read(WORD * place.width * (end - start)), np.uint64)
         self.file.seek(place.start + WORD * (place.width * place.rows + start))

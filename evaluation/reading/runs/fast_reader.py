@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.problems import Problems
-from evaluation.reading.blocks import lines_of
 from evaluation.reading.columns import LONGEST_IN_BLOCKS
 from evaluation.reading.docnos import Docnos, docnos_of
-from evaluation.reading.layout import (
+from evaluation.reading.fast.blocks import lines_of
+from evaluation.reading.fast.layout import (
     BLANK,
     DELETE,
     DOCNO,
@@ -33,6 +33,8 @@ from evaluation.reading.layout import (
     TOPIC,
     Lines,
 )
+from evaluation.reading.fast.piles import Numbers, Piles, Rows
+from evaluation.reading.fast.ranks import are_spelled, count_ranks
 from evaluation.reading.lines import (
     BYTE_ORDER_MARK,
     data_lines,
@@ -40,14 +42,12 @@ from evaluation.reading.lines import (
     warn_of_blank,
     warn_of_crlf,
 )
-from evaluation.reading.piles import Numbers, Piles, Rows
-from evaluation.reading.rankings import Block, StoredRankings
-from evaluation.reading.ranks import are_spelled, count_ranks
 from evaluation.reading.repairs import TAG as WELL_FORMED_TAG
-from evaluation.reading.run_checks import Traits, check_ranks, check_ties, traits_of_block
-from evaluation.reading.run_lines import report_missing_topics
-from evaluation.reading.run_metadata import LONGEST_HEADER, split_header
-from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs.rankings import Block, StoredRankings
+from evaluation.reading.runs.run_checks import Traits, check_ranks, check_ties, traits_of_block
+from evaluation.reading.runs.run_lines import report_missing_topics
+from evaluation.reading.runs.run_metadata import LONGEST_HEADER, split_header
+from evaluation.reading.runs.run_rules import RunRules
 from evaluation.reading.words import LAST_WORDS, FloatArray, Places, Unclear, Words
 
 IntArray = npt.NDArray[np.int64]

@@ -18,8 +18,8 @@ from typing import BinaryIO
 from evaluation.marks import Mark, replay
 from evaluation.problems import Problems, Refused, refuse
 from evaluation.reading.containers import KIB, MIB, RUN_LIMITS, unpacked
+from evaluation.reading.judging.mark_lines import READERS
 from evaluation.reading.lines import UTF_16, first_bytes, in_line_order, numbered_lines
-from evaluation.reading.mark_lines import READERS
 
 FORMATS = tuple(READERS)
 # A line of Doccano has the text of its document, one of marks.jsonl perhaps a long rationale.

@@ -33,7 +33,7 @@ from evaluation.reading.lines import (
     numbered_lines,
     text_of,
 )
-from evaluation.reading.records import Lines, json_objects
+from evaluation.reading.texts.records import Lines, json_objects
 
 Pair: TypeAlias = tuple[str, str]
 

@@ -12,7 +12,7 @@ from itertools import chain
 from xml.parsers import expat
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading.records import Lines
+from evaluation.reading.texts.records import Lines
 
 LONGEST_PROLOG = 256 * 1024
 WITHOUT_ENTITIES = "Remove the <!ENTITY> declarations and write the characters themselves."

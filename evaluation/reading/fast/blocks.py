@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from evaluation.reading.alike import uniform_lines_in
-from evaluation.reading.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
+from evaluation.reading.fast.alike import uniform_lines_in
+from evaluation.reading.fast.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
 from evaluation.reading.words import Text, Unclear
 
 # A numpy call costs less per line for more lines, but its results should fit in a cache.

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from evaluation.problems import Refused, refuse
 from evaluation.reading.columns import columns_of
-from evaluation.reading.evidence import Table
+from evaluation.reading.evidence import Evidence
 from evaluation.reading.lines import data_lines, first_bytes, numbered_lines
 from evaluation.reading.recognition import (
     RUN_FORMATS,
@@ -24,9 +24,9 @@ from evaluation.reading.recognition import (
     run_candidates,
 )
 from evaluation.reading.repairs import TAG, TAG_RULE
-from evaluation.reading.run_json import take_json, take_json_lines
-from evaluation.reading.run_lines import Row, RunLines
-from evaluation.reading.run_metadata import read_metadata, split_header
+from evaluation.reading.runs.run_json import take_json, take_json_lines
+from evaluation.reading.runs.run_lines import Row, RunLines
+from evaluation.reading.runs.run_metadata import read_metadata, split_header
 
 LOOKED_AT = 2_000
 COLUMNS = {
@@ -67,7 +67,7 @@ def take_run(file: BinaryIO, collected: RunLines) -> Heading:
     if tuple(formats) != ("trec",):
         first = list(islice(lines, LOOKED_AT))
         lines = chain(first, lines)
-        table = Table.of(first, collected.rules.topics, collected.rules.docnos)
+        table = Evidence.of(first, collected.rules.topics, collected.rules.docnos)
         format = only_fitting(run_candidates(table), formats)
     if format == "trec":
         take_six_columns(lines, collected)

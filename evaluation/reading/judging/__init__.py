@@ -1,0 +1,1 @@
+"""Judging: files of judgments, of assessors' marks and of the grades of machines."""

@@ -1,0 +1,1 @@
+"""Runs: read, checked line by line and as a whole, kept as rankings."""

@@ -1,0 +1,1 @@
+"""Texts: the common form of all formats of topics and documents."""
