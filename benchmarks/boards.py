@@ -113,7 +113,7 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
 
 def _states() -> Iterator[tuple[str, ...]]:
     """The same pages as others find them; at last while no test of the runs is made."""
-    from leaderboard.models import Comparison, Run, User
+    from leaderboard.models import Calculation, Run, User
     from leaderboard.scoring import comparisons, families
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
@@ -128,7 +128,7 @@ def _states() -> Iterator[tuple[str, ...]]:
     families.means_cache.clear()
     comparisons.comparison_cache.clear()
     yield "board, nothing remembered at first", *_views(board)[0]
-    Comparison.objects.update(family=[], results={})
+    Calculation.objects.filter(kind="tests").delete()
     comparisons.comparison_cache.clear()
     yield "board, a run has just come", *_views(board)[0]
     yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]

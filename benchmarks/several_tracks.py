@@ -84,12 +84,12 @@ def _pages(scene: BenchmarkScene, tested: bool = False) -> Iterator[tuple[str, .
 
 def _tests(scene: BenchmarkScene) -> tuple[str, ...]:
     """Make the tests as a job does, and store them."""
-    from leaderboard.models import BenchmarkComparison
-    from leaderboard.scoring.benchmark_comparisons import compute_benchmark_comparison
+    from leaderboard.models import Calculation
+    from leaderboard.scoring.benchmark_comparisons import make_contest_tests
 
     clock, processor = time.perf_counter(), time.process_time()
-    for wanted in BenchmarkComparison.objects.filter(benchmark__slug=scene.slug, results={}):
-        compute_benchmark_comparison(str(wanted.pk), lambda done, total: None)()
+    for wanted in Calculation.objects.filter(benchmark__slug=scene.slug).waiting():
+        make_contest_tests(str(wanted.pk), lambda done, total: None)()
     took = time.perf_counter() - clock
     return scene.slug, seconds(took), seconds(time.process_time() - processor)
 

@@ -24,7 +24,9 @@ from leaderboard.actions.tracks import enqueue_comparison
 from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
+    Calculation,
     Delivery,
+    Edition,
     Job,
     JudgmentSet,
     Pool,
@@ -52,6 +54,11 @@ def retry_job(job: Job, target: Model, user: User) -> None:
         failed = Pool.objects.filter(pk=target.pk, state=Pool.State.FAILED)
         failed.update(state=Pool.State.QUEUED, reason="")
     queue.enqueue(job.kind, target)
+    if isinstance(target, Edition):
+        Calculation.objects.of(Calculation.Kind.TESTS, target).failed().ask_again()
+    if isinstance(target, Calculation):
+        Calculation.objects.filter(pk=target.pk).ask_again()
+        target = target.owner
     AuditEvent.objects.record(user, "try again", target)
 
 

@@ -18,6 +18,7 @@ from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
     Assessment,
+    Calculation,
     Collection,
     Delivery,
     Edition,
@@ -31,6 +32,7 @@ from leaderboard.models import (
     Webhook,
     Worker,
 )
+from leaderboard.models.calculations import CalculationQuerySet
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.duplicates import SimilarRuns, find_similar_runs
 from leaderboard.runs.quotas import Quota, find_quotas
@@ -50,6 +52,9 @@ KINDS = {
     "try_judgments": "Scoring all runs with the judgments",
     "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
+    "compare_systems": "Testing the systems of",
+    "judge_boards": "Computing the boards by judge of",
+    "try_orders": "Trying orders of judging on",
     "make_baseline": "Making a baseline run:",
     "index_words": "Indexing the words of the documents",
     "gather_pool": "Gathering the pool",
@@ -220,13 +225,11 @@ def _pools_without_judging(track: Track) -> list[Pool]:
 def find_judging_decisions(track: Track) -> list[JudgingDecision]:
     """Return the assessments with disagreements to settle, or with every document judged."""
     begun = track.assessments.unfinished().exclude(state=Assessment.State.DRAFT)
-    benchmarks = [
-        JudgingDecision(found, len(find_disputes(found)), measure_share(found) >= 1)
-        for found in begun.select_related("pool")
+    found = [
+        JudgingDecision(each, len(find_disputes(each)), measure_share(each) >= 1)
+        for each in begun.select_related("pool")
     ]
-    return [
-        benchmark for benchmark in benchmarks if benchmark.num_disputes or benchmark.is_complete
-    ]
+    return [each for each in found if each.num_disputes or each.is_complete]
 
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:
@@ -248,10 +251,21 @@ def _targets_of_failed(track: Track) -> dict[str, QuerySet]:
         "try_judgments": track.collection.judgment_sets.filter(state=ImportState.READY),
         "score_again": track.editions.filter(state=Edition.State.READY),
         "compare": track.editions.filter(pk=track.edition_id),
+        **{kind: asked.failed() for kind, asked in _calculations(track).items()},
         "gather_pool": track.pools.filter(state=Pool.State.FAILED),
         "index_words": Collection.objects.filter(pk=track.collection_id, words=""),
         "check_judgments": failed_judgments,
         "import_judgments": failed_judgments,
+    }
+
+
+def _calculations(track: Track) -> dict[str, CalculationQuerySet]:
+    """Return what is calculated for a track or its benchmark, by the kind of job."""
+    every = Calculation.objects.select_related("edition__track", "track", "benchmark")
+    return {
+        "judge_boards": every.filter(track=track),
+        "try_orders": every.filter(edition__track=track),
+        "compare_systems": every.filter(benchmark__places__track=track),
     }
 
 
@@ -271,7 +285,8 @@ def count_stuck_jobs(track: Track) -> int:
     judgments = track.collection.judgment_sets
     rows = {"check_run": track.runs, "make_baseline": Track.objects.filter(pk=track.pk)}
     rows |= dict.fromkeys(("build_edition", "score_again", "compare"), track.editions)
-    rows |= {"gather_pool": track.pools}
+    rows |= {"gather_pool": track.pools, **_calculations(track)}
+    rows |= {"index_words": Collection.objects.filter(pk=track.collection_id)}
     rows |= dict.fromkeys(("try_judgments", "check_judgments", "import_judgments"), judgments)
     known = {kind: {str(pk) for pk in rows[kind].values_list("pk", flat=True)} for kind, _ in jobs}
     return sum(target in known[kind] for kind, target in jobs)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-
 from evaluation.agreement import ranks
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
-from leaderboard.jobs import queue
-from leaderboard.models import Assessment, Job, JudgeBoards, JudgmentSet, Run
+from leaderboard.jobs import calculations
+from leaderboard.jobs.calculations import Awaited, Wanted
+from leaderboard.models import Assessment, Calculation, JudgmentSet, Run
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judge_boards import (
+    ComparedJudges,
     family_by_judge,
     fill_undefined,
     find_basis,
@@ -114,12 +114,12 @@ class JudgedBoards:
 
 @dataclass(frozen=True)
 class BoardsByJudge:
-    """The boards by judge as far as they are computed; `follows` says that a job computes them."""
+    """The boards by judge as far as they are computed, and what becomes of those that are not."""
 
     measures: list[str]
     measure: str
     boards: JudgedBoards | None = None
-    follows: bool = False
+    awaited: Awaited = Awaited.NOTHING
 
 
 @dataclass(frozen=True)
@@ -128,37 +128,37 @@ class BoardsRequest:
 
     measures: list[str]
     measure: str
-    row: JudgeBoards | None = None
-    follows: bool = False
+    row: Calculation | None = None
+    awaited: Awaited = Awaited.NOTHING
 
 
 def find_boards_of_assessors(sight: Sight, assessment: Assessment, asked: str) -> BoardsByJudge:
     """Return the boards by each assessor, and have a job compute them if marks are newer."""
-    return _find_boards(sight, asked, {"assessment": assessment})
+    return _find_boards(sight, asked, ComparedJudges(assessment))
 
 
 def find_boards_of_versions(
     sight: Sight, first: JudgmentSet, second: JudgmentSet, asked: str
 ) -> BoardsByJudge:
     """Return the boards by two versions, and have a job compute them if they are missing."""
-    return _find_boards(sight, asked, {"first": first, "second": second})
+    return _find_boards(sight, asked, ComparedJudges(versions=(first, second)))
 
 
 def request_boards_of_versions(
     sight: Sight, first: JudgmentSet, second: JudgmentSet, asked: str
 ) -> BoardsRequest:
     """Return the stored results for two versions, and have a job compute them if needed."""
-    return _request_boards(sight, asked, {"first": first, "second": second})
+    return _request_boards(sight, asked, ComparedJudges(versions=(first, second)))
 
 
-def _find_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> BoardsByJudge:
+def _find_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsByJudge:
     request = _request_boards(sight, asked, judges)
     known = request.row is not None and "mixtures" in request.row.results
     boards = _read(request.row) if request.row is not None and known else None
-    return BoardsByJudge(request.measures, request.measure, boards, request.follows)
+    return BoardsByJudge(request.measures, request.measure, boards, request.awaited)
 
 
-def _request_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> BoardsRequest:
+def _request_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsRequest:
     measures = measures_by_judge(sight.track)
     if not measures or not sight.can_see_scores:
         return BoardsRequest([], "")
@@ -167,23 +167,17 @@ def _request_boards(sight: Sight, asked: str, judges: Mapping[str, Any]) -> Boar
     family = family_by_judge(sight.track)
     if len(family) < 2:
         return found
-    row, _ = JudgeBoards.objects.get_or_create(track=sight.track, measure=measure, **judges)
-    row.track = sight.track
-    follows = row.basis != find_basis(row) and _request(row)
-    known = row.results.get("family") == family
-    return replace(found, row=row if known else None, follows=follows)
+    kind, request = Calculation.Kind.JUDGES, {"measure": measure, **judges.pack()}
+    wanted = Wanted(kind, sight.track, f"{measure} by {judges}", request)
+    row = wanted.find()
+    if row is None or row.basis != find_basis(sight.track, judges):
+        found = replace(found, awaited=calculations.request(wanted))
+    known = row is not None and row.results.get("family") == family
+    return replace(found, row=row if known else None)
 
 
-def _request(row: JudgeBoards) -> bool:
-    """Queue the job, unless it waits already."""
-    if not Job.objects.open().of("judge_boards", row).exists():
-        with transaction.atomic():
-            queue.enqueue("judge_boards", row)
-    return True
-
-
-def _read(row: JudgeBoards) -> JudgedBoards:
-    results, direction = row.results, parse_measure(row.measure).direction
+def _read(row: Calculation) -> JudgedBoards:
+    results, direction = row.results, parse_measure(row.request["measure"]).direction
     family = results["family"]
     runs = Run.objects.filter(pk__in=family).select_related("team", "track").in_bulk()
     means = fill_undefined(read_means(results["reference"]), direction)
@@ -202,7 +196,7 @@ def _read(row: JudgeBoards) -> JudgedBoards:
     ]
     before = _verdicts(row, results["reference"])
     return JudgedBoards(
-        measure=row.measure,
+        measure=row.request["measure"],
         topics=results["topics"],
         draws=mixtures["draws"],
         mean_tau=mixtures["mean_tau"],
@@ -221,7 +215,7 @@ def _read(row: JudgeBoards) -> JudgedBoards:
 
 
 def _find_turned(
-    runs: Sequence[Run], before: Sequence[str], row: JudgeBoards, judge: Mapping[str, Any]
+    runs: Sequence[Run], before: Sequence[str], row: Calculation, judge: Mapping[str, Any]
 ) -> list[TurnedVerdict]:
     return [
         TurnedVerdict(run, old, new)
@@ -230,11 +224,11 @@ def _find_turned(
     ]
 
 
-def _verdicts(row: JudgeBoards, board: Mapping[str, Any]) -> list[str]:
+def _verdicts(row: Calculation, board: Mapping[str, Any]) -> list[str]:
     """Return the verdict of each run against the baseline, "" where there is none."""
     if "against" not in board:
         return [""] * len(board["means"])
-    measure = parse_measure(row.measure)
+    measure = parse_measure(row.request["measure"])
     unit = scale_of(measure).unit
     return [
         verdict_of(Difference(**packed, unit=unit), row.results["topics"], measure.direction)

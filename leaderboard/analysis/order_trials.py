@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
-
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.standings import Board
-from leaderboard.jobs import queue
-from leaderboard.models import Job, OrderTrial
+from leaderboard.jobs import calculations
+from leaderboard.jobs.calculations import Awaited, Wanted
+from leaderboard.models import Calculation
 from leaderboard.scoring.judge_boards import family_by_judge
 from leaderboard.scoring.order_trials import BUDGETS
 
@@ -44,12 +43,12 @@ class TriedOrder:
 
 @dataclass(frozen=True)
 class OrderTrials:
-    """The orders tried on a version of judgments; `follows` if a job computes them now."""
+    """The orders tried on a version of judgments, or what becomes of them."""
 
     version: str
     measure: str
     lines: Sequence[TriedOrder]
-    follows: bool
+    awaited: Awaited = Awaited.NOTHING
 
     budgets = BUDGETS
 
@@ -68,10 +67,11 @@ def find_order_trials(board: Board) -> OrderTrials | None:
     family = family_by_judge(board.sight.track)
     if not board.sight.is_organiser or len(family) < 2:
         return None
-    row, _ = OrderTrial.objects.get_or_create(edition=board.edition, measure=board.measure)
-    is_new = row.results.get("family") == family
-    if not is_new and not Job.objects.open().of("try_orders", row).exists():
-        with transaction.atomic():
-            queue.enqueue("try_orders", row)
-    lines = [TriedOrder(**line) for line in row.results.get("lines", [])] if is_new else []
-    return OrderTrials(board.edition.judgment_set.version, board.measure, lines, not is_new)
+    asked = {"measure": board.measure}
+    wanted = Wanted(Calculation.Kind.ORDERS, board.edition, board.measure, asked)
+    known = wanted.find()
+    if known is not None and known.results.get("family") == family:
+        lines = [TriedOrder(**line) for line in known.results["lines"]]
+        return OrderTrials(board.edition.judgment_set.version, board.measure, lines)
+    awaited = calculations.request(wanted)
+    return OrderTrials(board.edition.judgment_set.version, board.measure, [], awaited)

@@ -15,7 +15,7 @@ from leaderboard.analysis.judge_boards import BoardsRequest, request_boards_of_v
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
-from leaderboard.models import JudgeBoards, JudgmentSet, MachineCard, Run
+from leaderboard.models import Calculation, JudgmentSet, MachineCard, Run
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.judge_boards import fill_undefined, read_means
 
@@ -202,8 +202,8 @@ def find_versions_by_people(sight: Sight) -> list[JudgmentSet]:
     return sorted(found, key=lambda each: each.pk != board)
 
 
-def _read(row: JudgeBoards, card: MachineCard | None) -> PeopleBesideMachine:
-    results, measure = row.results, parse_measure(row.measure)
+def _read(row: Calculation, card: MachineCard | None) -> PeopleBesideMachine:
+    results, measure = row.results, parse_measure(row.request["measure"])
     boards = results["reference"], results["judges"][-1]
     means = [fill_undefined(read_means(board), measure.direction) for board in boards]
     placed = [ranks(each, measure.direction).tolist() for each in means]
@@ -225,7 +225,7 @@ def _read(row: JudgeBoards, card: MachineCard | None) -> PeopleBesideMachine:
         for number, run_id in enumerate(results["family"])
     ]
     return PeopleBesideMachine(
-        measure=row.measure,
+        measure=row.request["measure"],
         topics=results["topics"],
         tau=boards[1]["tau"],
         tau_ap=boards[1]["tau_ap"],

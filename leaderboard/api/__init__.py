@@ -24,6 +24,7 @@ from leaderboard.api import (
     benchmarks,
     boards,
     collections,
+    failed_jobs,
     judging,
     machines,
     runs,
@@ -138,6 +139,7 @@ def answer_unknown_path(request: HttpRequest, rest: str) -> None:
 api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
+api.add_router("/tracks", failed_jobs.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", benchmark_boards.router)
 api.add_router("/benchmarks", benchmark_snapshots.router)

@@ -26,6 +26,7 @@ from leaderboard.api.schemas import AgreementOut, response_schemas
 from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.boards.exports import text_file
 from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
+from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Assessment, Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
@@ -124,7 +125,7 @@ def answer_with(
         "documents": found.num_documents,
         "note": None if found.num_documents else "No document has two grades.",
         "measure": by_judge.measure or None,
-        "boards_follow": by_judge.follows,
+        "boards_follow": by_judge.awaited == Awaited.FOLLOWS,
         **{name: serialise_table(table) for name, table in tables.items()},
     }
 

@@ -357,6 +357,13 @@ class TeamDeadline(TeamOut):
     deadline: datetime | None = Field(description="When the team's runs are due.")
 
 
+class FailedJobOut(Schema):
+    id: int
+    what: str = Field(description="What failed, in words: “Comparing the runs: bread”.")
+    reason: str
+    failed_at: datetime
+
+
 class NewTeamOut(TeamOut):
     user: str = Field(description="The account of the team. It has no password.")
     token: str = Field(description="API token of that account. Shown only once.")

@@ -23,14 +23,12 @@ from leaderboard.models import (
     AssignedDocument,
     AuditEvent,
     Benchmark,
-    BenchmarkComparison,
     BenchmarkSnapshot,
     BenchmarkTeam,
     BenchmarkTrack,
+    Calculation,
     Collection,
-    Comparison,
     Edition,
-    JudgeBoards,
     JudgmentSet,
     MachineCard,
     Membership,
@@ -68,6 +66,7 @@ AS_COLLECTION = "SELECT id FROM leaderboard_track WHERE collection_id = {row}.id
 OF_BENCHMARK = (
     "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.benchmark_id"
 )
+OF_CALCULATION = f"{OF_TRACK} UNION {OF_EDITION} UNION {OF_BENCHMARK}"
 AS_BENCHMARK = "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.id"
 OF_SYSTEM = (
     "SELECT place.track_id AS id FROM leaderboard_system made "
@@ -118,6 +117,7 @@ class Shown:
 CREDENTIAL = "a credential, which no page of a track prints"
 ROLE = "a role, which is part of the viewer's view"
 PERSONAL = "a person's own setting"
+FIXED = "what is asked for, which never changes"
 BOOKKEEPING = "bookkeeping of a form or a job"
 
 SHOWN = (
@@ -133,7 +133,11 @@ SHOWN = (
     ),
     Shown(ScoreSet, OF_EDITION),
     Shown(Score, OF_SCORE_SET),
-    Shown(Comparison, OF_EDITION),
+    Shown(
+        Calculation,
+        OF_CALCULATION,
+        dict.fromkeys(("edition", "track", "benchmark", "kind", "key", "request"), FIXED),
+    ),
     Shown(Team, OF_TRACK),
     Shown(Membership, OF_TRACK),
     Shown(Snapshot, OF_TRACK),
@@ -144,7 +148,6 @@ SHOWN = (
     Shown(Benchmark, AS_BENCHMARK),
     Shown(Benchmark.co_organisers.through, OF_BENCHMARK),
     Shown(BenchmarkTeam, OF_BENCHMARK),
-    Shown(BenchmarkComparison, OF_BENCHMARK),
     Shown(BenchmarkSnapshot, OF_BENCHMARK),
     Shown(System, OF_BENCHMARK),
     Shown(SystemVersion, OF_SYSTEM, {"announced_at": BOOKKEEPING}),
@@ -169,7 +172,6 @@ SHOWN = (
         acts=("UPDATE",),
     ),
     Shown(Settlement, OF_ASSESSMENT),
-    Shown(JudgeBoards, OF_TRACK),
     Shown(
         User,
         EVERY_TRACK,
@@ -196,7 +198,6 @@ UNSHOWN = {
     "Mail": "a notice outside the site",
     "Mark": "a mark changes its document, which is shown",
     "Notice": "personal",
-    "OrderTrial": "only the pages of the judging show it",
     "PracticeDocument": "only the pages of the judging show it",
     "PagesCopy": "only its organisers' page shows it",
     "PartialUpload": "it is no run yet",

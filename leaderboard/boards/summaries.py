@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import FEWEST_TOPICS, assign_ranks, sort_by_value
-from leaderboard.models import Comparison, Edition, Run, Score
+from leaderboard.models import Edition, Run, Score
 from leaderboard.scoring.comparisons import (
-    ALL_PAIRS,
     AllPairs,
     StoredComparison,
     load_comparisons,
+    tests_on_first_sight,
 )
 from leaderboard.scoring.families import family_ids, load_runs, with_values
 from leaderboard.scoring.verdicts import verdict_of
@@ -97,13 +97,7 @@ def _load_editions(editions: Sequence[Edition]) -> dict[int, EditionData]:
         "score_set__edition", "score_set__run", "mean"
     ):
         found[edition_id].means[run_id] = mean
-    comparisons = Comparison.objects.filter(
-        Q(baseline=None, test=ALL_PAIRS)
-        | Q(baseline=F("edition__track__baseline"), test=F("edition__track__test")),
-        edition__in=editions,
-        measure=F("edition__track__primary_measure"),
-    )
-    for stored in load_comparisons(comparisons):
+    for stored in load_comparisons(tests_on_first_sight(editions)):
         found[stored.edition_id].tests.append(stored)
     return found
 

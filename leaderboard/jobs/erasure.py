@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.infrastructure.logs import log_failure
@@ -17,11 +17,10 @@ from leaderboard.models import (
     Assessment,
     Benchmark,
     BenchmarkSnapshot,
+    Calculation,
     Collection,
     Edition,
     Job,
-    JudgeBoards,
-    OrderTrial,
     PagesCopy,
     Pool,
     Run,
@@ -60,10 +59,9 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
         _cancel_jobs(kind, tracks.values_list("pk", flat=True))
     for kind in ("build_edition", "score_again", "compare"):
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
-    judged = JudgeBoards.objects.filter(track__in=tracks)
-    _cancel_jobs("judge_boards", judged.values_list("pk", flat=True))
-    tried = OrderTrial.objects.filter(edition__in=editions)
-    _cancel_jobs("try_orders", tried.values_list("pk", flat=True))
+    asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
+    for kind in ("judge_boards", "try_orders"):
+        _cancel_jobs(kind, asked.values_list("pk", flat=True))
     copies = PagesCopy.objects.filter(track__in=tracks)
     _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.
@@ -78,6 +76,7 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
 def erase_run(run: Run) -> None:
     """Delete a run with its scores; snapshots keep what they printed of it."""
     _cancel_jobs("check_run", [run.pk])
+    Calculation.objects.filter(request__baseline=run.pk).delete()
     run.delete()
     for edition in Edition.objects.filter(pk=run.track.edition_id):
         Job.objects.enqueue("compare", edition)
@@ -91,7 +90,7 @@ def erase_benchmark(benchmark: Benchmark) -> None:
     """
     versions = SystemVersion.objects.filter(system__benchmark=benchmark)
     _cancel_jobs("announce_version", versions.values_list("pk", flat=True))
-    _cancel_jobs("compare_systems", benchmark.comparisons.values_list("pk", flat=True))
+    _cancel_jobs("compare_systems", benchmark.calculations.values_list("pk", flat=True))
     _withdraw_repetitions(Run.objects.filter(version__in=versions))
     # Systems protect their teams.
     benchmark.systems.all().delete()

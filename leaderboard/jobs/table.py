@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from leaderboard.collections import checking, importing, pools, published, word_index
-from leaderboard.jobs import backups
+from leaderboard.jobs import backups, calculations
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
@@ -80,13 +80,10 @@ JOB_KINDS = {
     "score_again": JobKind(
         scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
     ),
-    "compare": JobKind(comparisons.compare_edition, comparisons.mark_comparisons_failed),
-    "compare_systems": JobKind(
-        benchmark_comparisons.compute_benchmark_comparison,
-        benchmark_comparisons.mark_comparison_failed,
-    ),
-    "judge_boards": JobKind(judge_boards.compute_judge_boards),
-    "try_orders": JobKind(order_trials.compute_order_trial, long=True),
+    "compare": JobKind(comparisons.compare_edition, calculations.mark_tests_failed),
+    "compare_systems": JobKind(benchmark_comparisons.make_contest_tests, calculations.mark_failed),
+    "judge_boards": JobKind(judge_boards.compute_judge_boards, calculations.mark_failed),
+    "try_orders": JobKind(order_trials.compute_order_trial, calculations.mark_failed, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
     "announce_version": JobKind(version_verdicts.announce_version),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.

@@ -6,15 +6,12 @@ from leaderboard.models.assessments import (
     AssignedDocument,
     Assignment,
     Guideline,
-    JudgeBoards,
     Mark,
-    OrderTrial,
     PracticeDocument,
     Settlement,
 )
 from leaderboard.models.benchmarks import (
     Benchmark,
-    BenchmarkComparison,
     BenchmarkSnapshot,
     BenchmarkTeam,
     BenchmarkTrack,
@@ -23,6 +20,7 @@ from leaderboard.models.benchmarks import (
     System,
     SystemVersion,
 )
+from leaderboard.models.calculations import Calculation
 from leaderboard.models.changes import TrackChange
 from leaderboard.models.collections import (
     Collection,
@@ -47,7 +45,7 @@ from leaderboard.models.people import (
     User,
 )
 from leaderboard.models.pools import Pool
-from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
+from leaderboard.models.runs import Run, Score, ScoreSet
 from leaderboard.models.snapshots import PagesCopy, Snapshot
 from leaderboard.models.tracks import Edition, Track
 from leaderboard.models.uploads import PartialUpload, UploadPiece
@@ -61,12 +59,11 @@ __all__ = [
     "Assignment",
     "AuditEvent",
     "Benchmark",
-    "BenchmarkComparison",
     "BenchmarkSnapshot",
     "BenchmarkTeam",
     "BenchmarkTrack",
+    "Calculation",
     "Collection",
-    "Comparison",
     "Delivery",
     "Edition",
     "Grant",
@@ -74,7 +71,6 @@ __all__ = [
     "Intent",
     "Job",
     "JoinRequest",
-    "JudgeBoards",
     "Judgment",
     "JudgmentSet",
     "MachineCard",
@@ -83,7 +79,6 @@ __all__ = [
     "Membership",
     "Milestone",
     "Notice",
-    "OrderTrial",
     "Overview",
     "PagesCopy",
     "PartialUpload",

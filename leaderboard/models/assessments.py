@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from leaderboard.models.collections import LONGEST_IDENTIFIER, JudgmentSet, Topic
 from leaderboard.models.people import User
 from leaderboard.models.pools import Pool
-from leaderboard.models.tracks import Edition, Track, new_invitation
+from leaderboard.models.tracks import Track, new_invitation
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -465,65 +465,3 @@ class Settlement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.topic} {self.docno} {self.grade}"
-
-
-class JudgeBoards(models.Model):
-    """The boards of a track's runs by each judge: assessors, or two versions of the judgments.
-
-    Without results they were requested and are not computed yet.
-    """
-
-    track = models.ForeignKey(Track, models.CASCADE, related_name="judge_boards")
-    assessment = models.ForeignKey(
-        Assessment, models.CASCADE, null=True, related_name="judge_boards"
-    )
-    first = models.ForeignKey(JudgmentSet, models.CASCADE, null=True, related_name="+")
-    second = models.ForeignKey(JudgmentSet, models.CASCADE, null=True, related_name="+")
-    measure = models.CharField(max_length=128)
-    # A digest of the grades, runs and settings that the results are made from.
-    basis = models.CharField(max_length=64, blank=True, default="")
-    results = models.JSONField(default=dict, blank=True)
-    computed_at = models.DateTimeField(null=True, editable=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["assessment", "measure"],
-                condition=Q(assessment__isnull=False),
-                name="boards_of_assessors_once",
-            ),
-            models.UniqueConstraint(
-                fields=["track", "first", "second", "measure"],
-                condition=Q(assessment__isnull=True),
-                name="boards_of_two_versions_once",
-            ),
-            models.CheckConstraint(
-                condition=Q(assessment__isnull=False, first=None, second=None)
-                | Q(assessment=None, first__isnull=False, second__isnull=False),
-                name="judges_are_assessors_or_versions",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        judges = self.assessment or f"{self.first} and {self.second}"
-        return f"{self.measure} by {judges} on {self.track}"
-
-
-class OrderTrial(models.Model):
-    """What orders of judging find on the judgments of a board, within several budgets.
-
-    Without results they were requested and are not computed yet.
-    """
-
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="order_trials")
-    measure = models.CharField(max_length=128)
-    results = models.JSONField(default=dict, blank=True)
-    computed_at = models.DateTimeField(null=True, editable=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["edition", "measure"], name="orders_are_tried_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"orders by {self.measure} on {self.edition}"

@@ -197,30 +197,6 @@ class SystemVersion(models.Model):
         return f"{self.system} {self.label}"
 
 
-class BenchmarkComparison(models.Model):
-    """The tests of systems over the tracks of a benchmark, as a job made them.
-
-    `key` is the SHA-256 of what they are made of: the editions, the measure of each, and the runs
-    of each system. Without results they were requested and are not made yet.
-    """
-
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="comparisons")
-    key = models.CharField(max_length=64)
-    request = models.JSONField()
-    results = models.JSONField(default=dict, blank=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # When the last job that should have made them failed.
-    failed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["benchmark", "key"], name="systems_are_compared_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"a comparison of {self.benchmark}"
-
-
 class BenchmarkSnapshot(models.Model):
     """A fixed copy of a benchmark's board, as `Snapshot` is of a track's."""
 

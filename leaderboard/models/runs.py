@@ -329,49 +329,6 @@ class Score(models.Model):
         return np.frombuffer(self.by_topic, dtype="<f8")
 
 
-class ComparisonQuerySet(models.QuerySet["Comparison"]):
-    def pending(self) -> ComparisonQuerySet:
-        """Return comparisons that were requested and not computed yet."""
-        return self.filter(family=[])
-
-
-class Comparison(models.Model):
-    """The results of a significance test over a family of runs in an edition.
-
-    With a baseline, each run is compared with it; without one, all pairs of the family are
-    compared.  Without a family the comparison was requested and is not computed yet.
-    """
-
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="comparisons")
-    measure = models.CharField(max_length=80)
-    baseline = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
-    test = models.CharField(max_length=20)
-    family = models.JSONField()
-    results = models.JSONField()
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # When the last job that should have computed it failed.
-    failed_at = models.DateTimeField(null=True)
-
-    objects = ComparisonQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["edition", "measure", "baseline", "test"],
-                condition=Q(baseline__isnull=False),
-                name="a_comparison_is_kept_once",
-            ),
-            models.UniqueConstraint(
-                fields=["edition", "measure", "test"],
-                condition=Q(baseline__isnull=True),
-                name="all_pairs_are_kept_once",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.measure} of {self.edition} by {self.test}"
-
-
 def select_problems(problems: list[dict], most: int) -> list[dict]:
     """Return at most `most` problems, errors first, with a fair share for each code."""
     by_code: dict[str, list[dict]] = {}

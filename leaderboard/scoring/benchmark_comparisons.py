@@ -10,12 +10,11 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import Any
 
 import numpy as np
-from django.utils import timezone
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
@@ -33,7 +32,7 @@ from evaluation.significance.across import (
     decide_pairs_over_collections,
 )
 from leaderboard.infrastructure.process_cache import ProcessCache
-from leaderboard.models import Benchmark, BenchmarkComparison, Edition, Score
+from leaderboard.models import Benchmark, Calculation, Edition, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
 from leaderboard.scoring.comparisons import stack_scores
@@ -41,8 +40,6 @@ from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 
 # Systems x topics up to which a request makes the tests itself.
 IMMEDIATE_SCORES = 3_000
-# How many comparisons of a benchmark are stored.
-MOST_STORED = 40
 CACHE_SIZE = 16
 # A new number makes all tests anew.
 METHOD = 2
@@ -159,8 +156,8 @@ tests_cache: ProcessCache[tuple[int, datetime], ContestTests] = ProcessCache(CAC
 
 def load_contest_tests(benchmark: Benchmark, contest: Contest) -> ContestTests | None:
     """Return the tests, stored or made now; None if a job has yet to make them."""
-    stored = BenchmarkComparison.objects.filter(benchmark=benchmark, key=contest.key)
-    made = stored.exclude(results={}).values_list("pk", "created_at").first()
+    kept = Calculation.objects.of(Calculation.Kind.CONTEST, benchmark).filter(key=contest.key)
+    made = kept.made().values_list("pk", "computed_at").first()
     if made is not None:
         return tests_cache.get_many([made], _read_tests).get(made)
     if count_scores(contest) > IMMEDIATE_SCORES:
@@ -171,8 +168,8 @@ def load_contest_tests(benchmark: Benchmark, contest: Contest) -> ContestTests |
 def _read_tests(
     stamps: Sequence[tuple[int, datetime]],
 ) -> dict[tuple[int, datetime], ContestTests]:
-    rows = BenchmarkComparison.objects.filter(pk__in=[number for number, _ in stamps])
-    return {(row.pk, row.created_at): ContestTests.unpack(row.results) for row in rows}
+    rows = Calculation.objects.made().filter(pk__in=[number for number, _ in stamps])
+    return {(row.pk, row.computed_at): ContestTests.unpack(row.results) for row in rows}
 
 
 def count_scores(contest: Contest) -> int:
@@ -270,27 +267,13 @@ def collect_scores(contest: Contest) -> list[Collected]:
     return collected
 
 
-def compute_benchmark_comparison(target: str, progress: Progress) -> Publish:
+def make_contest_tests(target: str, progress: Progress) -> Publish:
     """Make the tests of a stored contest; return the function that stores them."""
-    wanted = BenchmarkComparison.objects.filter(pk=int(target)).first()
-    if wanted is None:
+    asked = Calculation.objects.filter(pk=int(target)).first()
+    if asked is None:
         return lambda: None
-    asked = wanted
     tests = compute_contest_tests(Contest.unpack(asked.request))
-
-    def publish() -> None:
-        rows = BenchmarkComparison.objects.filter(pk=asked.pk)
-        rows.update(results=tests.pack(), created_at=timezone.now(), failed_at=None)
-        kept = BenchmarkComparison.objects.filter(benchmark=asked.benchmark_id).order_by(
-            "-created_at", "-pk"
-        )
-        kept.exclude(pk__in=list(kept.values_list("pk", flat=True)[:MOST_STORED])).delete()
-
-    return publish
-
-
-def mark_comparison_failed(comparison_id: str, reason: str) -> None:
-    BenchmarkComparison.objects.filter(pk=comparison_id).update(failed_at=timezone.now())
+    return partial(asked.keep, tests.pack())
 
 
 @dataclass(frozen=True)

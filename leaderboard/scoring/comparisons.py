@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
-from django.utils import timezone
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
@@ -32,13 +32,16 @@ from evaluation.significance import (
     topic_order,
 )
 from leaderboard.infrastructure.process_cache import ProcessCache
-from leaderboard.models import Comparison, Edition, Job, Score
+from leaderboard.models import Calculation, Edition, Job, Score
+from leaderboard.models.calculations import CalculationQuerySet
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.scoring.families import family_of, load_measure_means, with_values
 from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 
 # The name under which the comparison of all pairs is stored.
 ALL_PAIRS = "all_pairs"
+# What stands for a baseline where there is none.
+EACH_OTHER = "each other"
 # Runs x topics up to which a request computes a comparison itself: 40 ms.
 IMMEDIATE_SCORES = 5_000
 # Runs up to which a request compares all pairs itself: 40 ms.
@@ -127,28 +130,42 @@ class StoredComparison:
 comparison_cache: ProcessCache[tuple[int, datetime], StoredComparison] = ProcessCache(CACHE_SIZE)
 
 
-def load_comparisons(comparisons: QuerySet[Comparison]) -> list[StoredComparison]:
-    """Return the results of these comparisons; a process reads each of them once."""
+def name_tests(measure: str, baseline: str | None, test: str) -> str:
+    """Return the key of the tests by a measure: of a family against a baseline, or all pairs."""
+    return f"{test} by {measure} against {baseline or EACH_OTHER}"
+
+
+def tests_on_first_sight(editions: Sequence[Edition]) -> CalculationQuerySet:
+    """Return the tests by the primary measure: against the track's baseline, and of all pairs."""
+    measure, against = F("edition__track__primary_measure"), Value(" against ")
+    baseline, test = F("edition__track__baseline"), F("edition__track__test")
+    all_pairs = Concat(Value(f"{ALL_PAIRS} by "), measure, against, Value(EACH_OTHER))
+    with_baseline = Concat(test, Value(" by "), measure, against, baseline)
+    tests = Calculation.objects.filter(kind=Calculation.Kind.TESTS, edition__in=editions)
+    return tests.filter(Q(key=all_pairs) | Q(key=with_baseline))
+
+
+def load_comparisons(comparisons: CalculationQuerySet) -> list[StoredComparison]:
+    """Return the results of these tests; a process reads each of them once."""
 
     def read(
         stamps: Sequence[tuple[int, datetime]],
     ) -> dict[tuple[int, datetime], StoredComparison]:
-        rows = Comparison.objects.filter(pk__in=[number for number, _ in stamps])
-        return {(row.pk, row.created_at): _parse_comparison(row) for row in rows}
+        rows = Calculation.objects.made().filter(pk__in=[number for number, _ in stamps])
+        return {(row.pk, row.computed_at): _parse_comparison(row) for row in rows}
 
-    stamps = comparisons.values_list("pk", "created_at")
+    stamps = comparisons.made().values_list("pk", "computed_at")
     return list(comparison_cache.get_many(list(stamps), read).values())
 
 
-def _parse_comparison(row: Comparison) -> StoredComparison:
-    if not row.family:
-        return StoredComparison(row.edition_id, [])
-    if row.baseline_id is None:
-        pairs = AllPairs.unpack(row.family, row.results)
-        return StoredComparison(row.edition_id, row.family, pairs=pairs)
-    unit = scale_of(parse_measure(row.measure)).unit
-    against = {run_id: Difference(**result, unit=unit) for run_id, result in row.results.items()}
-    return StoredComparison(row.edition_id, row.family, against=against)
+def _parse_comparison(row: Calculation) -> StoredComparison:
+    assert row.edition_id is not None
+    family, results = row.results["family"], row.results["tests"]
+    if row.request["baseline"] is None:
+        return StoredComparison(row.edition_id, family, pairs=AllPairs.unpack(family, results))
+    unit = scale_of(parse_measure(row.request["measure"])).unit
+    against = {run_id: Difference(**result, unit=unit) for run_id, result in results.items()}
+    return StoredComparison(row.edition_id, family, against=against)
 
 
 def score_matrix(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
@@ -294,8 +311,12 @@ def _find_stored(
     edition: Edition, measure: str, baseline: str | None, test: str, family: list[str]
 ) -> StoredComparison | None:
     """Return the stored result for exactly this family, if there is one."""
-    made = Comparison.objects.filter(edition=edition, measure=measure, baseline=baseline, test=test)
+    made = tests_of(edition).filter(key=name_tests(measure, baseline, test))
     return next((stored for stored in load_comparisons(made) if stored.family == family), None)
+
+
+def tests_of(edition: Edition) -> CalculationQuerySet:
+    return Calculation.objects.of(Calculation.Kind.TESTS, edition)
 
 
 def compare_edition(edition_id: str, progress: Progress) -> Publish:
@@ -317,20 +338,15 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     if track.baseline_id in load_measure_means(edition, measure):
         writes.append(_prepare_differences(edition, measure, track.baseline_id, family))
     writes += [_prepare_all_pairs(edition, name, family) for name in scored]
-    unknown = edition.comparisons.pending().filter(baseline=None).exclude(measure__in=scored)
-    writes.append(unknown.delete)
-    for asked in edition.comparisons.pending().exclude(baseline=None):
-        scored_runs = load_measure_means(edition, asked.measure)
-        if asked.test == track.test and asked.baseline_id in scored_runs:
-            writes.append(_prepare_differences(edition, asked.measure, asked.baseline_id, family))
+    for asked in tests_of(edition).waiting():
+        name, baseline = asked.request["measure"], asked.request["baseline"]
+        if baseline is None and name in scored:
+            continue
+        if asked.request["test"] == track.test and baseline in load_measure_means(edition, name):
+            writes.append(_prepare_differences(edition, name, baseline, family))
         else:
             writes.append(asked.delete)
     return lambda: _publish(edition, family, writes)
-
-
-def mark_comparisons_failed(edition_id: str, reason: str) -> None:
-    asked = Comparison.objects.filter(edition=edition_id).pending()
-    asked.update(failed_at=timezone.now())
 
 
 def _prepare_all_pairs(edition: Edition, measure: str, family: list[str]) -> Callable[[], object]:
@@ -370,15 +386,10 @@ def _store(
     family: list[str],
     results: dict[str, Any],
 ) -> None:
-    Comparison.objects.update_or_create(
+    stored, _ = Calculation.objects.get_or_create(
         edition=edition,
-        measure=measure,
-        baseline_id=baseline,
-        test=test,
-        defaults={
-            "family": family,
-            "results": results,
-            "created_at": timezone.now(),
-            "failed_at": None,
-        },
+        kind=Calculation.Kind.TESTS,
+        key=name_tests(measure, baseline, test),
+        defaults={"request": {"measure": measure, "baseline": baseline, "test": test}},
     )
+    stored.keep({"family": family, "tests": results})

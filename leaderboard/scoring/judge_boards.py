@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
 from django.db.models import Count, Max
-from django.utils import timezone
 from numpy.typing import NDArray
 
 from evaluation.agreement import (
@@ -38,7 +37,7 @@ from evaluation.significance import (
     topic_order,
 )
 from leaderboard.assessments.judgments import settle_marks
-from leaderboard.models import Assessment, AssignedDocument, JudgeBoards, JudgmentSet, Mark, Run
+from leaderboard.models import Assessment, AssignedDocument, Calculation, JudgmentSet, Mark, Run
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
@@ -93,9 +92,38 @@ def family_by_judge(track: Track) -> list[str]:
     return list(runs.order_by("pk").values_list("pk", flat=True))
 
 
-def find_basis(wanted: JudgeBoards) -> str:
-    """Return a digest of everything that the results depend on."""
-    track = wanted.track
+@dataclass(frozen=True)
+class ComparedJudges:
+    """Whose boards of a track are compared: assessors, or two versions of the judgments."""
+
+    assessment: Assessment | None = None
+    versions: tuple[JudgmentSet, ...] = ()
+
+    def __str__(self) -> str:
+        if self.assessment is not None:
+            return f"assessors of {self.assessment.pk}"
+        return "versions {} and {}".format(*(each.pk for each in self.versions))
+
+    def pack(self) -> dict[str, Any]:
+        """Return the judges as JSON stores them."""
+        return {
+            "assessment": self.assessment and self.assessment.pk,
+            "versions": [each.pk for each in self.versions],
+        }
+
+    @classmethod
+    def unpack(cls, stored: Mapping[str, Any]) -> ComparedJudges | None:
+        """Return the judges, or None if they were deleted since."""
+        if stored["assessment"] is not None:
+            assessment = Assessment.objects.filter(pk=stored["assessment"]).first()
+            return None if assessment is None else cls(assessment)
+        found = JudgmentSet.objects.in_bulk(stored["versions"])
+        versions = tuple(found[number] for number in stored["versions"] if number in found)
+        return cls(versions=versions) if len(versions) == 2 else None
+
+
+def find_basis(track: Track, judges: ComparedJudges) -> str:
+    """Return a digest of everything that the boards by these judges depend on."""
     basis: dict[str, object] = {
         "runs": family_by_judge(track),
         "settings": scoring_settings(track),
@@ -104,37 +132,32 @@ def find_basis(wanted: JudgeBoards) -> str:
         "baseline": track.baseline_id,
         "test": track.test,
     }
-    if wanted.assessment is not None:
-        marks = Mark.objects.of(wanted.assessment).aggregate(Max("pk"))
-        settled = wanted.assessment.settlements.aggregate(Count("pk"), latest=Max("settled_at"))
-        basis |= {"rule": wanted.assessment.rule, **marks, **settled}
+    if judges.assessment is not None:
+        marks = Mark.objects.of(judges.assessment).aggregate(Max("pk"))
+        settled = judges.assessment.settlements.aggregate(Count("pk"), latest=Max("settled_at"))
+        basis |= {"rule": judges.assessment.rule, **marks, **settled}
     return settings_digest({name: str(value) for name, value in basis.items()})
 
 
 def compute_judge_boards(target: str, progress: Progress) -> Publish:
     """Score the runs of a track by every judge; return the function that stores the boards."""
-    every = JudgeBoards.objects.select_related("track", "assessment", "first", "second")
-    wanted = every.filter(pk=int(target)).first()
-    if wanted is None:
+    asked = Calculation.objects.select_related("track").filter(pk=int(target)).first()
+    if asked is None or asked.track is None:
         return lambda: None
-    basis, family = find_basis(wanted), family_by_judge(wanted.track)
-    results = compare_judges(wanted.track, wanted.measure, load_panel(wanted), family, progress)
-
-    def publish() -> None:
-        now = timezone.now()
-        JudgeBoards.objects.filter(pk=wanted.pk).update(
-            results=results, basis=basis, computed_at=now
-        )
-
-    return publish
+    judges = ComparedJudges.unpack(asked.request)
+    if judges is None:
+        return lambda: None
+    basis, family = find_basis(asked.track, judges), family_by_judge(asked.track)
+    measure, panel = asked.request["measure"], load_panel(judges)
+    results = compare_judges(asked.track, measure, panel, family, progress)
+    return partial(asked.keep, results, basis)
 
 
-def load_panel(wanted: JudgeBoards) -> Panel:
+def load_panel(judges: ComparedJudges) -> Panel:
     """Return the grades of the judges."""
-    if wanted.assessment is not None:
-        return _panel_of_assessors(wanted.assessment)
-    assert wanted.first is not None and wanted.second is not None
-    return _panel_of_versions(wanted.first, wanted.second)
+    if judges.assessment is not None:
+        return _panel_of_assessors(judges.assessment)
+    return _panel_of_versions(*judges.versions)
 
 
 def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:

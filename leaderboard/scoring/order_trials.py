@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.utils import timezone
 
 from evaluation.conventions import CONVENTIONS
 from evaluation.measures import parse_measure
 from evaluation.pooling import ORDERS, Budget, Simulation
 from evaluation.reading.runs.reader import Run as ReadRun
-from leaderboard.models import Edition, OrderTrial, Run
+from leaderboard.models import Calculation, Edition, Run
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.runs.rankings import Rankings
 from leaderboard.scoring.judge_boards import family_by_judge
@@ -25,19 +25,12 @@ SEEDS = 5
 
 def compute_order_trial(target: str, progress: Progress) -> Publish:
     """Judge again in every order; return the function that stores what each found."""
-    every = OrderTrial.objects.select_related("edition__track")
-    wanted = every.filter(pk=int(target)).first()
-    if wanted is None:
+    asked = Calculation.objects.select_related("edition__track").filter(pk=int(target)).first()
+    if asked is None or asked.edition is None:
         return lambda: None
-    family = family_by_judge(wanted.edition.track)
-    lines = try_orders(wanted.edition, wanted.measure, family, progress)
-    results = {"family": family, "lines": lines}
-
-    def publish() -> None:
-        now = timezone.now()
-        OrderTrial.objects.filter(pk=wanted.pk).update(results=results, computed_at=now)
-
-    return publish
+    family = family_by_judge(asked.edition.track)
+    lines = try_orders(asked.edition, asked.request["measure"], family, progress)
+    return partial(asked.keep, {"family": family, "lines": lines})
 
 
 def try_orders(

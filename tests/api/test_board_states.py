@@ -11,15 +11,15 @@ import pytest
 from leaderboard.actions import benchmark_snapshots
 from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
-from leaderboard.boards import deferred_tests
 from leaderboard.boards.benchmark_boards import find_benchmark_board
 from leaderboard.boards.disclosure import shared_benchmark_sight
+from leaderboard.jobs import calculations
 from leaderboard.models import (
     Assignment,
     Benchmark,
     BenchmarkTeam,
     BenchmarkTrack,
-    Comparison,
+    Calculation,
     Run,
     System,
     SystemVersion,
@@ -107,14 +107,14 @@ def be_tested(program: Program) -> None:
 
 
 def be_untested(program: Program) -> None:
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
 
 
 def be_asked_for(program: Program) -> None:
     be_untested(program)
     for measure in ("AP", "nDCG@10"):
         program.get(f"{BOARD}?measure={measure}")
-    assert Comparison.objects.pending().count() == 2
+    assert Calculation.objects.waiting().count() == 2
 
 
 STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked_for}
@@ -159,7 +159,7 @@ def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, stat
 
 
 def test_who_asks_for_an_untested_board_has_it_tested(names, anybody_api):
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     asked = f"{BOARD}?measure=nDCG@10"
     assert [each["p"] for each in anybody_api.get(asked).json()["standings"]] == [None, None]
     work()
@@ -167,8 +167,8 @@ def test_who_asks_for_an_untested_board_has_it_tested(names, anybody_api):
 
 
 def test_a_robot_that_asks_for_every_board_has_few_tested(names, anybody_api, monkeypatch):
-    monkeypatch.setattr(deferred_tests, "MOST_WAITING", 1)
-    Comparison.objects.all().delete()
+    monkeypatch.setattr(calculations, "MOST_WAITING", 1)
+    Calculation.objects.all().delete()
     for measure in ("AP", "nDCG@10"):
         assert anybody_api.get(f"{BOARD}?measure={measure}").status_code == 200
-    assert Comparison.objects.pending().count() == 1
+    assert Calculation.objects.waiting().count() == 1

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
+from django.utils import timezone
 
 from leaderboard.actions import assessments, runs
 from leaderboard.actions.partial_uploads import begin_upload
@@ -25,6 +26,7 @@ from leaderboard.models import (
     BenchmarkTeam,
     BenchmarkTrack,
     Collection,
+    Job,
     JudgmentSet,
     Run,
     System,
@@ -160,6 +162,12 @@ CALLS = {
     "post /tracks/{slug}/join": Call("/tracks/blind/join", WITH_TOKEN, "submit", body={}),
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
+    ),
+    "get /tracks/{slug}/failed-jobs": Call(
+        "/tracks/blind/failed-jobs", by_organisers(200), "organise"
+    ),
+    "post /tracks/{slug}/failed-jobs/{job}/again": Call(
+        "/tracks/blind/failed-jobs/{failed}/again", by_organisers(202), "organise", body={}
     ),
     "post /tracks/{slug}/deadlines": Call(
         "/tracks/blind/deadlines",
@@ -398,9 +406,16 @@ def make_scene() -> dict[str, str]:
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
         "system": make_system(blind_track, people["ben"]),
+        "failed": str(fail_tests(blind_track).pk),
         "upload": begin_upload(people["ben"], "my.run", 9, "1" * 64).upload.pk,
         **make_assessments(people),
     }
+
+
+def fail_tests(track: Track) -> Job:
+    edition = Track.objects.get(pk=track.pk).edition
+    state = {"state": Job.State.FAILED, "finished_at": timezone.now()}
+    return Job.objects.create(kind="compare", target_id=str(edition.pk), **state)
 
 
 def make_system(track: Track, user: User) -> str:

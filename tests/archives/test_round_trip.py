@@ -48,12 +48,11 @@ from leaderboard.models import (
     Assignment,
     AuditEvent,
     Benchmark,
-    BenchmarkComparison,
     BenchmarkSnapshot,
     BenchmarkTeam,
     BenchmarkTrack,
+    Calculation,
     Collection,
-    Comparison,
     Delivery,
     Edition,
     Grant,
@@ -61,7 +60,6 @@ from leaderboard.models import (
     Intent,
     Job,
     JoinRequest,
-    JudgeBoards,
     Judgment,
     JudgmentSet,
     MachineCard,
@@ -70,7 +68,6 @@ from leaderboard.models import (
     Membership,
     Milestone,
     Notice,
-    OrderTrial,
     Overview,
     PagesCopy,
     PartialUpload,
@@ -137,7 +134,7 @@ TABLES: dict[type[models.Model], str] = {
     Run: "track",
     ScoreSet: "run__track",
     Score: "score_set__run__track",
-    Comparison: "edition__track",
+    Calculation: "edition__track",
     Pool: "track",
     Snapshot: "track",
     Announcement: "track",
@@ -166,13 +163,10 @@ STAYS: dict[type[models.Model], str] = {
     Webhook: "an address and a secret of somebody here",
     Delivery: "a call from here",
     Job: "the queue of this installation",
-    JudgeBoards: "computed again where it is asked for",
-    OrderTrial: "computed again where it is asked for",
     PagesCopy: "made again where it is asked for",
     Worker: "a process of this installation",
     TrackChange: "written by the database beside the others",
     BenchmarkSnapshot: "printed here, and read here",
-    BenchmarkComparison: "computed again where it is asked for",
 }
 # What goes along in the archive of a benchmark; see test_benchmark_archives.py.
 OF_BENCHMARKS = {Benchmark, BenchmarkTrack, BenchmarkTeam, System, SystemVersion}
@@ -222,7 +216,7 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
     Assignment: {"notes": "those of a person stay with the person"},
     AssignedDocument: dict.fromkeys(("tab", "leased_until"), "of a browser that is open here"),
     ScoreSet: {"created_at": "when it was scored here"},
-    Comparison: {"created_at": "when it was made here"},
+    Calculation: {"computed_at": "when it was made here"},
 }
 # What is printed stays as it was printed, the ids of runs in it too.
 AS_PRINTED = {(Snapshot, "files")}
@@ -395,9 +389,9 @@ def travel(lived: Track, folder: Path) -> Track:
 def rows_of(model: type[models.Model], track: Track) -> list[dict[str, Any]]:
     """What the rows of a table say, whatever their keys are here."""
     rows = model._base_manager.filter(**{TABLES[model]: track.pk})
-    if model is Comparison:
+    if model is Calculation:
         # Those of earlier boards are made again when somebody asks for them.
-        rows = rows.filter(edition=track.edition)
+        rows = rows.filter(edition=track.edition, kind="tests")
     if model is AuditEvent:
         rows = rows.filter(target_kind__in=EXPORTED_KINDS).exclude(at__gte=arrival_of(track))
     names = {run.pk: name_of(run) for run in track.runs.all()}
@@ -425,8 +419,10 @@ def value_of(row: models.Model, field: models.Field, names: dict[str, str]) -> A
         return digest_of(value.name) if value else ""
     if (type(row), field.name) == (AuditEvent, "target_id"):
         return target_of(row)
-    if (type(row), field.name) == (Comparison, "family"):
-        return sorted(names[run_id] for run_id in value)
+    if (type(row), field.name) == (Calculation, "key"):
+        return named(value, names)
+    if (type(row), field.name) == (Calculation, "results"):
+        value = {**value, "family": sorted(value["family"], key=names.__getitem__)}
     if isinstance(field, models.JSONField) and (type(row), field.name) not in AS_PRINTED:
         return named(value, names)
     return bytes(value) if isinstance(field, models.BinaryField) else value
@@ -514,7 +510,6 @@ def surround(track: Track, ada: User, cat: User) -> None:
     version = SystemVersion.objects.create(system=system, label="1", created_by=ada)
     track.runs.filter(team__name="ben").update(version=version)
     Benchmark.objects.update(baseline=system)
-    BenchmarkComparison.objects.create(benchmark=benchmark, key="0", request={})
     printed = {"slug": "final", "name": "Final", "caption": "", "heads": [], "rows": []}
     BenchmarkSnapshot.objects.create(
         benchmark=benchmark, files={}, created_by=ada, **printed
@@ -523,9 +518,9 @@ def surround(track: Track, ada: User, cat: User) -> None:
     webhook = track.webhooks.create(url="https://example.org/", created_by=ada)
     Delivery.objects.create(webhook=webhook, happening="scored", body={})
     Mail.objects.create(notice=Notice.objects.filter(track=track)[0])
-    OrderTrial.objects.create(edition=track.edition, measure="AP")
+    Calculation.objects.create(kind="orders", edition=track.edition, key="AP", request={})
     PagesCopy.objects.create(track=track, site="https://example.org")
-    JudgeBoards.objects.create(track=track, assessment=track.assessments.all()[0], measure="AP")
+    Calculation.objects.create(kind="judges", track=track, key="AP", request={})
 
 
 def test_a_row_of_every_table_of_a_collection_is_erased(lived, ada, cat):

@@ -22,12 +22,10 @@ from leaderboard.models import (
     Announcement,
     AssignedDocument,
     Assignment,
-    BenchmarkComparison,
     BenchmarkSnapshot,
     BenchmarkTeam,
-    Comparison,
+    Calculation,
     Guideline,
-    JudgeBoards,
     MachineCard,
     Milestone,
     Overview,
@@ -55,11 +53,8 @@ VALUES: dict[str, Any] = {
     "Topic.position": 999,
 }
 # What has to be so before that field may have another value.
-VERSIONS = {"assessment": None, "first": 1, "second": 1}
 FIRST: dict[str, dict[str, Any]] = {
     "Track.ladder_step": {"disclosure": "leaderboard"},
-    "JudgeBoards.first": VERSIONS,
-    "JudgeBoards.second": VERSIONS,
 }
 
 
@@ -70,7 +65,6 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
     run = make_run(track, ben, RUN)
     track.co_organisers.add(cat)
     benchmark.co_organisers.add(cat)
-    BenchmarkComparison.objects.create(benchmark=benchmark, key="k", request={})
     texts = {"caption": "", "heads": [], "rows": [], "files": {}}
     BenchmarkSnapshot.objects.create(
         benchmark=benchmark, slug="final", name="Final", created_by=ada, **texts
@@ -98,10 +92,8 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
         AssignedDocument.objects.create(assignment=assignment, docno="d1", place=1)
     given = {"topic": topic, "docno": "d1", "grade": 1}
     Settlement.objects.create(assessment=assessment, settled_by=ada, **given)
-    JudgeBoards.objects.create(track=track, assessment=assessment, measure="AP")
-    Comparison.objects.create(
-        edition=track.edition, measure="P@5", test="t", family=[run.pk], results={}
-    )
+    Calculation.objects.all().delete()
+    Calculation.objects.create(kind="judges", track=track, key="AP", request={})
     return track
 
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from leaderboard.models import (
     Benchmark,
-    BenchmarkComparison,
     BenchmarkTrack,
+    Calculation,
     JudgmentSet,
     Run,
     Score,
@@ -227,7 +227,7 @@ def test_tests_that_a_job_makes_are_announced_and_follow(based, client, monkeypa
     monkeypatch.setattr(benchmark_comparisons, "IMMEDIATE_SCORES", 0)
     page = page_at(client, BOARD)
     assert "The tests of systems are running." in words(page) and 'hx-trigger="every 2s"' in page
-    assert BenchmarkComparison.objects.filter(results={}).count() == 1
+    assert Calculation.objects.filter(kind="contest").waiting().count() == 1
     work()
     page = page_at(client, BOARD)
     assert "The tests of systems are running." not in words(page)
@@ -242,7 +242,7 @@ def test_tests_that_failed_are_said_and_tried_again_after_an_hour(based, client,
         work()
     page = page_at(client, BOARD)
     assert "The tests failed on our side." in words(page) and "hx-trigger" not in page
-    BenchmarkComparison.objects.update(failed_at=timezone.now() - timedelta(hours=2))
+    Calculation.objects.update(failed_at=timezone.now() - timedelta(hours=2))
     assert "The tests of systems are running." in words(page_at(client, BOARD))
     work()
     assert "is ahead on 2 of 3 tracks" in words(page_at(client, BOARD))

@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from leaderboard.actions import runs, tracks
 from leaderboard.actions.uploads import accept_run
-from leaderboard.boards import deferred_tests
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import BoardChoice, find_board
-from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
+from leaderboard.jobs import calculations
+from leaderboard.models import Calculation, JudgmentSet, Run, Team, Track
 from leaderboard.pages import board_table
 from leaderboard.pages.wording import board_verdict, boards
 from leaderboard.scoring import comparisons
@@ -272,7 +272,7 @@ def test_a_run_without_a_value_is_last_and_has_no_rank(ten, ben, cat, client):
     send(ten, ben, "first", 1)
     run = send(ten, cat, "undefined", 2)
     run.score_sets.get().scores.filter(measure="AP").update(mean=None)
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     assert rows(page_of(client, ten))[1].startswith("– ")
 
 
@@ -298,8 +298,9 @@ def test_any_run_can_be_the_baseline(ten, ada, ben, client):
 def test_a_board_of_any_measure_finds_its_pairs_tested(ten, ben, cat):
     send(ten, ben, "first", 1)
     send(ten, cat, "second", 2)
-    tested = Comparison.objects.filter(baseline=None)
-    assert {each.measure for each in tested if len(each.family) == 2} == set(ten.measures)
+    tested = Calculation.objects.filter(request__baseline=None)
+    full = [each for each in tested if len(each.results["family"]) == 2]
+    assert {each.request["measure"] for each in full} == set(ten.measures)
 
 
 def test_filters_leave_ranks_and_tests_alone(ten, ada, ben, cat, client):
@@ -574,7 +575,7 @@ def test_tests_that_failed_are_said_and_tried_again_after_an_hour(
         broken.setattr(comparisons, "compute_differences", None)
         work()
     assert "The tests failed on our side." in words(page_of(client, ten, address))
-    Comparison.objects.update(failed_at=timezone.now() - timedelta(hours=2))
+    Calculation.objects.update(failed_at=timezone.now() - timedelta(hours=2))
     assert "The tests against first are running." in words(page_of(client, ten, address))
     work()
     assert "<b>The tests" not in page_of(client, ten, address)
@@ -591,7 +592,7 @@ def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, cl
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
-    monkeypatch.setattr(deferred_tests, "MOST_WAITING", 1)
+    monkeypatch.setattr(calculations, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
     assert "are running." in page_of(client, ten, f"?baseline={first.pk}")
     assert "are running." not in page_of(client, ten, f"?baseline={second.pk}")
@@ -605,7 +606,8 @@ def test_who_asks_for_tests_locks_their_job_first(ten, ada, ben, client, monkeyp
     with CaptureQueriesContext(connection) as queries:
         page_of(client, ten, f"?baseline={run.pk}")
     said = " ".join(query["sql"] for query in queries)
-    assert re.findall(r'INSERT INTO "leaderboard_(job|comparison)"', said) == ["job", "comparison"]
+    written = re.findall(r'INSERT INTO "leaderboard_(job|calculation)"', said)
+    assert written == ["job", "calculation"]
 
 
 def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client):

@@ -11,7 +11,7 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
-from leaderboard.models import Comparison, Run, Track, User
+from leaderboard.models import Calculation, Run, Track, User
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.scoring import comparisons
 from tests.builders import make_track, work
@@ -143,7 +143,7 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
 
 def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     said = words(page_at(client, ADDRESS))
     assert "The tests of all pairs are running." in said and "cheapest run that" not in said
     work()

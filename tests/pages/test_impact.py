@@ -11,8 +11,8 @@ from leaderboard.analysis.impact import Impact, compute_impact
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import (
+    Calculation,
     Collection,
-    Comparison,
     Edition,
     Job,
     JudgmentSet,
@@ -267,7 +267,7 @@ def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as
 def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeypatch):
     tracks.choose_baseline(track, ada, track.runs.first())
     work()
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "are running." in page and "Available when tests finish." in page

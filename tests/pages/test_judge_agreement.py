@@ -8,7 +8,16 @@ import pytest
 
 from leaderboard.actions import uploads
 from leaderboard.assessments.marking import SentMark, record_mark
-from leaderboard.models import Assessment, AssignedDocument, Assignment, JudgeBoards, Track, User
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Assignment,
+    Calculation,
+    Job,
+    Track,
+    User,
+)
+from leaderboard.scoring import judge_boards
 from tests.assessments.marks import judge_everything
 from tests.builders import (
     OTHER_RUN,
@@ -21,6 +30,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.pages.reading import words
 
 SECOND = """1 0 d1 2
 1 0 d2 0
@@ -73,7 +83,23 @@ def test_the_board_comes_first_once_the_job_is_done(as_ada, two_versions):
 
 def test_one_job_computes_what_two_readers_ask_for(as_ada, two_versions):
     read(as_ada), boards_of(as_ada)
-    assert JudgeBoards.objects.count() == 1
+    assert Calculation.objects.filter(kind="judges").count() == 1
+
+
+def test_boards_that_failed_are_said_and_made_again_by_the_organiser(
+    as_ada, two_versions, monkeypatch
+):
+    with monkeypatch.context() as broken:
+        broken.setattr(judge_boards, "compare_judges", None)
+        page = boards_of(as_ada)
+    assert "boards by judge failed on our side" in words(page) and "being computed" not in page
+    assert not Job.objects.open().exists()
+    desk = read(as_ada, "/tracks/bread/desk/")
+    assert "Computing the boards by judge of Bread track" in words(desk)
+    (again,) = re.findall(r'action="(/tracks/bread/desk/jobs/\d+/again/)"', desk)
+    as_ada.post(again)
+    assert "being computed" in read(as_ada)
+    assert "the order of 2 runs has" in words(boards_of(as_ada))
 
 
 def test_a_new_run_has_the_boards_computed_again(as_ada, two_versions, ada):
@@ -87,7 +113,7 @@ def test_a_verdict_that_turns_is_named(as_ada, two_versions):
     two_versions.baseline = two_versions.runs.earliest("received_at")
     two_versions.save()
     boards_of(as_ada)
-    row = JudgeBoards.objects.get()
+    row = Calculation.objects.get(kind="judges")
     second = row.results["judges"][1]["against"]
     second[1 - row.results["family"].index(two_versions.baseline_id)]["p_adjusted"] = 0.001
     row.results["topics"] = 30

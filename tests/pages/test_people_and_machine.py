@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.actions import uploads
 from leaderboard.analysis.people_and_machine import find_family, states_family
-from leaderboard.models import JudgeBoards, JudgmentSet, MachineCard, Run
+from leaderboard.models import Calculation, JudgmentSet, MachineCard, Run
 from tests.builders import (
     OTHER_RUN,
     make_assessment,
@@ -86,7 +86,8 @@ def test_both_boards_are_tables_of_their_own(as_ada, beside):
 def test_a_machine_mean_has_no_grade_of_people(as_ada, beside, ada):
     add_machine(beside.collection, ada, "1 0 d2 3\n1 0 d1 0\n", "m2")
     page = boards_of(as_ada, PAGE + "?machine=m2")
-    assert JudgeBoards.objects.get(second__version="m2").results["topics"] == 1
+    made = Calculation.objects.latest("computed_at")
+    assert (made.kind, made.results["topics"]) == ("judges", 1)
     assert "1 topic that both judged" in page
 
 
@@ -148,7 +149,7 @@ def test_every_table_is_a_file(as_ada, beside, table, head):
 
 def test_a_pair_that_turns_is_named(as_ada, beside):
     boards_of(as_ada)
-    row = JudgeBoards.objects.get()
+    row = Calculation.objects.get(kind="judges")
     row.results["pairs"] = {"count": 1, "turned": [[0, 1, 1, -1, 0.2, -0.3]]}
     row.save()
     page = read(as_ada)

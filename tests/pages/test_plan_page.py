@@ -9,8 +9,9 @@ import pytest
 
 from evaluation.significance import minimum_detectable, pair_deviations, topics_needed, variances_of
 from leaderboard.analysis import rescoring
-from leaderboard.models import Track, User
+from leaderboard.models import Job, Track, User
 from leaderboard.pages.forms.planning import PlanForm
+from leaderboard.scoring import order_trials
 from leaderboard.scoring.comparisons import score_matrix
 from tests.builders import make_track, work
 from tests.pages.commands import commands, printed_by
@@ -244,6 +245,15 @@ def test_queries_do_not_grow_with_the_board(ten, ben, client):
     for rank in (2, 4):
         send(ten, ben, f"r{rank}", rank)
     assert num_queries(client, ADDRESS) == asked
+
+
+def test_a_trial_that_failed_is_not_queued_by_every_reader(ten, as_ada, monkeypatch):
+    page_at(as_ada, ADDRESS)
+    with monkeypatch.context() as broken:
+        broken.setattr(order_trials, "try_orders", None)
+        work()
+    assert "The trial of the orders failed on our side." in words(page_at(as_ada, ADDRESS))
+    assert not Job.objects.open().exists()
 
 
 def test_orders_of_judging_are_tried_on_the_board_for_organisers(ten, as_ada, client):

@@ -11,7 +11,7 @@ import pytest
 from evaluation.significance import compare_all_pairs
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import p_value
-from leaderboard.models import Comparison, Job, Run, Track, User
+from leaderboard.models import Calculation, Job, Run, Track, User
 from leaderboard.pages.views import analysis
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -173,7 +173,7 @@ def make_undefined(run: Run) -> None:
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, is_stored):
     make_undefined(send(ten, ada, "none", 2))
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     if is_stored:
         Job.objects.enqueue("compare", ten.edition)
         work()
@@ -190,7 +190,7 @@ def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, 
 
 def test_the_board_names_the_run_that_no_test_counts(ten, ada, client):
     make_undefined(send(ten, ada, "none", 2))
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     said = words(page_at(client, "/tracks/ten/"))
     assert "none has no AP on any topic, so it has no rank and is not tested." in said
     assert "2 of 3 pairs differ" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Comparison, Track
+from leaderboard.models import Calculation, Track
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
@@ -72,7 +72,7 @@ def test_an_undefined_measure_is_a_dash(ten, client):
     score = run.score_sets.get().scores.get(measure="AP")
     score.by_topic = b"\0\0\0\0\0\0\xf8\x7f" + bytes(score.by_topic)[8:]
     score.save()
-    Comparison.objects.all().delete()
+    Calculation.objects.all().delete()
     assert rows(page_at(client, ADDRESS))[0].startswith("1 about 1 2 1 – ")
 
 

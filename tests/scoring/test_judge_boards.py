@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.models import JudgeBoards
+from leaderboard.models import Calculation
 from leaderboard.scoring.judge_boards import (
     Judge,
     Panel,
@@ -86,4 +86,4 @@ def test_one_run_has_no_order(track, ben):
 @pytest.mark.django_db
 def test_the_job_of_deleted_boards_writes_nothing():
     compute_judge_boards("99", lambda done, of: None)()
-    assert not JudgeBoards.objects.exists()
+    assert not Calculation.objects.exists()

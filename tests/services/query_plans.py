@@ -197,10 +197,10 @@ def add_runs() -> None:
         copy_row(score, id=number, score_set_id=OF_A_ROW, mean="g / 1e6")
         number = f"{FIRST + 2 * ROWS * place + ROWS} + g"
         copy_row(score, ON_THE_BOARD, id=number, score_set_id=board, mean="g / 1e3")
-    comparison = tables.Comparison.objects.create(
-        edition=track.edition, measure="none", baseline=run, test="max_t", family=[], results={}
+    tests = tables.Calculation.objects.create(
+        kind="tests", edition=track.edition, key="none", request={}, results={}
     )
-    copy_row(comparison, edition_id=OF_A_TRACK, baseline_id="'o' || g")
+    copy_row(tests, edition_id=OF_A_TRACK)
 
 
 def add_events() -> None:

@@ -18,10 +18,11 @@ from leaderboard.boards.benchmark_boards import (
 )
 from leaderboard.boards.benchmark_columns import shown_benchmark_columns
 from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS, download_benchmark_board
-from leaderboard.boards.deferred_tests import Awaited, request_contest_tests
+from leaderboard.boards.deferred_tests import request_contest_tests
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_benchmark
+from leaderboard.jobs.calculations import Awaited
 from leaderboard.pages import wording
 from leaderboard.pages.benchmark_board_table import BenchmarkBoardTable
 from leaderboard.pages.page_urls import carried_parameters
@@ -98,7 +99,7 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
         **describe_board(board),
     }
     page = render(request, "benchmark/board.html", context)
-    return leave_unkept(page) if context["tests_follow"] == Awaited.RETRY else page
+    return leave_unkept(page) if context["tests_follow"] == Awaited.FAILED else page
 
 
 def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:

@@ -20,12 +20,13 @@ from leaderboard.analysis.unjudged import UnjudgedTable, build_unjudged_table
 from leaderboard.assessments.provenance import describe_estimates
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
-from leaderboard.boards.deferred_tests import Awaited, request_missing_tests
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import Board, find_visible_board
 from leaderboard.collections.pools import find_pool
+from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import MachineCard, Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
@@ -61,7 +62,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     }
     page = render(request, "board/board.html", context)
     # Runs of other tracks move a place in the queue.
-    retries = context["tests_follow"] == Awaited.RETRY
+    retries = context["tests_follow"] == Awaited.FAILED
     return leave_unkept(page) if waiting.have_places or retries else page
 
 

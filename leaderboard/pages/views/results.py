@@ -26,13 +26,14 @@ from leaderboard.analysis.runs import (
     build_run_breakdown,
 )
 from leaderboard.boards import receipts
-from leaderboard.boards.deferred_tests import Awaited, request_missing_tests
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_track_of_run
 from leaderboard.boards.standings import Board, BoardChoice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
 from leaderboard.display.csv_tables import CsvTable
+from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
@@ -70,7 +71,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     context = {**_head_context(seen, found), **shown}
     page = render(request, "run/run.html", context, status=410 if seen.run.removal else 200)
     # It shows how the check proceeds, or that tests will be tried again.
-    retries = context.get("tests_follow") == Awaited.RETRY
+    retries = context.get("tests_follow") == Awaited.FAILED
     return leave_unkept(page) if found is None or retries else page
 
 

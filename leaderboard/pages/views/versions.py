@@ -18,12 +18,13 @@ from leaderboard.assessments.samples import (
     count_by_grade,
     find_machine_version,
 )
-from leaderboard.boards.deferred_tests import Awaited, request_tests
+from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.judges import name_who_judged
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
+from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
@@ -96,7 +97,7 @@ def _describe_impact(sight: Sight, shown: MeasureImpact) -> Sentence:
 
 def _request_tests(sight: Sight, found: Impact) -> Awaited:
     """Queue the missing tests of both boards; return whether any are on their way."""
-    baseline = sight.track.baseline
+    baseline = sight.track.baseline_id
     asked = [
         request_tests(edition, each.measure, baseline, sight.track.test)
         for each in found.measures
