@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from copy import copy
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -14,6 +12,7 @@ from django.utils import timezone
 from leaderboard.actions.benchmark_teams import spread
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.track_settings import with_changes
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
@@ -72,7 +71,7 @@ def open_draft(track: Track, user: User) -> None:
 
     Raises ActionError for a public board by a machine that people have not checked.
     """
-    _refuse_unchecked(_with_changes(track, {"is_draft": False}))
+    _refuse_unchecked(with_changes(track, {"is_draft": False}))
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
             AuditEvent.objects.record(user, "open", track)
@@ -118,7 +117,7 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
     if OF_THE_BENCHMARK & after.keys():
         _refuse_in_a_benchmark(track)
     if CHECKED_WITH & after.keys():
-        _refuse_unchecked(_with_changes(track, after))
+        _refuse_unchecked(with_changes(track, after))
     before = {name: plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
@@ -157,14 +156,6 @@ def _refuse_unchecked(track: Track) -> None:
         return
     if reason := explain_unchecked(track.judgment_set):
         raise ActionError(reason)
-
-
-def _with_changes(track: Track, changes: Mapping[str, Any]) -> Track:
-    """Return a copy of the track with these values; do not save it."""
-    other = copy(track)
-    for name, value in changes.items():
-        setattr(other, name, value)
-    return other
 
 
 def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
@@ -239,7 +230,7 @@ def release_track(track: Track, user: User) -> None:
 
     Raises ActionError for a public board by a machine that people have not checked.
     """
-    _refuse_unchecked(_with_changes(track, {"released_at": timezone.now()}))
+    _refuse_unchecked(with_changes(track, {"released_at": timezone.now()}))
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)

@@ -20,7 +20,6 @@ API_NAMES = {"judgment_set": "judgments"}
 SETTING_TYPES: dict[str, Any] = {
     "measures": Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)],
     "convention": Literal[tuple(CONVENTIONS)],
-    "test": Annotated[str, Field(max_length=20)],
     "excluded_topics": Annotated[list[Label], Field(max_length=10_000)],
     "public_topics": Annotated[list[Label], Field(max_length=10_000)],
     "run_formats": Annotated[list[Literal[tuple(RUN_FORMATS)]], Field(min_length=1)],

@@ -9,14 +9,18 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Query, Router, Status
 
-from evaluation.measures import Measure, parse_measure
-from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
+from leaderboard.actions.track_settings import (
+    SettingProblem,
+    check,
+    drop_repeated_measures,
+    match_spelling,
+)
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
-from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.errors import ApiError, field_error, field_problem, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     DeadlineIn,
@@ -34,20 +38,17 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
-from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
+from leaderboard.models import Collection, JudgmentSet, Run, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
-from leaderboard.scoring.judgments import explain_missing_judgments
 
 router = Router(tags=["tracks"])
 
 # Settings that something is made of before it is stored; the others are stored as they come.
 DERIVED_SETTINGS = ("judgments", "public_topics", "public_share")
 PLAIN_SETTINGS = [name for name in TrackSettings.model_fields if name not in DERIVED_SETTINGS]
-
-LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
 
 
 @router.post("", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True)
@@ -86,22 +87,31 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
     changes = {name: getattr(body, name) for name in names if name in PLAIN_SETTINGS}
     if "judgments" in names:
         changes["judgment_set"] = find_judgments(track, body.judgments)
-    if "measures" in changes:
-        changes["measures"] = drop_repeated_measures(changes["measures"])
-    if "primary_measure" in changes:
-        measures = changes.get("measures", track.measures)
-        changes["primary_measure"] = match_spelling(body.primary_measure, measures)
-    if "excluded_topics" in changes:
-        changes["excluded_topics"] = check_topics(
-            track, changes["excluded_topics"], "excluded_topics"
-        )
     changes |= read_public_topics(track, body, names, changes)
-    merged = {
-        name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]
+    if problems := check(track, changes):
+        raise setting_error(problems)
+    return changes | spell_once(track, changes)
+
+
+def setting_error(problems: list[SettingProblem]) -> ApiError:
+    """Build the error of settings that do not go together; its message is that of the first."""
+    found = [field_problem(each.field, each.message, each.found) for each in problems]
+    return ApiError(422, "E_FIELD", found[0].message, found)
+
+
+def spell_once(track: Track, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changed topics and measures each once, and the ranking measure as it is listed."""
+    spelled = {
+        name: list(dict.fromkeys(changes[name]))
+        for name in ("excluded_topics", "public_topics")
+        if name in changes
     }
-    refuse_contradictions(merged)
-    refuse_missing_judgments(track, changes)
-    return changes
+    if "measures" in changes:
+        spelled["measures"] = drop_repeated_measures(changes["measures"])
+    if "primary_measure" in changes:
+        measures = spelled.get("measures", track.measures)
+        spelled["primary_measure"] = match_spelling(changes["primary_measure"], measures)
+    return spelled
 
 
 def find_judgments(track: Track, version: str | None) -> JudgmentSet | None:
@@ -128,74 +138,7 @@ def read_public_topics(
                 track.collection, left_out, body.public_share
             )
         }
-    if "public_topics" not in names:
-        return {}
-    return {"public_topics": check_topics(track, body.public_topics, "public_topics")}
-
-
-def check_topics(track: Track, numbers: list[str], field: str) -> list[str]:
-    known = set(track.collection.topics.values_list("number", flat=True))
-    for number in numbers:
-        if number not in known:
-            raise field_error(field, "is not a topic of the collection", number)
-    return list(dict.fromkeys(numbers))
-
-
-def drop_repeated_measures(texts: list[str]) -> list[str]:
-    """Return each measure once, in its first spelling."""
-    first = {str(check_measure("measures", text)): text for text in reversed(texts)}
-    return [text for text in dict.fromkeys(texts) if text in first.values()]
-
-
-def match_spelling(text: str, measures: list[str]) -> str:
-    """Return the spelling among `measures` of the same measure, or `text` if there is none."""
-    wanted = check_measure("primary_measure", text)
-    same = (each for each in measures if parse_measure(each) == wanted)
-    return text if text in measures else next(same, text)
-
-
-def check_measure(field: str, text: str) -> Measure:
-    """Parse a measure whose name is short enough to be stored with any threshold."""
-    try:
-        measure = parse_measure(text)
-    except ValueError as error:
-        raise field_error(field, str(error), text) from None
-    if len(str(measure.resolved(127))) > LONGEST_MEASURE:
-        raise field_error(field, "is too long", text)
-    return measure
-
-
-def refuse_missing_judgments(track: Track, changes: dict[str, Any]) -> None:
-    """Refuse measures that the judgments of the track cannot give."""
-    judgment_set = changes.get("judgment_set", track.judgment_set)
-    measures = changes.get("measures", track.measures)
-    if judgment_set is None or not {"judgment_set", "measures"} & changes.keys():
-        return
-    for text in measures:
-        if reason := explain_missing_judgments(parse_measure(text), judgment_set):
-            raise field_error("measures", reason, text)
-
-
-def refuse_contradictions(merged: dict[str, Any]) -> None:
-    if merged["primary_measure"] not in merged["measures"]:
-        raise field_error(
-            "primary_measure",
-            f"is one of the measures: {', '.join(merged['measures'])}",
-            merged["primary_measure"],
-        )
-    if merged["test"] not in TESTS:
-        raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
-    if merged["excluded_topics"] and not merged["exclusion_reason"]:
-        raise field_error("exclusion_reason", "is needed if topics are excluded")
-    for name in ("ladder_step", "public_topics"):
-        if merged[name] and merged["disclosure"] != Track.Disclosure.LEADERBOARD:
-            raise field_error(name, "is only available with leaderboard disclosure")
-    opens, closes = merged["opens_at"], merged["closes_at"]
-    if opens is not None and closes is not None and closes <= opens:
-        raise field_error("closes_at", "the track closes before it opens", closes.isoformat())
-    release = merged["release_at"]
-    if closes is not None and release is not None and release < closes:
-        raise field_error("release_at", "is before the track closes", release.isoformat())
+    return {"public_topics": body.public_topics} if "public_topics" in names else {}
 
 
 @router.get("", auth=PUBLIC, response=response_schemas(TrackList), exclude_unset=True)

@@ -197,13 +197,16 @@ def test_a_choice_that_is_not_there_lists_those_that_are(collection, ada_api):
 def test_a_track_does_not_close_before_it_opens(collection, ada_api):
     dates = {"opens_at": "2027-02-01T00:00:00Z", "closes_at": "2027-01-01T00:00:00Z"}
     answer = ada_api.post("/api/v1/tracks", NEEDED | dates)
-    assert answer.json()["message"] == "closes_at: the track closes before it opens"
+    assert answer.json()["message"] == "closes_at: Must be after the opening time."
 
 
-def test_a_release_is_planned_after_the_deadline(collection, ada_api):
+def test_every_setting_that_does_not_fit_is_named(collection, ada_api):
     dates = {"release_at": "2027-02-01T00:00:00Z", "closes_at": "2027-03-01T00:00:00Z"}
-    answer = ada_api.post("/api/v1/tracks", NEEDED | dates)
-    assert answer.json()["message"] == "release_at: is before the track closes"
+    answer = ada_api.post("/api/v1/tracks", NEEDED | dates | {"ladder_step": 0.01})
+    assert [problem["message"] for problem in answer.json()["problems"]] == [
+        "ladder_step: Only available with rounded leaderboard means.",
+        "release_at: Set the release on or after the closing time.",
+    ]
 
 
 def test_a_track_begins_with_the_grade_of_its_judgments(collection, ada_api):

@@ -88,7 +88,7 @@ def test_a_share_is_drawn_by_the_api_too(split, ada):
 
 def test_an_unknown_topic_is_not_public(split, ada):
     answer = Program(ada).patch("/api/v1/tracks/blind", {"public_topics": ["99"]})
-    assert answer.json()["message"] == "public_topics: is not a topic of the collection"
+    assert answer.json()["message"] == "public_topics: Not in the collection: 99."
 
 
 def test_only_a_leaderboard_is_split(track, ada):

@@ -11,8 +11,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
-from evaluation.measures import Measure, parse_measure
 from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
+from leaderboard.actions.track_settings import drop_repeated_measures
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
@@ -58,8 +58,10 @@ class MeasuresField(forms.CharField):
         words = split_measures(super().to_python(value))
         if len(words) > MOST_MEASURES:
             raise ValidationError(f"Use {MOST_MEASURES} measures or fewer.")
-        asked = {str(parse_known_measure(word)): word for word in reversed(words)}
-        return [word for word in words if word in asked.values()]
+        try:
+            return drop_repeated_measures(words)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
 
 
 def split_measures(text: str) -> list[str]:
@@ -76,13 +78,6 @@ def split_measures(text: str) -> list[str]:
         else:
             words[-1] += c
     return [word.strip() for word in words if word.strip()]
-
-
-def parse_known_measure(text: str) -> Measure:
-    try:
-        return parse_measure(text)
-    except ValueError as error:
-        raise ValidationError(str(error)) from None
 
 
 class TopicsField(forms.CharField):

@@ -15,6 +15,7 @@ from django.db import models
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
+from leaderboard.actions.track_settings import check, match_spelling
 from leaderboard.actions.tracks import OF_THE_BENCHMARK
 from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
@@ -27,7 +28,6 @@ from leaderboard.pages.forms.fields import (
     TextareaWithPlainLineEnds,
     TopicsField,
     find_zone,
-    parse_known_measure,
     place_times_in_zone,
     refuse_larger,
 )
@@ -35,7 +35,6 @@ from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
-from leaderboard.scoring.judgments import explain_first_missing
 
 SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
 DATES = [
@@ -163,19 +162,6 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         except ValueError as reason:
             raise ValidationError(f"This {reason}.") from None
 
-    def clean_excluded_topics(self) -> list[str]:
-        return self._check_topics(self.cleaned_data["excluded_topics"])
-
-    def clean_public_topics(self) -> list[str]:
-        return self._check_topics(self.cleaned_data["public_topics"])
-
-    def _check_topics(self, wanted: list[str]) -> list[str]:
-        known = self.collection.topics.filter(number__in=wanted)
-        unknown = set(wanted) - set(known.values_list("number", flat=True))
-        if unknown:
-            raise ValidationError(f"Not in the collection: {', '.join(sorted(unknown))}.")
-        return wanted
-
     def clean_zone(self) -> ZoneInfo:
         return find_zone(self.cleaned_data["zone"] or AOE)
 
@@ -187,17 +173,12 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
-        self._check_judgments(cleaned)
         place_times_in_zone(self, cleaned, DATES)
         self._keep_fractions(cleaned)
-        if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
-            self.add_error("exclusion_reason", "Enter a reason for excluding topics.")
-        self._draw_public_topics(cleaned)
-        opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
-        if opens and closes and closes <= opens:
-            self.add_error("closes_at", "Must be after the opening time.")
-        if closes and cleaned.get("release_at") and cleaned["release_at"] < closes:
-            self.add_error("release_at", "Set the release on or after the closing time.")
+        if share := cleaned.get("public_share"):
+            left_out = cleaned.get("excluded_topics") or []
+            cleaned["public_topics"] = draw_public_topics(self.collection, left_out, share)
+        self._check_together(cleaned)
         return cleaned
 
     @property
@@ -227,34 +208,25 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             names.update(DATES)
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
 
-    def _draw_public_topics(self, cleaned: dict[str, Any]) -> None:
-        """Draw the public topics; they and a ladder step need leaderboard disclosure."""
-        share, left_out = cleaned.get("public_share"), cleaned.get("excluded_topics") or []
-        if share:
-            cleaned["public_topics"] = draw_public_topics(self.collection, left_out, share)
-        for name in ("ladder_step", "public_topics"):
-            if cleaned.get(name) and cleaned.get("disclosure") != Track.Disclosure.LEADERBOARD:
-                self.add_error(name, "Only available with rounded leaderboard means.")
-
     def _choose_ranking_measure(self, cleaned: dict[str, Any]) -> None:
-        measures = cleaned.get("measures") or []
-        wanted = cleaned.get("primary_measure") or (measures[0] if measures else "")
-        cleaned["primary_measure"] = wanted
-        if not measures or wanted in measures:
+        """Rank by the first measure if none is named; one that is not listed becomes the first."""
+        measures = cleaned.get("measures")
+        if not measures:
             return
+        wanted = cleaned.get("primary_measure") or measures[0]
         try:
-            parse_known_measure(wanted)
-        except ValidationError as error:
-            self.add_error("primary_measure", error)
+            cleaned["primary_measure"] = match_spelling(wanted, measures)
+        except ValueError as error:
+            self.add_error("primary_measure", str(error))
         else:
-            cleaned["measures"] = [wanted, *measures]
+            if cleaned["primary_measure"] not in measures:
+                cleaned["measures"] = [wanted, *measures]
 
-    def _check_judgments(self, cleaned: dict[str, Any]) -> None:
-        """Refuse measures that the chosen judgments cannot give."""
-        judgment_set, measures = cleaned.get("judgment_set"), cleaned.get("measures") or []
-        reason = explain_first_missing(measures, judgment_set) if judgment_set is not None else ""
-        if reason:
-            self.add_error("measures", f"{reason}.")
+    def _check_together(self, cleaned: dict[str, Any]) -> None:
+        """Add what is wrong with fields that are right by themselves."""
+        for problem in check(self.instance, {name: cleaned.get(name) for name in SETTINGS}):
+            if not self.has_error(problem.field):
+                self.add_error(problem.field, problem.message)
 
     def _keep_fractions(self, cleaned: dict[str, Any]) -> None:
         """Keep the stored dates that are unchanged: the form shows no fractions of a second."""

@@ -1,0 +1,140 @@
+"""Which settings of a track go together; the form and the API ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.measures import Measure, parse_measure
+from leaderboard.models import Score, Track
+from leaderboard.scoring.judgments import explain_missing_judgments
+
+LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
+# How many unknown topics a message names.
+LISTED = 10
+
+
+@dataclass(frozen=True)
+class SettingProblem:
+    """Why a setting cannot have its value, as a sentence; `found` is the part that is wrong."""
+
+    field: str
+    message: str
+    found: str = ""
+
+
+def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
+    """Return what is wrong with the settings of a track once they are changed.
+
+    A setting without a change has the value of the track; None is a value that is not known.
+    """
+    changed = with_changes(track, changes)
+    return [
+        *_check_measures(changed),
+        *_check_topics(changed, changes),
+        *_check_disclosure(changed),
+        *_check_dates(changed),
+    ]
+
+
+def with_changes(track: Track, changes: Mapping[str, Any]) -> Track:
+    """Return a copy of the track with these values; do not save it."""
+    other = copy(track)
+    for name, value in changes.items():
+        setattr(other, name, value)
+    return other
+
+
+def _check_measures(track: Track) -> Iterator[SettingProblem]:
+    measures = track.measures or []
+    ranking = [track.primary_measure] if track.primary_measure else []
+    unknown = [
+        *_find_unknown_measures("measures", measures),
+        *_find_unknown_measures("primary_measure", ranking),
+    ]
+    yield from unknown
+    if unknown or not measures:
+        return
+    if ranking and parse_measure(track.primary_measure) not in map(parse_measure, measures):
+        message = f"Choose one of the measures: {', '.join(measures)}."
+        yield SettingProblem("primary_measure", message, track.primary_measure)
+    if track.judgment_set is not None:
+        for text in measures:
+            if reason := explain_missing_judgments(parse_measure(text), track.judgment_set):
+                yield SettingProblem("measures", f"{reason}.", text)
+                return
+
+
+def _find_unknown_measures(field: str, texts: list[str]) -> Iterator[SettingProblem]:
+    for text in texts:
+        try:
+            parse_storable_measure(text)
+        except ValueError as reason:
+            yield SettingProblem(field, str(reason), text)
+
+
+def parse_storable_measure(text: str) -> Measure:
+    """Parse a measure whose name is short enough to be stored with any threshold.
+
+    Raises ValueError.
+    """
+    measure = parse_measure(text)
+    if len(str(measure.resolved(127))) > LONGEST_MEASURE:
+        raise ValueError(f"{text}: this name of a measure is too long")
+    return measure
+
+
+def drop_repeated_measures(texts: list[str]) -> list[str]:
+    """Return each measure once, in its first spelling.  Raises ValueError for an unknown one.
+
+    >>> drop_repeated_measures(["map", "P@5", "AP"])
+    ['map', 'P@5']
+    """
+    first = {str(parse_storable_measure(text)): text for text in reversed(texts)}
+    return [text for text in dict.fromkeys(texts) if text in first.values()]
+
+
+def match_spelling(text: str, measures: list[str]) -> str:
+    """Return the spelling among `measures` of the same measure, or `text` if there is none.
+
+    >>> match_spelling("AP", ["P@5", "map"])
+    'map'
+    """
+    if text in measures:
+        return text
+    wanted = parse_measure(text)
+    return next((each for each in measures if parse_measure(each) == wanted), text)
+
+
+def _check_topics(track: Track, changes: Mapping[str, Any]) -> Iterator[SettingProblem]:
+    for name in ("excluded_topics", "public_topics"):
+        if wanted := changes.get(name):
+            known = set(track.collection.topics.values_list("number", flat=True))
+            unknown = [number for number in wanted if number not in known]
+            if unknown:
+                more = f" and {len(unknown) - LISTED:,} more" if len(unknown) > LISTED else ""
+                listed = ", ".join(unknown[:LISTED])
+                yield SettingProblem(name, f"Not in the collection: {listed}{more}.", unknown[0])
+    if track.excluded_topics and not track.exclusion_reason:
+        yield SettingProblem("exclusion_reason", "Enter a reason for excluding topics.")
+
+
+def _check_disclosure(track: Track) -> Iterator[SettingProblem]:
+    if track.disclosure == Track.Disclosure.LEADERBOARD:
+        return
+    for name in ("ladder_step", "public_topics"):
+        if getattr(track, name):
+            yield SettingProblem(name, "Only available with rounded leaderboard means.")
+
+
+def _check_dates(track: Track) -> Iterator[SettingProblem]:
+    closes = track.closes_at
+    if closes is None:
+        return
+    if track.opens_at is not None and closes <= track.opens_at:
+        yield SettingProblem("closes_at", "Must be after the opening time.", closes.isoformat())
+    if track.release_at is not None and track.release_at < closes:
+        found = track.release_at.isoformat()
+        yield SettingProblem("release_at", "Set the release on or after the closing time.", found)
