@@ -53,6 +53,10 @@ class JoinError(Exception):
     """Why a user cannot take part; the user sees the text."""
 
 
+class NotInvitedError(JoinError):
+    """Neither an invitation nor the rules of the track let the user in."""
+
+
 class NameTakenError(JoinError):
     """The team name is already taken."""
 
@@ -85,27 +89,47 @@ def can_join_by_run(track: Track) -> bool:
     return can_join(track) and not track.terms
 
 
-def find_inviting_team(track: Track, code: str) -> Team | None:
-    """Return the team with this invitation code, if any."""
+def find_inviting_team(place: Track | Benchmark, code: str) -> Team | None:
+    """Return the team of a track, or a row of it in a benchmark, with this invitation code."""
     # A link may be changed to characters that a database cannot store.
     if not code or not code.isprintable():
         return None
-    return track.teams.filter(invitation=code, of_organisers=False).first()
+    teams = Team.objects.filter(invitation=code, of_organisers=False).select_related("track")
+    if isinstance(place, Track):
+        return teams.filter(track=place).first()
+    return teams.filter(benchmark_team__benchmark=place, track__is_draft=False).first()
 
 
-def join_track(track: Track, user: User, asking: JoinDetails = JoinDetails()) -> Team:
-    """Return the user's team in the track, joined or created if needed; raises JoinError."""
-    team = track.team_of(user) or find_row(track, user)
-    if team is not None:
-        return team
-    refuse_without_terms(track, asking)
-    inviting = find_inviting_team(track, asking.team_code)
+@dataclass(frozen=True)
+class Admission:
+    """Who lets a user into a track or a benchmark: a team, a link, everyone, or nobody yet.
+
+    `track` has the rules: the track itself, or the first open one of a benchmark, if there is one.
+    """
+
+    track: Track | None
+    inviting: Team | None
+    is_invited: bool
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether the user can ask the organisers for a team."""
+        asks = self.track is not None and self.track.joining == Track.Joining.APPROVAL
+        return asks and not self.is_invited
+
+    @property
+    def is_possible(self) -> bool:
+        return self.is_invited or self.needs_approval
+
+
+def find_admission(place: Track | Benchmark, asking: JoinDetails) -> Admission:
+    """Return whether these details let a user into a track or a benchmark."""
+    inviting = find_inviting_team(place, asking.team_code)
     if inviting is not None:
-        return _become_member(inviting, user)
-    if not can_join(track, asking.invitation):
-        raise JoinError(JOIN_HINTS[track.joining])
-    name = clean_team_name(asking.team_name or user.username)
-    return _create_team(track, user, name, terms_accepted_at(track))
+        return Admission(inviting.track, inviting, is_invited=True)
+    track = place if isinstance(place, Track) else find_track_to_join(place)
+    invited = track is not None and can_join(track, asking.invitation)
+    return Admission(track, None, is_invited=invited)
 
 
 def find_track_to_join(benchmark: Benchmark) -> Track | None:
@@ -113,31 +137,41 @@ def find_track_to_join(benchmark: Benchmark) -> Track | None:
     return benchmark.tracks().filter(is_draft=False).first()
 
 
-def find_inviting_benchmark_team(benchmark: Benchmark, code: str) -> Team | None:
-    """Return the row of the team of a benchmark with this invitation code, if any."""
-    if not code or not code.isprintable():
-        return None
-    rows = Team.objects.filter(
-        benchmark_team__benchmark=benchmark, of_organisers=False, track__is_draft=False
-    )
-    return rows.filter(invitation=code).select_related("track").first()
+def admit(place: Track | Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
+    """Return the user's team in a track or a benchmark, joined or created if needed.
 
-
-def join_benchmark(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
-    """Return a row of the user's team in the benchmark, joined on all tracks; raises JoinError."""
-    inviting = find_inviting_benchmark_team(benchmark, asking.team_code)
-    track = inviting.track if inviting is not None else find_track_to_join(benchmark)
+    Here alone is decided who may join: anyone whom a team or a link invites, or everyone, and who
+    accepts the terms. Others can `request_to_join` where organisers approve. Raises JoinError.
+    """
+    admission = find_admission(place, asking)
+    track = admission.track
     if track is None:
         raise JoinError("No track of this benchmark is open yet.")
-    team = join_track(track, user, asking)
-    if team.benchmark_team_id is None:
-        # It came with its track, such as from an archive.
-        try:
-            spread(benchmark)
-        except ActionError as reason:
-            raise JoinError(str(reason)) from None
-        team.refresh_from_db()
+    team = track.team_of(user) or find_row(track, user)
+    if team is None:
+        if not admission.is_invited:
+            raise NotInvitedError(JOIN_HINTS[track.joining])
+        refuse_without_terms(track, asking)
+        team = _let_in(user, admission.inviting, track, asking.team_name)
+    if isinstance(place, Benchmark) and team.benchmark_team_id is None:
+        _link_with_benchmark(team, place)
     return team
+
+
+def _let_in(user: User, inviting: Team | None, track: Track, team_name: str) -> Team:
+    if inviting is not None:
+        return _become_member(inviting, user)
+    name = clean_team_name(team_name or user.username)
+    return _create_team(track, user, name, terms_accepted_at(track))
+
+
+def _link_with_benchmark(team: Team, benchmark: Benchmark) -> None:
+    """Make a team that came with its track, such as from an archive, one of the benchmark."""
+    try:
+        spread(benchmark)
+    except ActionError as reason:
+        raise JoinError(str(reason)) from None
+    team.refresh_from_db()
 
 
 JOIN_HINTS = {

@@ -229,7 +229,7 @@ def get_or_create_benchmark_team(
 
 def _join_team(benchmark: Benchmark, user: User) -> Team:
     try:
-        return people.join_benchmark(benchmark, user)
+        return people.admit(benchmark, user)
     except people.JoinError as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 

@@ -192,7 +192,7 @@ def find_team(track: Track, user: User, organises: bool) -> Team | None:
 def join_team(track: Track, user: User) -> Team:
     """Let the user join the track, or raise NotAccepted."""
     try:
-        return people.join_track(track, user)
+        return people.admit(track, user)
     except people.JoinError as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 

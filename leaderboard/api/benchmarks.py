@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
 from leaderboard.actions import benchmark_setup, people
@@ -22,6 +23,7 @@ from leaderboard.api.benchmark_schemas import (
     BenchmarkTeamOut,
 )
 from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.joining import admit_or_error, read_details
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import JoinIn, Paging, response_schemas
 from leaderboard.boards.disclosure import (
@@ -166,24 +168,11 @@ def _place_tracks(sight: BenchmarkSight, user: User, wanted: list[BenchmarkPlace
 @router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(BenchmarkTeamOut))
 def join_benchmark(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
     """Join all tracks of a benchmark with a new team. Returns your team if you already have one."""
-    user, body = viewer(request), body or JoinIn()
-    benchmark = Benchmark.objects.filter(slug=slug).first()
-    if benchmark is None:
-        raise Http404("no such benchmark")
-    track = people.find_track_to_join(benchmark)
-    inviting = people.find_inviting_benchmark_team(benchmark, body.team_code)
-    invited = track is not None and (
-        inviting is not None or people.can_join(track, body.invitation)
-    )
-    if not invited:
+    user, asking = viewer(request), read_details(body or JoinIn())
+    benchmark = get_object_or_404(Benchmark, slug=slug)
+    if not people.find_admission(benchmark, asking).is_invited:
         benchmark_or_404(user, slug)
-    if track is not None and not invited and track.team_of(user) is None:
-        raise ApiError(403, "E_NO_TEAM", people.JOIN_HINTS[track.joining])
-    asking = people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
-    try:
-        team = people.join_benchmark(benchmark, user, asking)
-    except people.JoinError as reason:
-        raise field_error("team", str(reason), body.team) from None
+    team = admit_or_error(benchmark, user, asking)
     sight = benchmark_sight_of(benchmark, user)
     own = [seen.track.slug for seen in sight.sights if seen.team is not None]
     return {"benchmark": benchmark.slug, "team": team.name, "tracks": own}

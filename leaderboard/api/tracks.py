@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Query, Router, Status
 
@@ -21,6 +22,7 @@ from leaderboard.actions.track_settings import (
 )
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, field_problem, permission_error
+from leaderboard.api.joining import admit_or_error, read_details
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     DeadlineIn,
@@ -234,26 +236,11 @@ def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
 @router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(TeamOut))
 def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
     """Join a track with a new team. Returns your team if you already have one."""
-    user, body = viewer(request), body or JoinIn()
-    track = joinable_track_or_404(user, slug, body.invitation)
-    asking = people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
-    inviting = people.find_inviting_team(track, body.team_code)
-    invited = inviting is not None or people.can_join(track, body.invitation)
-    if track.team_of(user) is None and not invited:
-        raise ApiError(403, "E_NO_TEAM", people.JOIN_HINTS[track.joining])
-    try:
-        team = people.join_track(track, user, asking)
-    except people.JoinError as reason:
-        raise field_error("team", str(reason), body.team) from None
-    return {"track": track.slug, "team": team.name}
-
-
-def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
-    """Return a track that the user can see, or to which the user is invited."""
-    track = Track.objects.opened().filter(slug=slug).first()
-    if track is None:
-        raise Http404("no such track")
-    return track if people.can_join(track, invitation) else track_or_404(user, slug).track
+    user, asking = viewer(request), read_details(body or JoinIn())
+    track = get_object_or_404(Track.objects.opened(), slug=slug)
+    if not people.find_admission(track, asking).is_invited:
+        track_or_404(user, slug)
+    return {"track": track.slug, "team": admit_or_error(track, user, asking).name}
 
 
 @router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))

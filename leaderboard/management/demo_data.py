@@ -42,7 +42,7 @@ def load_sample() -> list[Account]:
     if track is None:
         track = open_sample_track(HARBOURS, ada)
         for account, user in teams:
-            people.join_track(track, user, people.JoinDetails(team_name=account.team))
+            people.admit(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
     if not Benchmark.objects.filter(slug=BENCHMARK).exists():

@@ -34,21 +34,21 @@ def teams_of(user):
 
 def test_joining_a_benchmark_makes_a_team_on_every_track(both, ada, ben):
     benchmark = group(ada, *both)
-    people.join_benchmark(benchmark, ben, JoinDetails(team_name="Crumbs"))
+    people.admit(benchmark, ben, JoinDetails(team_name="Crumbs"))
     assert teams_of(ben) == [("bread", "Crumbs"), ("rolls", "Crumbs")]
     assert BenchmarkTeam.objects.get().teams.count() == 2
 
 
 def test_joining_one_track_of_a_benchmark_joins_the_benchmark(both, ada, ben):
     group(ada, *both)
-    people.join_track(both[1], ben)
+    people.admit(both[1], ben)
     assert teams_of(ben) == [("bread", "ben"), ("rolls", "ben")]
 
 
 def test_a_member_joins_and_leaves_on_every_track(both, ada, ben, cat):
     benchmark = group(ada, *both)
-    row = people.join_benchmark(benchmark, ben)
-    people.join_benchmark(benchmark, cat, JoinDetails(team_code=row.invitation))
+    row = people.admit(benchmark, ben)
+    people.admit(benchmark, cat, JoinDetails(team_code=row.invitation))
     assert teams_of(cat) == [("bread", "ben"), ("rolls", "ben")]
     people.leave_team(both[1], cat)
     assert teams_of(cat) == []
@@ -56,9 +56,9 @@ def test_a_member_joins_and_leaves_on_every_track(both, ada, ben, cat):
 
 
 def test_teams_that_exist_are_linked_by_their_members(both, ada, ben, cat):
-    people.join_track(both[0], ben, JoinDetails(team_name="Crumbs"))
-    people.join_track(both[1], ben, JoinDetails(team_name="Crusts"))
-    people.join_track(both[1], cat, JoinDetails(team_name="Crumbs"))
+    people.admit(both[0], ben, JoinDetails(team_name="Crumbs"))
+    people.admit(both[1], ben, JoinDetails(team_name="Crusts"))
+    people.admit(both[1], cat, JoinDetails(team_name="Crumbs"))
     group(ada, *both)
     assert teams_of(ben) == [("bread", "Crumbs"), ("rolls", "Crusts")]
     assert teams_of(cat) == [("bread", "Crumbs 2"), ("rolls", "Crumbs")]
@@ -66,20 +66,20 @@ def test_teams_that_exist_are_linked_by_their_members(both, ada, ben, cat):
 
 
 def test_two_teams_of_a_track_never_become_one(both, ada, ben, cat):
-    row = people.join_track(both[0], ben)
-    people.join_track(both[0], cat, JoinDetails(team_code=row.invitation))
-    people.join_track(both[1], ben)
-    people.join_track(both[1], cat)
+    row = people.admit(both[0], ben)
+    people.admit(both[0], cat, JoinDetails(team_code=row.invitation))
+    people.admit(both[1], ben)
+    people.admit(both[1], cat)
     with pytest.raises(ActionError, match="cannot share their teams"):
         group(ada, *both)
     assert not Benchmark.objects.exists()
 
 
 def test_a_team_name_is_taken_on_all_tracks(both, ada, ben, cat):
-    people.join_track(both[1], cat, JoinDetails(team_name="Crumbs"))
+    people.admit(both[1], cat, JoinDetails(team_name="Crumbs"))
     benchmark = group(ada, *both)
     with pytest.raises(people.NameTakenError):
-        people.join_benchmark(benchmark, ben, JoinDetails(team_name="crumbs"))
+        people.admit(benchmark, ben, JoinDetails(team_name="crumbs"))
 
 
 def test_a_benchmark_has_the_strictest_joining_and_all_terms(both, ada):
@@ -113,7 +113,7 @@ def test_tracks_of_others_are_refused(both, ada, ben):
 
 def test_an_added_track_has_the_teams_of_the_benchmark(both, ada, ben):
     benchmark = group(ada, both[0])
-    people.join_benchmark(benchmark, ben)
+    people.admit(benchmark, ben)
     benchmark_setup.add_track(benchmark, ada, PlacedTrack(both[1], "test", "small"))
     assert teams_of(ben) == [("bread", "ben"), ("rolls", "ben")]
     benchmark_setup.remove_track(benchmark, ada, both[1])
@@ -130,7 +130,7 @@ def _lead_too(track, user):
 def test_a_draft_gets_its_teams_once_it_opens(both, ada, ben):
     Track.objects.filter(slug="rolls").update(is_draft=True)
     benchmark = group(ada, *Track.objects.order_by("slug"))
-    people.join_benchmark(benchmark, ben)
+    people.admit(benchmark, ben)
     assert teams_of(ben) == [("bread", "ben")]
     tracks.open_draft(Track.objects.get(slug="rolls"), ada)
     assert teams_of(ben) == [("bread", "ben"), ("rolls", "ben")]
@@ -189,7 +189,7 @@ def test_tracks_are_put_in_order(both, ada):
 
 def test_a_run_of_one_track_counts_for_the_benchmark(both, ada, ben):
     benchmark = group(ada, *both)
-    people.join_benchmark(benchmark, ben)
+    people.admit(benchmark, ben)
     make_run(Track.objects.get(slug="bread"), ben)
     benchmark_setup.change_benchmark(benchmark, ada, {"quota_per_day": 1})
     with pytest.raises(FilesRefusedError, match="1 of 1 run of this benchmark for today"):
@@ -198,6 +198,6 @@ def test_a_run_of_one_track_counts_for_the_benchmark(both, ada, ben):
 
 def test_a_row_that_a_team_lacks_is_made_once_it_is_needed(both, ada, ben):
     benchmark = group(ada, *both)
-    people.join_benchmark(benchmark, ben)
+    people.admit(benchmark, ben)
     both[1].teams.all().delete()
-    assert people.join_track(both[1], ben).name == "ben"
+    assert people.admit(both[1], ben).name == "ben"

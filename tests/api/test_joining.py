@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.models import Membership
+from leaderboard.models import Membership, Team
 from tests.api.conftest import Program
 from tests.builders import make_track
 
@@ -43,6 +43,14 @@ def test_an_invitation_opens_a_track_that_is_not_public(collection, ben_api, cat
     assert ben_api.post(path, {"invitation": track.invitation}).status_code == 200
     assert cat_api.post(path, {"invitation": "guessed"}).status_code == 404
     assert ben_api.get("/api/v1/tracks/secret").status_code == 200
+
+
+def test_the_code_of_a_team_opens_a_track_that_is_not_public(collection, ben_api, cat_api):
+    track = make_track(collection, slug="secret", visibility="members", joining="invitation")
+    path = "/api/v1/tracks/secret/join"
+    ben_api.post(path, {"invitation": track.invitation})
+    answer = cat_api.post(path, {"team_code": Team.objects.get().invitation})
+    assert (answer.status_code, answer.json()["team"]) == (200, "ben")
 
 
 def test_a_public_track_by_invitation_takes_nobody_else(collection, cat_api):

@@ -31,13 +31,13 @@ def make_benchmark(owner: User, *tracks: Track) -> Benchmark:
 
 def test_an_assessor_cannot_make_a_team(assessment, unjudged_track, dan):
     with pytest.raises(people.JoinError, match="Assessors of Bread track cannot take part"):
-        people.join_track(unjudged_track, dan)
+        people.admit(unjudged_track, dan)
 
 
 def test_an_assessor_cannot_follow_a_link_of_a_team(assessment, unjudged_track, ben, dan):
     asking = people.JoinDetails(team_code=Team.objects.get(name="ben").invitation)
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.join_track(unjudged_track, dan, asking)
+        people.admit(unjudged_track, dan, asking)
     assert not Membership.objects.filter(user=dan).exists()
 
 
@@ -65,7 +65,7 @@ def test_a_member_cannot_become_an_assessor_of_any_track_of_the_benchmark(
 ):
     other = make_track(unjudged_track.collection, "beer")
     make_benchmark(ada, unjudged_track, other)
-    people.join_track(other, eve)
+    people.admit(other, eve)
     with pytest.raises(ActionError, match="Teams of this track cannot judge it"):
         assessments.add_assessor(assessment, eve)
 
@@ -76,12 +76,12 @@ def test_an_assessor_of_one_track_takes_part_in_none_of_its_benchmark(
     other = make_track(unjudged_track.collection, "beer")
     make_benchmark(ada, unjudged_track, other)
     with pytest.raises(people.JoinError, match="Assessors of Bread track"):
-        people.join_track(other, dan)
+        people.admit(other, dan)
 
 
 def test_a_track_joins_no_benchmark_whose_members_judge_it(assessment, unjudged_track, ada, dan):
     other = make_track(unjudged_track.collection, "beer")
-    people.join_track(other, dan)
+    people.admit(other, dan)
     benchmark = make_benchmark(ada, other)
     with pytest.raises(ActionError, match="Assessors of Bread track"):
         add_track(benchmark, ada, PlacedTrack(unjudged_track))
@@ -90,14 +90,14 @@ def test_a_track_joins_no_benchmark_whose_members_judge_it(assessment, unjudged_
 
 def test_who_was_taken_off_before_a_topic_began_may_join(assessment, unjudged_track, ada, dan):
     assessments.remove_assessor(assessment.assessors.get(), ada)
-    assert people.join_track(unjudged_track, dan).name == "dan"
+    assert people.admit(unjudged_track, dan).name == "dan"
 
 
 def test_who_was_taken_off_after_a_topic_began_may_not(assessment, unjudged_track, ada, dan):
     Assignment.objects.update(drawn_at=timezone.now())
     assessments.remove_assessor(assessment.assessors.get(), ada)
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.join_track(unjudged_track, dan)
+        people.admit(unjudged_track, dan)
 
 
 def test_organisers_who_allow_both_cannot_take_it_back_while_someone_does_both(pool, ada, ben):

@@ -275,7 +275,7 @@ def walk(ada: User, world: World) -> list[Heard]:
         pseudonyms=world.pseudonyms,
         public_topics=list(world.public_topics),
     )
-    membership.join_track(track, ben, membership.JoinDetails(team_name=world.team))
+    membership.admit(track, ben, membership.JoinDetails(team_name=world.team))
     told = {"description": f"the {world.tag} of {world.team}", "facts": {"models": world.tag}}
     names = {
         "run": make_run(track, ben, RUN.replace("ben-bm25", world.tag), **told).pk,

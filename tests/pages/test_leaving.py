@@ -51,8 +51,8 @@ def test_an_owner_hands_over_first(track, ada, as_ada):
 
 
 def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
-    team = people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
-    people.join_track(track, cat, people.JoinDetails(team_code=team.invitation))
+    team = people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
+    people.admit(track, cat, people.JoinDetails(team_code=team.invitation))
     page = as_ben.post(DELETE, {"name": "ben"})
     assertContains(page, '<bdi>Crumbs</bdi> of <a href="/tracks/bread/team/">', status_code=422)
     people.make_leader(team, ben, cat.pk)
@@ -61,9 +61,9 @@ def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
 
 
 def test_who_joins_a_team_that_all_have_left_leads_it(track, ben, cat, as_ben):
-    team = people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
+    team = people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
     as_ben.post(DELETE, {"name": "ben"})
-    people.join_track(track, cat, people.JoinDetails(team_code=team.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=team.invitation))
     assert team.memberships.get().role == "leader"
 
 

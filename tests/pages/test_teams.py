@@ -25,7 +25,7 @@ def with_terms(collection) -> Track:
 
 @pytest.fixture
 def crumbs(track, ben) -> Team:
-    return people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
+    return people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
 
 
 def approve(client, track: Track, **how: str) -> None:
@@ -185,13 +185,13 @@ def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
 
 
 def test_mates_share_their_runs(crumbs, track, ben, cat, as_cat):
-    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     run = make_run(track, ben)
     assert run.pk in as_cat.get("/tracks/bread/runs/").content.decode()
 
 
 def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, as_ben):
-    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
     assert track.team_of(ben) == crumbs
     as_ben.post("/tracks/bread/team/change/", {"act": "lead", "user": cat.pk})
@@ -200,13 +200,13 @@ def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, 
 
 
 def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
-    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     answer = as_cat.post("/tracks/bread/team/change/", {"act": "remove", "user": ben.pk})
     assert answer.status_code == 404 and track.team_of(ben) == crumbs
 
 
 def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, cat, as_ben, as_cat):
-    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "remove", "user": cat.pk})
     as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
     assert track.team_of(cat) != crumbs
@@ -220,7 +220,7 @@ def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben
 
 
 def test_members_make_no_link(crumbs, track, cat, as_cat):
-    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     assert "New link" not in as_cat.get("/tracks/bread/team/").text
     assert as_cat.post("/tracks/bread/team/link/").status_code == 404
 
@@ -253,7 +253,7 @@ def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
     with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
-        people.join_track(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track, cat, people.JoinDetails(team_name=name))
 
 
 UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\U000e0100"
@@ -263,25 +263,25 @@ UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe
 def test_no_name_passes_for_another_by_a_sign_that_nobody_sees(crumbs, track, cat, sign):
     for name in (f"Crumbs{sign}", f"Cr{sign}umbs", sign):
         with pytest.raises(people.JoinError, match="printable characters"):
-            people.join_track(track, cat, people.JoinDetails(team_name=name))
+            people.admit(track, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["Bäckerei № 7", "李白", "빵집", "रोटी", "نان", "Krümel 🍞"])
 def test_a_name_may_be_of_any_script(track, ben, name):
-    assert people.join_track(track, ben, people.JoinDetails(team_name=name)).name == name
+    assert people.admit(track, ben, people.JoinDetails(team_name=name)).name == name
 
 
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
-    people.join_track(track, ben, people.JoinDetails(team_name="TU-AI"))
+    people.admit(track, ben, people.JoinDetails(team_name="TU-AI"))
     with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
-        people.join_track(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["organisers", "0rganisers", "OrganIsers", "organlsers"])
 def test_nobody_passes_for_the_organisers(track, cat, name):
     with pytest.raises(people.JoinError, match="is reserved"):
-        people.join_track(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track, cat, people.JoinDetails(team_name=name))
 
 
 def test_names_in_other_scripts_are_names():

@@ -97,7 +97,7 @@ def test_t08_a_run_is_what_was_made_of_it_and_not_what_its_sender_says(track, be
 
 
 def test_t08_no_participant_sends_for_another_team(track, ben):
-    people.join_track(track, make_user("dan"))
+    people.admit(track, make_user("dan"))
     Program(ben).send_run(RUN, team="dan")
     assert not Run.objects.filter(team__name="dan").exists()
 
@@ -173,8 +173,8 @@ def means(run: Run) -> list[float]:
 
 
 def test_t10_a_person_is_in_one_team_of_a_track(track, ben):
-    team = people.join_track(track, ben)
-    other = people.join_track(track, make_user("dan"))
+    team = people.admit(track, ben)
+    other = people.admit(track, make_user("dan"))
     with pytest.raises(IntegrityError), transaction.atomic():
         Membership.objects.create(track=track, team=other, user=ben)
     assert track.team_of(ben) == team
@@ -197,7 +197,7 @@ def test_t10_two_teams_with_nearly_the_same_run_are_on_the_desk(track, ben, as_a
 
 
 def test_t10_two_names_that_look_alike_are_one(track, ben):
-    people.join_track(track, ben)
+    people.admit(track, ben)
     with pytest.raises((people.JoinError, IntegrityError)), transaction.atomic():
         track.teams.create(name="b\u0435n")
     assert Track.objects.get().teams.count() == 1

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.actions import people
 from leaderboard.actions.systems import find_benchmark_team
 from leaderboard.boards.disclosure import benchmark_or_404
-from leaderboard.models import Benchmark, JoinRequest, Team, Track
+from leaderboard.models import Benchmark, JoinRequest, Team
 from leaderboard.pages.forms.benchmark_setup import BenchmarkJoinForm
 from leaderboard.pages.views.invitations import invite_stranger
 from leaderboard.pages.views.lookups import text_of
@@ -24,35 +24,31 @@ def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
     if not request.user.is_authenticated:
         return _invite_stranger(request, slug)
     benchmark = get_object_or_404(Benchmark, slug=slug)
-    track = people.find_track_to_join(benchmark)
     asking = people.JoinDetails(
-        text_of(request.GET, "invitation"), "", text_of(request.GET, "team")
+        invitation=text_of(request.GET, "invitation"), team_code=text_of(request.GET, "team")
     )
-    inviting = people.find_inviting_benchmark_team(benchmark, asking.team_code)
-    invited = track is not None and (
-        inviting is not None or people.can_join(track, asking.invitation)
-    )
-    if not invited:
+    admission = people.find_admission(benchmark, asking)
+    if not admission.is_invited:
         benchmark_or_404(request.user, slug)
-    asks = track is not None and not invited and benchmark.joining == Track.Joining.APPROVAL
     requests = JoinRequest.objects.filter(
         track__benchmark_place__benchmark=benchmark, user=request.user
     )
     asked = requests.order_by("asked_at").last()
     form = BenchmarkJoinForm(request.POST or None, benchmark=benchmark, asked=asked)
-    if request.method == "POST" and (invited or asks) and form.is_valid():
+    if request.method == "POST" and admission.is_possible and form.is_valid():
+        asking = replace(asking, **form.cleaned_data)
         try:
-            return _join_or_ask(request, benchmark, replace(asking, **form.cleaned_data), asks)
+            return _join_or_ask(request, benchmark, asking, admission.needs_approval)
         except people.JoinError as reason:
             form.add_error("team_name", str(reason))
     context = {
         "benchmark": benchmark,
         "form": form,
         "team": _own_row(benchmark, request),
-        "is_open": track is not None,
-        "inviting": inviting,
-        "invited": invited,
-        "asks": asks,
+        "is_open": admission.track is not None,
+        "inviting": admission.inviting,
+        "invited": admission.is_invited,
+        "asks": admission.needs_approval,
         "asked": asked,
     }
     return render(request, "benchmark/join.html", context, status=422 if form.is_bound else 200)
@@ -61,7 +57,7 @@ def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
 def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = Benchmark.objects.filter(slug=slug).first()
     code = text_of(request.GET, "team")
-    inviting = None if benchmark is None else people.find_inviting_benchmark_team(benchmark, code)
+    inviting = None if benchmark is None else people.find_inviting_team(benchmark, code)
     return invite_stranger(request, benchmark, inviting)
 
 
@@ -81,6 +77,6 @@ def _join_or_ask(
     if asks and track is not None:
         people.request_to_join(track, request.user, asking)
         return redirect("benchmark_join", slug=benchmark.slug)
-    joined = people.join_benchmark(benchmark, request.user, asking)
+    joined = people.admit(benchmark, request.user, asking)
     messages.success(request, f"You are in team {joined.name} on every track.")
     return redirect("benchmark_submit", slug=benchmark.slug)

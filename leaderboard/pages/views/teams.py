@@ -28,25 +28,24 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         return _invite_stranger(request, slug)
     track = get_object_or_404(Track.objects.opened(), slug=slug)
     asking = _join_details(request)
-    inviting = people.find_inviting_team(track, asking.team_code)
-    invited = inviting is not None or people.can_join(track, asking.invitation)
-    if not invited:
+    admission = people.find_admission(track, asking)
+    if not admission.is_invited:
         track_or_404(request.user, slug)
-    asks = not invited and track.joining == Track.Joining.APPROVAL
     asked = track.join_requests.filter(user=request.user).first()
     form = JoinForm(request.POST or None, track=track, asked=asked)
-    if request.method == "POST" and (invited or asks) and form.is_valid():
+    if request.method == "POST" and admission.is_possible and form.is_valid():
+        asking = replace(asking, **form.cleaned_data)
         try:
-            return _join_or_ask(request, track, replace(asking, **form.cleaned_data), asks)
+            return _join_or_ask(request, track, asking, admission.needs_approval)
         except people.JoinError as reason:
             form.add_error("team_name", str(reason))
     context = {
         "track": track,
         "form": form,
         "team": track.team_of(request.user),
-        "inviting": inviting,
-        "invited": invited,
-        "asks": asks,
+        "inviting": admission.inviting,
+        "invited": admission.is_invited,
+        "asks": admission.needs_approval,
         "asked": asked,
     }
     return render(request, "team/join.html", context, status=422 if form.is_bound else 200)
@@ -72,7 +71,7 @@ def _join_or_ask(
     if asks:
         people.request_to_join(track, request.user, asking)
         return redirect("join", slug=track.slug)
-    joined = people.join_track(track, request.user, asking)
+    joined = people.admit(track, request.user, asking)
     messages.success(request, f"You are in team {joined.name}.")
     return redirect("submit", slug=track.slug)
 
