@@ -151,6 +151,44 @@ def inner_imports(path: Path) -> Iterator[str]:
         yield from names_in(node)
 
 
+WRITES = {"save", "create", "update", "delete", "get_or_create", "update_or_create"}
+WRITES |= {"bulk_create", "bulk_update"}
+
+
+def writes_a_row(call: ast.AST, verbs: set[str]) -> bool:
+    """Whether a call may write a row: not that of a set, of a route, or of a form not kept."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    verb, target = call.func.attr, call.func.value
+    of_a_set = verb == "update" and not call.keywords
+    of_a_route = verb == "delete" and bool(call.args)
+    is_not_kept = any(keyword.arg == "commit" for keyword in call.keywords)
+    of_a_library = isinstance(target, ast.Call) and ast.unparse(target) == "super()"
+    return verb in verbs and not (of_a_set or of_a_route or is_not_kept or of_a_library)
+
+
+def writing_methods() -> set[str]:
+    """Return the methods of our models that write rows."""
+    return {
+        method.name
+        for path in python_files("leaderboard/models")
+        for method in ast.walk(parse(path))
+        if isinstance(method, ast.FunctionDef)
+        and any(writes_a_row(node, WRITES) for node in ast.walk(method))
+    }
+
+
+def test_pages_and_api_write_no_rows() -> None:
+    verbs = WRITES | writing_methods()
+    assert not [
+        f"{path}:{node.lineno}"
+        for folder in ("leaderboard/pages", "leaderboard/api")
+        for path in python_files(folder)
+        for node in ast.walk(parse(path))
+        if writes_a_row(node, verbs)
+    ]
+
+
 def test_digits_are_read_in_one_place():
     """Python's tests of digits accept what `int` does not read, such as ² or 5,000 digits."""
     asks = re.compile(r"\.is(digit|decimal|numeric)\(")

@@ -1,4 +1,4 @@
-"""A user leaves: export of what the site has about them, and deletion of the account."""
+"""The account of a user: its email and sign-on, the export of what the site has, its deletion."""
 
 from __future__ import annotations
 
@@ -31,6 +31,18 @@ from leaderboard.models import (
 )
 
 GONE = "deleted user"
+
+
+def switch_mails(user: User, on: bool) -> None:
+    """Switch email notices on or off."""
+    User.objects.filter(pk=user.pk).update(mails=on)
+
+
+def disconnect_provider(user: User) -> None:
+    """End the connection with single sign-on.  Raises ActionError without a password."""
+    if not user.has_usable_password():
+        raise ActionError("Set a password first: you could not sign in otherwise.")
+    SocialAccount.objects.filter(user=user).delete()
 
 
 def export_account(user: User) -> dict[str, Any]:

@@ -48,6 +48,7 @@ from leaderboard.models import (
 from leaderboard.models.assessments import GradeText
 from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
+LONGEST_NOTES = Assignment._meta.get_field("notes").max_length
 NO_VERDICTS = "“What decides” needs a board with a baseline and another run."
 
 
@@ -329,6 +330,17 @@ def remove_assessor(assessor: Assessor, user: User) -> None:
     AuditEvent.objects.record(
         user, "take off", assessor.assessment, after={"assessor": assessor.name}
     )
+
+
+def begin_topic(assignment: Assignment) -> None:
+    """Record that the assessor has read the guideline as it is now."""
+    guideline = assignment.assessor.assessment.guideline
+    Assignment.objects.filter(pk=assignment.pk).update(read_guideline=guideline)
+
+
+def keep_notes(assignment: Assignment, notes: str) -> None:
+    """Keep the assessor's own notes on a topic, the first part of very long ones."""
+    Assignment.objects.filter(pk=assignment.pk).update(notes=notes[:LONGEST_NOTES])
 
 
 @transaction.atomic

@@ -11,17 +11,15 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
-from django.db.models import Q
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja.security import HttpBearer
 
 from leaderboard.actions.people import lacks_second_factor
+from leaderboard.actions.tokens import record_use
 from leaderboard.actions.upload_limits import limit_for
 from leaderboard.api.errors import ApiError, permission_error
 from leaderboard.boards.disclosure import Viewer
@@ -153,11 +151,3 @@ def limit_writes(user_id: int) -> None:
             f"Limit: {settings.API_WRITES_PER_MINUTE} writes per minute per user.",
             retry_after=MINUTE - now % MINUTE,
         )
-
-
-def record_use(token: ApiToken) -> None:
-    """Record when the token was used, once per minute, so that few reads cause a write."""
-    now = timezone.now()
-    before = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
-    if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
-        ApiToken.objects.filter(before, pk=token.pk).update(last_used_at=now)

@@ -72,8 +72,7 @@ def wait_for_pool(pool: Pool) -> None:
 def judge_beginning(assignment: Assignment) -> None:
     """Grade the first documents of a topic by how many of its words they have."""
     draw_documents(assignment)
-    guideline = assignment.assessor.assessment.guideline
-    Assignment.objects.filter(pk=assignment.pk).update(read_guideline=guideline)
+    assessments.begin_topic(assignment)
     documents = list(assignment.documents.all())
     first = documents[: len(documents) * 2 // 3]
     texts = read_documents(assignment.topic, first)

@@ -42,9 +42,6 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         """Return the notices that lead to a page, or to a place on it."""
         return self.filter(Q(address=address) | Q(address__startswith=f"{address}#"))
 
-    def mark_read(self) -> None:
-        self.update(read_at=Now())
-
 
 class Notice(models.Model):
     """A message to one user; `address` is a page of this site."""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
@@ -340,6 +341,11 @@ def escape_slack(text: str) -> str:
     '&lt;!channel&gt; R&amp;D'
     """
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def mark_read(notices: QuerySet[Notice]) -> None:
+    """Mark notices as read by their reader."""
+    notices.update(read_at=Now())
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.logs import describe_request, new_request_number, request_number
 from leaderboard.models import Notice
+from leaderboard.notifications.notices import mark_read
 
 log = logging.getLogger("leaderboard.requests")
 
@@ -229,7 +230,7 @@ def read_notice(get_response: GetResponse) -> GetResponse:
         has_read = getattr(request, "reads_notice", False) and response.status_code in (200, 304)
         # A program that reads by a token sees no notices.
         if has_read and request.user.is_authenticated:
-            Notice.objects.unread_by(request.user).about(request.get_full_path()).mark_read()
+            mark_read(Notice.objects.unread_by(request.user).about(request.get_full_path()))
         return response
 
     return answer

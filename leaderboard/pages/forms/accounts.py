@@ -9,6 +9,8 @@ from allauth.mfa.base import forms as second_factor
 from allauth.mfa.totp import forms as totp
 from django import forms
 
+from leaderboard.actions.tokens import revoke_tokens
+
 GOOD_PASSWORD = "At least 8 characters. Not a common word or like your name."
 
 
@@ -47,7 +49,7 @@ class OffersTokenRevocation(forms.BaseForm):
     def save(self) -> None:
         super().save()
         if self.cleaned_data.get("revokes_tokens"):
-            self.user.tokens.revoke()
+            revoke_tokens(self.user)
 
 
 class ChangePasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.ChangePasswordForm):

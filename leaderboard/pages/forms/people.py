@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils import timezone
 
-from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
+from leaderboard.models import JoinRequest, Team, Track, User
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
 from leaderboard.notifications.webhooks import WebhookError, check_url
 
@@ -71,15 +69,8 @@ class TokenForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.user = user
         if not user.may_organise:
             self.fields["scopes"].choices = self.fields["scopes"].choices[:2]
-
-    def issue(self) -> str:
-        """Create the token; return its secret."""
-        expires_at = timezone.now() + timedelta(days=self.cleaned_data["days"])
-        scopes, name = self.cleaned_data["scopes"], self.cleaned_data["name"]
-        return ApiToken.objects.issue(self.user, scopes, name, expires_at)[1]
 
 
 class EmailNoticesForm(forms.ModelForm):

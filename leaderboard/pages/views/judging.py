@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from pydantic import Field, TypeAdapter, ValidationError
 
-from leaderboard.actions.assessments import add_assessor, finish_topic
+from leaderboard.actions.assessments import add_assessor, begin_topic, finish_topic, keep_notes
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
@@ -133,9 +133,8 @@ def assignment_or_404(request: HttpRequest, assignment_id: int) -> Assignment:
 def before_topic(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Show the guideline and the practice; a POST grades a practice document or starts."""
     assignment = assignment_or_404(request, assignment_id)
-    guideline = assignment.assessor.assessment.guideline
     if "start" in request.POST:
-        Assignment.objects.filter(pk=assignment.pk).update(read_guideline=guideline)
+        begin_topic(assignment)
         return redirect("judge", assignment_id=assignment.pk)
     practice = list_practice(assignment)
     given = _practise(request, assignment, len(practice))
@@ -144,7 +143,7 @@ def before_topic(request: HttpRequest, assignment_id: int) -> HttpResponse:
     done = [Practised(one, grade) for one, grade in zip(practice, given, strict=False)]
     context = {
         "assignment": assignment,
-        "guideline": guideline,
+        "guideline": assignment.assessor.assessment.guideline,
         "pace": measure_pace(assignment.assessor),
         "practice": practice,
         "practised": done,
@@ -317,8 +316,7 @@ def _render_documents(
 def topic_notes(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """Keep the assessor's own notes on a topic."""
     assignment = assignment_or_404(request, assignment_id)
-    notes = text_of(request.POST, "notes")[:5000]
-    Assignment.objects.filter(pk=assignment.pk).update(notes=notes)
+    keep_notes(assignment, text_of(request.POST, "notes"))
     if request.headers.get("X-Requested-With") == "judge":
         return HttpResponse(status=204)
     return redirect("judge", assignment_id=assignment.pk)

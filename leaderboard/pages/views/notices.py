@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import tracks
 from leaderboard.models import Delivery, Notice
+from leaderboard.notifications.notices import mark_read
 from leaderboard.pages.forms.people import WebhookForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
@@ -23,11 +24,11 @@ def notices(request: HttpRequest) -> HttpResponse:
     """Show the latest notices: whoever sees them has read them. A POST marks all as read."""
     unread = Notice.objects.unread_by(request.user)
     if request.method == "POST":
-        unread.mark_read()
+        mark_read(unread)
         return redirect("notices")
     found = list(request.user.notices.select_related("track")[:LATEST])
     response = render(request, "site/notices.html", {"notices": found})
-    unread.filter(pk__in=[notice.pk for notice in found]).mark_read()
+    mark_read(unread.filter(pk__in=[notice.pk for notice in found]))
     return response
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from leaderboard.models import SentForm
+from leaderboard.actions.sent_forms import claim_form, keep_result
 
 View = Callable[..., HttpResponse]
 
@@ -44,24 +44,17 @@ def submit_once(view: View) -> View:
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated or not request.POST.get("once"):
             return view(request, *args, **kwargs)
+        digest = _digest(request)
         with transaction.atomic():
-            sent, is_first = SentForm.objects.get_or_create(
-                user=request.user, digest=_digest(request)
-            )
-            if not is_first:
-                return redirect(sent.address)
+            known = claim_form(request.user, digest)
+            if known is not None:
+                return redirect(known)
             response = view(request, *args, **kwargs)
-            _store_address(sent, response)
+            address = response["Location"] if response.status_code == 302 else ""
+            keep_result(request.user, digest, address)
             return response
 
     return answer
-
-
-def _store_address(sent: SentForm, response: HttpResponse) -> None:
-    if response.status_code == 302:
-        SentForm.objects.filter(pk=sent.pk).update(address=response["Location"])
-    else:
-        sent.delete()
 
 
 def _digest(request: HttpRequest) -> str:

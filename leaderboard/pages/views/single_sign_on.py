@@ -6,7 +6,6 @@ import logging
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
-from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.conf import settings
 from django.contrib import messages
@@ -17,6 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from requests import RequestException
 
+from leaderboard.actions.accounts import disconnect_provider
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.pages.single_sign_on import CheckedProvider
 
 log = logging.getLogger(__name__)
@@ -72,9 +73,9 @@ def single_sign_on_answer(request: HttpRequest) -> HttpResponse:
 @reauthentication_required
 def leave_provider(request: HttpRequest) -> HttpResponse:
     """End the connection of an account that has a password to sign in with."""
-    if request.user.has_usable_password():
-        SocialAccount.objects.filter(user=request.user).delete()
+    try:
+        disconnect_provider(request.user)
         messages.success(request, "Single sign-on disconnected.")
-    else:
-        messages.error(request, "Set a password first: you could not sign in otherwise.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
     return redirect("account")

@@ -13,11 +13,11 @@ from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import server_error
 
+from leaderboard.actions import accounts, tokens
 from leaderboard.boards.disclosure import find_runs_by_tag, sights_of
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import Topic, Track
@@ -74,7 +74,7 @@ def account(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None, user=request.user)
     secret = None
     if request.method == "POST" and form.is_valid():
-        secret = form.issue()
+        secret = tokens.issue_token(request.user, **form.cleaned_data)
         form = TokenForm(user=request.user)
     context = {
         "form": form,
@@ -92,17 +92,17 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def change_mails(request: HttpRequest) -> HttpResponse:
     """Switch email notices on or off."""
-    EmailNoticesForm(request.POST, instance=request.user).save()
-    messages.success(request, "Saved.")
+    form = EmailNoticesForm(request.POST, instance=request.user)
+    if form.is_valid():
+        accounts.switch_mails(request.user, form.cleaned_data["mails"])
+        messages.success(request, "Saved.")
     return redirect("account")
 
 
 @login_required
 @require_POST
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
-    token = get_object_or_404(request.user.tokens, pk=token_id)
-    token.revoked_at = timezone.now()
-    token.save(update_fields=["revoked_at"])
+    tokens.revoke_token(get_object_or_404(request.user.tokens, pk=token_id))
     return redirect("account")
 
 
@@ -110,7 +110,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 @require_POST
 def revoke_tokens(request: HttpRequest) -> HttpResponse:
     """Revoke every token of this user."""
-    request.user.tokens.revoke()
+    tokens.revoke_tokens(request.user)
     messages.success(request, "All tokens revoked.")
     return redirect("account")
 
