@@ -222,6 +222,14 @@ def room_of_reading(names: Sequence[str]) -> str:
     return names[2] if list(names[:2]) == ["evaluation", "reading"] and names[2:] else ""
 
 
+def test_answers_stand_above_the_evaluation_of_rankings() -> None:
+    """Only commands use them; what they are built on does not know them."""
+    for path in python_files("evaluation"):
+        package = path.relative_to(ROOT / "evaluation").parts[0]
+        if package not in ("answers", "commands"):
+            assert not [n for n in imports_of(path) if n.startswith("evaluation.answers")], path
+
+
 def test_the_client_needs_no_server() -> None:
     """Only the command of the server imports Django, once it is called."""
     for path in python_files("rankfield"):
