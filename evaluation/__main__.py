@@ -1,7 +1,8 @@
 """The command line: `python -m evaluation score QRELS RUN -m nDCG@10`.
 
 A command is a module of `evaluation.commands` with `parser()` and `run(options)`; it is
-imported only when it is run, so that scoring loads nothing but numpy.
+imported only when it is run, so that scoring loads nothing but numpy. The module of a command of
+two words, such as `answers check`, is in the package of the first.
 """
 
 from __future__ import annotations
@@ -30,16 +31,34 @@ COMMANDS = {
     "plan": "plan the number of topics and the depth of a pool",
     "reuse": "test judgments for new runs: exclude one team at a time",
     "measures": "list all measures with formulas and names",
+    "answers check": "report all problems of a run of answers",
+    "answers convert": "write answers, nuggets or marks in another format",
+    "answers ranking": "write the documents of a run of answers as a run",
+    "answers score": "score runs of answers by nuggets, support and documents",
 }
 USAGE_ERROR = 2
 PROGRAM = "python -m evaluation"
 
 
 def usage() -> str:
-    commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
+    commands = "\n".join(f"  {name:<17}{what}" for name, what in COMMANDS.items())
     return (
         f"usage: {PROGRAM} COMMAND ...\n\n{commands}\n\nSee {PROGRAM} COMMAND --help for options."
     )
+
+
+def find_command(arguments: Sequence[str]) -> str:
+    """Return the command that the first one or two words name; empty if they name none.
+
+    >>> find_command(["score", "qrels"]), find_command(["answers", "check"]), find_command([])
+    ('score', 'answers check', '')
+    """
+    names = (" ".join(arguments[:words]) for words in (1, 2))
+    return next((name for name in names if name in COMMANDS), "")
+
+
+def module_of(command: str) -> str:
+    return f"evaluation.commands.{command.replace(' ', '.')}"
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
@@ -47,14 +66,15 @@ def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
 
     `program` is how its help names what was typed before the command.
     """
-    if not arguments or arguments[0] not in COMMANDS:
+    name = find_command(arguments)
+    if not name:
         asked_for = bool(arguments) and arguments[0] in ("-h", "--help")
         print(usage(), file=sys.stdout if asked_for else sys.stderr)
         return 0 if asked_for else USAGE_ERROR
-    command = import_module(f"evaluation.commands.{arguments[0]}")
+    command = import_module(module_of(name))
     parser = command.parser()
-    parser.prog = f"{program} {arguments[0]}"
-    options = parser.parse_intermixed_args(arguments[1:])
+    parser.prog = f"{program} {name}"
+    options = parser.parse_intermixed_args(arguments[len(name.split()) :])
     try:
         status: int = command.run(options)
         return status

@@ -43,14 +43,14 @@ def usage() -> str:
     text = f"usage: {PROGRAM} COMMAND ...\n"
     for title, commands in parts.items():
         text += f"\n{title}:\n"
-        text += "".join(f"  {name:<10}{what}\n" for name, what in commands.items())
+        text += "".join(f"  {name:<17}{what}\n" for name, what in commands.items())
     return f"{text}\nSee {PROGRAM} COMMAND --help for options."
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     command = arguments[0] if arguments else ""
-    if command in evaluation_command.COMMANDS:
+    if evaluation_command.find_command(arguments):
         return evaluation_command.main(arguments, PROGRAM)
     if command in SITE_COMMANDS:
         return run_site_command(command, arguments[1:])

@@ -18,6 +18,7 @@ django.setup()
 from django.core.management import load_command_class  # noqa: E402
 
 from evaluation.__main__ import COMMANDS as EVALUATION_COMMANDS  # noqa: E402
+from evaluation.__main__ import module_of  # noqa: E402
 from leaderboard.api import api  # noqa: E402
 from leaderboard.api.describing import Call, DescribedPart, group_calls  # noqa: E402
 from leaderboard.models import Track  # noqa: E402
@@ -112,7 +113,7 @@ def describe_commands() -> str:
     """Return the help of each command, without a server, with a site and of a server."""
     parts = ["## Without a server", "`rankfield score` and `python -m evaluation score` are one."]
     parts += [
-        describe_command(f"rankfield {name}", import_module(f"evaluation.commands.{name}").parser())
+        describe_command(f"rankfield {name}", import_module(module_of(name)).parser())
         for name in EVALUATION_COMMANDS
     ]
     parts += ["## With a site", "They read `RANKFIELD_URL` and `RANKFIELD_TOKEN`."]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Mapping
 
 from evaluation import tables
+from evaluation.answers.measures import ALIASES, ANSWER_MEASURES
 from evaluation.commands.arguments import command_parser
-from evaluation.measures import MEASURES, Definition
+from evaluation.measures import MEASURES, Definition, MeasureError
 from evaluation.measures.declaring import TREC_EVAL, value_text
 from evaluation.tables import Table
 
@@ -22,17 +24,23 @@ Exit status: 0; 2 when the command is wrong.
 
 def parser() -> argparse.ArgumentParser:
     parser = command_parser("measures", "List all measures, or show details of one.", EPILOG)
-    parser.add_argument("name", metavar="NAME", nargs="?", choices=MEASURES)
+    parser.add_argument("name", metavar="NAME", nargs="?")
+    parser.add_argument("--answers", action="store_true", help="measures of answers, not of runs")
     parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
     return parser
 
 
 def run(options: argparse.Namespace) -> int:
+    known: Mapping[str, Definition] = ANSWER_MEASURES if options.answers else MEASURES
+    if options.name and options.name not in known:
+        raise MeasureError(f"{options.name}: no such measure; there are {', '.join(known)}")
     if options.name:
-        tables.write_bytes([full_docstring(MEASURES[options.name]).encode()])
+        tables.write_bytes([full_docstring(known[options.name]).encode()])
     elif options.format == "json":
-        listed = [measure_facts(definition) for definition in MEASURES.values()]
+        listed = [measure_facts(definition) for definition in known.values()]
         tables.write_bytes([json.dumps(listed, indent=2).encode() + b"\n"])
+    elif options.answers:
+        tables.print_table(table_of_answer_measures(), options.format)
     else:
         tables.print_table(table_of_measures(), options.format)
     return 0
@@ -56,6 +64,23 @@ def table_of_measures() -> Table:
             "higher" if definition.higher_is_better else "lower",
         ]
         for definition in MEASURES.values()
+    ]
+    return Table(header, rows, texts=len(header))
+
+
+def table_of_answer_measures() -> Table:
+    header = ["measure", "what it is", "other names", "range", "better"]
+    rows = [
+        [
+            definition.signature,
+            definition.description,
+            " ".join(alias for alias, text in ALIASES.items() if text == name),
+            range_text(definition),
+            ("higher" if definition.higher_is_better else "lower")
+            if definition.has_direction
+            else "-",
+        ]
+        for name, definition in ANSWER_MEASURES.items()
     ]
     return Table(header, rows, texts=len(header))
 

@@ -1,0 +1,1 @@
+"""The commands about runs of generated answers: `answers check`, `answers score` and others."""

@@ -1,0 +1,124 @@
+"""python -m evaluation answers: what it prints and how it ends."""
+
+import io
+import json
+import sys
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+
+from evaluation.__main__ import main
+from tests.evaluation.answers.samples import common, lines_of, rag24
+
+RUN = lines_of(common("t1"), common("t2", sentences=[]))
+NUGGETS = lines_of({"qid": "t1", "nuggets": [{"text": "cedar"}, {"text": "oak"}]})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working directory with a run of answers, a faulty one, nuggets and marks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.jsonl").write_bytes(RUN)
+    (tmp_path / "bad.jsonl").write_bytes(lines_of(common("t1"), common("t1")))
+    (tmp_path / "nuggets").write_bytes(NUGGETS)
+    (tmp_path / "marks").write_text("oak t1 1 support\noak t1 9 none\nelm t1 1 none\n")
+    (tmp_path / "qrels").write_text("t1 0 d1 2\nt1 0 d2 0\n")
+    return tmp_path
+
+
+def test_an_accepted_run_is_described(capsys):
+    assert main(["answers", "check", "run.jsonl"]) == 0
+    assert capsys.readouterr().err == ("run.jsonl: accepted, run oak, dialect common, 2 answers\n")
+
+
+def test_a_rejected_run_ends_with_2_and_json_names_topic_and_sentence(capsys):
+    assert main(["answers", "check", "bad.jsonl", "--format", "json"]) == 2
+    problem = json.loads(capsys.readouterr().out)
+    assert (problem["code"], problem["line"], problem["topic"]) == ("E_DUP_TOPIC", 2, "t1")
+    assert problem["sentence"] is None
+
+
+def test_a_repair_is_offered_and_made(capsys):
+    main(["answers", "check", "bad.jsonl"])
+    assert "Keep the first answer? Repair with --fix keep-first." in capsys.readouterr().out
+    assert main(["answers", "check", "bad.jsonl", "--fix", "keep-first"]) == 0
+    assert "keep-first: 1 repair" in capsys.readouterr().err
+
+
+def test_limits_and_presets_are_options(capsys):
+    assert main(["answers", "check", "run.jsonl", "--limit", "2", "--unit", "characters"]) == 0
+    assert "W_TOO_LONG" in capsys.readouterr().out
+    assert main(["answers", "check", "run.jsonl", "--preset", "ragtime"]) == 2
+
+
+def test_a_run_is_read_from_stdin_an_archive_and_a_folder(folder, capsys, monkeypatch):
+    inside = folder / "parts"
+    inside.mkdir()
+    with zipfile.ZipFile(folder / "run.zip", "w") as archive:
+        for name in ("t1", "t2"):
+            archive.writestr(f"{name}.json", json.dumps(common(name)))
+            (inside / f"{name}.json").write_text(json.dumps(common(name)))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(RUN)))
+    for path in ("run.zip", "parts", "-"):
+        assert main(["answers", "check", path]) == 0
+        assert capsys.readouterr().err.endswith("run oak, dialect common, 2 answers\n")
+
+
+def test_a_ranking_is_a_run_of_trec(capfd):
+    assert main(["answers", "ranking", "run.jsonl", "--view", "cited"]) == 0
+    assert capfd.readouterr().out == "t1 Q0 d1 1 2 oak\nt1 Q0 d2 2 1 oak\n"
+    assert main(["answers", "ranking", "run.jsonl"]) == 2
+    assert "the answers have no references" in capfd.readouterr().err
+
+
+def test_a_converted_run_says_what_is_lost(folder, capfd):
+    (folder / "run24.jsonl").write_bytes(lines_of(rag24(topic="why cedar")))
+    assert main(["answers", "convert", "run24.jsonl", "--to", "rag"]) == 0
+    assert json.loads(capfd.readouterr().out)["metadata"]["narrative"] == "why cedar"
+    main(["answers", "convert", "run.jsonl", "--to", "rag24"])
+    assert capfd.readouterr().err == ""
+    assert main(["answers", "convert", "marks", "--to", "columns"]) == 0
+    assert capfd.readouterr().out.startswith("oak t1 1 support\n")
+
+
+def test_scores_are_a_table_or_json(capfd):
+    files = ["--nuggets", "nuggets", "--assignments", "marks"]
+    assert main(["answers", "score", *files, "-m", "all,strict_vital", "run.jsonl"]) == 0
+    out, err = capfd.readouterr()
+    assert " ".join(out.split("\n")[1].split()) == "oak 0.5000 to 1.0000 0.5000 to 1.0000"
+    assert err == "1 mark of nothing in the runs ignored\n"
+    main(["answers", "score", *files, "-m", "all", "-q", "--format", "json", "run.jsonl"])
+    (run,) = json.loads(capfd.readouterr().out)["runs"]
+    assert (run["run"], run["ignored"], run["layers"]) == ("oak", 1, {"assignments": "people"})
+    score = run["scores"]["all"]
+    assert (score["all"], score["judged"], score["topics"]) == (0.5, 0.5, {"t1": 0.5})
+    assert score["bounds"] == {"t1": [0.5, 1.0]}
+
+
+def test_without_a_run_the_marks_are_scored(capfd):
+    assert main(["answers", "score", "--assignments", "marks", "-m", "strict_all"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["oak", "elm"]
+
+
+def test_a_rejected_run_does_not_stop_the_others(capfd):
+    command = ["answers", "score", "--qrels", "qrels", "-m", "Cited,nDCG@10 (cited)"]
+    assert main([*command, "bad.jsonl", "run.jsonl"]) == 2
+    out, err = capfd.readouterr()
+    assert out.splitlines()[1].split() == ["oak", "1.0000", "1.0000"]
+    assert "bad.jsonl: error: line 2: E_DUP_TOPIC" in err
+
+
+def test_a_measure_without_its_file_is_a_wrong_command(capfd):
+    assert main(["answers", "score", "run.jsonl", "-m", "SupportP"]) == 2
+    assert capfd.readouterr().err.endswith("SupportP: --support is missing\n")
+
+
+def test_only_answers_may_be_averaged(folder, capfd):
+    (folder / "topics").write_text("t1\nt2\nt3\n")
+    (folder / "support").write_text("oak t1 1 d1 FS\noak t1 1 d2 FS\n")
+    command = ["answers", "score", "--support", "support", "-m", "SupportR", "--topics", "topics"]
+    for option, value in (([], "0.3333"), (["--answered-only"], "0.5000")):
+        main([*command, *option, "run.jsonl"])
+        assert capfd.readouterr().out.splitlines()[1].split() == ["oak", value]
