@@ -31,6 +31,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.recording import recorded
 
 
 def renumbered(text: str) -> str:
@@ -47,6 +48,7 @@ ROLLS_TOPICS = (
 ROLLS_RUN, ROLLS_OTHER = renumbered(RUN), renumbered(OTHER_RUN)
 
 
+@recorded
 def make_rolls(owner: User) -> Collection:
     """A second collection: the topics 11, 12 and 13."""
     files = CollectionFiles(
@@ -62,6 +64,7 @@ def make_rolls(owner: User) -> Collection:
     return collection
 
 
+@recorded
 def make_benchmark(owner: User, *members: User, **fields: Any) -> Benchmark:
     """Ada's benchmark of the tracks bread and rolls; each of the members is a team."""
     tracks = [make_track(make_collection(owner), "bread"), make_track(make_rolls(owner), "rolls")]
@@ -73,6 +76,7 @@ def make_benchmark(owner: User, *members: User, **fields: Any) -> Benchmark:
     return benchmark
 
 
+@recorded
 def make_benchmark_team(benchmark: Benchmark, user: User) -> BenchmarkTeam:
     """The team of one user on all tracks of a benchmark."""
     made = BenchmarkTeam.objects.create(benchmark=benchmark)

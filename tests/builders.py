@@ -13,6 +13,7 @@ from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
 from leaderboard.models import Assessment, Collection, Pool, Run, Team, Track, User
 from leaderboard.models.assessments import GradeText
+from tests.recording import recorded, road
 
 TOPICS = """<top>
 <num> Number: 1
@@ -95,11 +96,13 @@ def upload(name: str, text: str | bytes) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
 
 
+@recorded
 def work() -> None:
     """Do every job that is due, as a worker does."""
     running.run_due_jobs("tests")
 
 
+@recorded
 def make_collection(
     owner: User, slug: str = "bread", qrels: str | None = QRELS, intents: str | None = None
 ) -> Collection:
@@ -118,6 +121,7 @@ def make_collection(
     return collection
 
 
+@recorded
 def make_track(collection: Collection, slug: str = "bread", **fields: object) -> Track:
     fields.setdefault("judgment_set", collection.judgment_sets.first())
     fields.setdefault("measures", ["AP", "nDCG@10", "P@5"])
@@ -130,6 +134,7 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
     return track
 
 
+@recorded
 def make_run(
     track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, **details: Any
 ) -> Run:
@@ -141,16 +146,19 @@ def make_run(
     return run
 
 
+@recorded
 def make_user(name: str, **fields: object) -> User:
     return User.objects.create_user(name, password=f"{name}-s-word", **fields)
 
 
 def signed_in(user: User) -> Client:
     client = Client()
-    client.force_login(user)
+    with road.staying():
+        client.force_login(user)
     return client
 
 
+@recorded
 def make_pool(track: Track, user: User, runs: Sequence[Run], size: int = 3) -> Pool:
     """An approved pool of the first documents of these runs."""
     made = pools.create_pool(track, user, runs, Pool.Method.DEPTH, size)
@@ -168,6 +176,7 @@ SCALE = [
 ]
 
 
+@recorded
 def make_assessment(pool: Pool, organiser: User, *assessors: User, **fields: Any) -> Assessment:
     """An open assessment of a pool, shared out among these assessors; nobody judges twice."""
     fields.setdefault("overlap", Assessment.Overlap.NONE)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
@@ -31,11 +31,12 @@ from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
-from tests.recording import make_or_copy
+from tests.recording import road
 from tests.services.machines import OPENED, Site
 from tests.white_space import squeeze_answers
 
 DATA = os.environ.get("RANKFIELD_DATA")
+TESTS_OF_JOBS = ("scoring", "jobs", "services", "faults")
 
 
 def pytest_configure() -> None:
@@ -135,11 +136,25 @@ def data() -> Path:
     return Path(DATA)
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    connection.execute_wrappers.append(road.follow)
+
+
 @pytest.fixture(autouse=True)
 def files_of_its_own(settings, tmp_path: Path) -> None:
     """Uploads of a test lie in a folder of the test; what a worker remembers is forgotten."""
     settings.MEDIA_ROOT = tmp_path / "files"
     forget()
+
+
+@pytest.fixture(autouse=True)
+def real_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is copied in tests of the jobs themselves, or once a test has patched the product."""
+    is_about_jobs = request.path.parent.name in TESTS_OF_JOBS
+    road.is_closed = lambda: bool(is_about_jobs or monkeypatch._setattr or monkeypatch._setitem)
+    yield
+    road.is_closed = lambda: False
 
 
 def forget() -> None:
@@ -214,9 +229,11 @@ def scene(db: None, scene_of_all: Any, module_files: Path, settings: Any) -> Any
 
 
 def someone(name: str) -> User:
-    """One of the cast, who is there already in a module with a scene."""
-    found = User.objects.filter(username=name).first()
-    return found or make_user(name, can_organise=name == "ada")
+    """One of the cast, all of whom are there if one is."""
+    if not User.objects.filter(username=name).exists():
+        for each in ("ada", "ben", "cat"):
+            make_user(each, can_organise=each == "ada")
+    return User.objects.get(username=name)
 
 
 @pytest.fixture
@@ -239,35 +256,25 @@ def cat(db) -> User:
 
 @pytest.fixture
 def collection(ada: User) -> Collection:
-    return make_or_copy("collection", ada, Collection, lambda: make_collection(ada))
+    return make_collection(ada)
 
 
 @pytest.fixture
 def track(collection: Collection) -> Track:
     """Ada's open track."""
-    return _track_of(collection, "track")
+    return make_track(collection)
 
 
 @pytest.fixture
 def blind_track(collection: Collection) -> Track:
     """Ada's blind track, not yet released."""
-    return _track_of(collection, "blind_track", slug="blind", disclosure="blind")
+    return make_track(collection, slug="blind", disclosure="blind")
 
 
 @pytest.fixture
 def leaderboard_track(collection: Collection) -> Track:
     """Ada's track of rounded means, not yet over."""
-    return _track_of(collection, "leaderboard_track", slug="lead", disclosure="leaderboard")
-
-
-def _track_of(collection: Collection, name: str, **fields: str) -> Track:
-    owner, judgments = collection.owner, collection.judgment_sets.get()
-    return make_or_copy(
-        f"{name} {collection.pk} {judgments.sha256}",
-        owner,
-        Track,
-        lambda: make_track(collection, **fields),
-    )
+    return make_track(collection, slug="lead", disclosure="leaderboard")
 
 
 @pytest.fixture

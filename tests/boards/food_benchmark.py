@@ -12,6 +12,7 @@ from leaderboard.models import (
     User,
 )
 from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
+from tests.recording import recorded
 
 # Two of three topics are answered, each with its relevant documents last.
 WORST_RUN = """1 Q0 d3 1 9.0 worst
@@ -28,6 +29,7 @@ def put_into(version: SystemVersion, run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(version=version)
 
 
+@recorded
 def make_food_benchmark(ada: User, ben: User, cat: User) -> Benchmark:
     benchmark = Benchmark.objects.create(slug="food", name="Food", owner=ada)
     ours, theirs = (BenchmarkTeam.objects.create(benchmark=benchmark) for _ in range(2))

@@ -11,12 +11,14 @@ from leaderboard.actions import tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Collection, Run, Score, ScoreSet, Track, User
 from tests.builders import make_run, make_track, upload, work
+from tests.recording import recorded
 
 NUMBERS = range(1, 11)
 TOPICS = "".join(f"<top>\n<num> {n}\n<title> about {n}\n</top>\n" for n in NUMBERS)
 QRELS = "".join(f"{n} 0 good{n} 1\n{n} 0 bad{n} 0\n" for n in NUMBERS)
 
 
+@recorded
 def make_ten_topics(owner: User) -> Collection:
     files = CollectionFiles(upload("topics.trec", TOPICS), None, upload("qrels.txt", QRELS))
     collection = Collection(slug="ten", name="Ten", owner=owner, asks_first=False)
@@ -46,10 +48,16 @@ def send(track: Track, user: User, tag: str, ranks: int | Sequence[int]) -> Run:
 
 def with_baseline(track: Track, user: User, ranks: int | Sequence[int] = 2) -> Run:
     """The organisers' run `base`, with which the board compares."""
+    run = send_baseline(track, user, ranks)
+    track.refresh_from_db()
+    return run
+
+
+@recorded
+def send_baseline(track: Track, user: User, ranks: int | Sequence[int]) -> Run:
     run = send(track, user, "base", ranks)
     tracks.choose_baseline(track, user, run)
     work()
-    track.refresh_from_db()
     return run
 
 
