@@ -24,7 +24,7 @@ from leaderboard.archives.board_copies import LinkFinder, copy_board, name_file
 from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.jobs.cleanup import delete_old_rows
 from leaderboard.models import Collection, Job, Overview, PagesCopy, Run, Team, Track
-from tests.builders import OTHER_RUN, make_run, work
+from tests.builders import OTHER_RUN, make_collection, make_run, make_track, work
 
 pytestmark = pytest.mark.long
 BY_ADDRESS = {
@@ -68,12 +68,29 @@ def words_of(page: str) -> list[str]:
     return reader.found
 
 
-@pytest.fixture
-def released(track: Track, ben, ada) -> Track:
+def make_scene(ada, ben, cat) -> tuple[Track, dict[str, str]]:
+    """A track with two runs and its copy, which has many pages; and a track without a run."""
+    collection = make_collection(ada)
+    track = make_track(collection)
     make_run(track, ben)
     make_run(track, ada, OTHER_RUN)
-    work()
-    return track
+    return make_track(collection, slug="oats"), copy_of(track)
+
+
+@pytest.fixture
+def released(scene) -> Track:
+    return Track.objects.get(slug="bread")
+
+
+@pytest.fixture
+def empty(scene) -> Track:
+    return Track.objects.get(slug="oats")
+
+
+@pytest.fixture
+def files(scene) -> dict[str, str]:
+    """The files of a copy, by name."""
+    return scene[1]
 
 
 def copy_of(track: Track, site: str = "") -> dict[str, str]:
@@ -94,14 +111,13 @@ def test_pages_say_what_a_stranger_receives(released, client):
         assert len(said) > 10 and words_of(files[name]) == said
 
 
-def test_what_the_organiser_sees_beyond_that_is_not_in_the_copy(released, as_ada):
-    files = copy_of(released)
+def test_what_the_organiser_sees_beyond_that_is_not_in_the_copy(files, as_ada):
     assert "/manage/" in as_ada.get("/tracks/bread/").content.decode()
     assert not [name for name, text in files.items() if "/manage/" in text or "csrf" in text]
 
 
-def test_every_link_leads_to_a_file_of_the_copy(released):
-    files, broken = copy_of(released), []
+def test_every_link_leads_to_a_file_of_the_copy(files):
+    broken = []
     for name in files:
         finder = LinkFinder()
         finder.feed(files[name] if name.endswith(".html") else "")
@@ -112,37 +128,38 @@ def test_every_link_leads_to_a_file_of_the_copy(released):
     assert broken == [] and {"index.html", "board.csv", "board.json"} <= set(files)
 
 
-def test_links_to_other_pages_lead_to_the_site(released):
-    page = copy_of(released, "https://board.example")["index.html"]
+def test_links_to_other_pages_lead_to_the_site(empty):
+    page = copy_of(empty, "https://board.example")["index.html"]
     assert 'href="https://board.example/measures/"' in page
 
 
-def test_every_run_is_in_the_copy_with_its_pages(released):
-    files = copy_of(released)
+def test_every_run_is_in_the_copy_with_its_pages(released, files):
     for run in released.runs.all():
         assert {f"runs/{run.pk}/index.html", f"runs/{run.pk}/topics.html"} <= set(files)
 
 
-def test_no_page_has_a_script_or_a_form(released):
-    pages = [text for name, text in copy_of(released).items() if name.endswith(".html")]
+def test_no_page_has_a_script_or_a_form(files):
+    pages = [text for name, text in files.items() if name.endswith(".html")]
     assert pages and not re.search("<script|<form|hx-get", "".join(pages))
 
 
-def test_a_topic_with_an_odd_number_has_a_safe_name(track):
-    names = {name_file(track, f"/tracks/bread/topic/?number={n}") for n in ("..%2FA", "../a", "a")}
+def test_a_topic_with_an_odd_number_has_a_safe_name(released):
+    names = {
+        name_file(released, f"/tracks/bread/topic/?number={n}") for n in ("..%2FA", "../a", "a")
+    }
     assert len(names) == 3 and all(re.fullmatch(r"[a-z0-9-]+\.html", name) for name in names)
 
 
-def test_different_addresses_have_different_names(track):
+def test_different_addresses_have_different_names(released):
     queries = ["", "?all=1", "?page=1", "?measure=P@5", "?measure=P@5&page=1", "?number=7-2"]
     queries += ["?number=7&page=2", "?number=7--page-2", "?number=7"]
-    names = {name_file(track, f"/tracks/bread/topic/{query}") for query in queries}
+    names = {name_file(released, f"/tracks/bread/topic/{query}") for query in queries}
     assert len(names) == len(queries)
 
 
-def test_a_link_to_a_style_sheet_that_is_not_there_leads_to_the_site(released, ada):
+def test_a_link_to_a_style_sheet_that_is_not_there_leads_to_the_site(empty, ada):
     Track.objects.update(description="[style](/static/old.css) [folder](/static/)")
-    page = copy_of(released, "https://board.example")["overview.html"]
+    page = copy_of(empty, "https://board.example")["overview.html"]
     assert 'href="https://board.example/static/old.css"' in page
 
 
@@ -166,7 +183,7 @@ def test_a_copy_of_a_pseudonymous_track_has_no_name_and_no_hash(released, ben, a
     Team.objects.filter(of_organisers=False).update(name="Secret crumbs")
     secrets = {"tag": "secret-tag", "description": "secret words", "facts": {"note": "secret"}}
     Run.objects.filter(team__of_organisers=False).update(**secrets)
-    files = copy_of(Track.objects.get())
+    files = copy_of(Track.objects.get(slug="bread"))
     told = {name for name, text in files.items() if re.search("secret|Secret", text)}
     digest = Run.objects.get(tag="secret-tag").sha256
     assert (told, any(digest[:12] in text for text in files.values())) == (set(), False)
@@ -181,24 +198,24 @@ def test_a_copy_is_made_by_a_job_that_says_how_far_it_is(released, as_ada):
     assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
 
 
-def test_a_copy_that_was_made_again_replaces_the_first(released, as_ada):
-    first = download_copy(as_ada)
+def test_a_copy_that_was_made_again_replaces_the_first(empty, as_ada):
+    first = download_copy(as_ada, "oats")
     Track.objects.update(name="Rye track")
-    assert b"Bread track" in first.read("index.html")
-    assert b"Rye track" in download_copy(as_ada).read("index.html")
+    assert b"Oats track" in first.read("index.html")
+    assert b"Rye track" in download_copy(as_ada, "oats").read("index.html")
 
 
-def test_a_copy_is_kept_for_a_day(released, as_ada):
-    download_copy(as_ada)
+def test_a_copy_is_kept_for_a_day(empty, as_ada):
+    download_copy(as_ada, "oats")
     PagesCopy.objects.update(copied_at=timezone.now() - timedelta(days=2))
     delete_old_rows()
-    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+    assert as_ada.get("/tracks/oats/manage/copy.zip").status_code == 404
 
 
-def download_copy(as_ada: Client) -> zipfile.ZipFile:
-    as_ada.post("/tracks/bread/manage/copy/")
+def download_copy(as_ada: Client, slug: str = "bread") -> zipfile.ZipFile:
+    as_ada.post(f"/tracks/{slug}/manage/copy/")
     work()
-    response = as_ada.get("/tracks/bread/manage/copy.zip")
+    response = as_ada.get(f"/tracks/{slug}/manage/copy.zip")
     return zipfile.ZipFile(io.BytesIO(response.getvalue()))
 
 
@@ -232,30 +249,30 @@ def test_a_copy_that_breaks_leaves_nothing(released, tmp_path, monkeypatch, was_
     assert list(tmp_path.glob("copy/**/*")) == []
 
 
-def test_topics_and_shared_judgments_are_in_the_copy(released, client):
-    released.shares_judgments = True
-    released.save()
-    files = copy_of(released)
+def test_topics_and_shared_judgments_are_in_the_copy(empty, client):
+    empty.shares_judgments = True
+    empty.save()
+    files = copy_of(empty)
     assert files["data/topics.jsonl"] == read_whole(client, "/collections/bread/topics.jsonl")
-    shared = read_whole(client, "/tracks/bread/judgments/v1/qrels.txt")
+    shared = read_whole(client, "/tracks/oats/judgments/v1/qrels.txt")
     assert files["data/qrels-v1.txt"] == shared
     assert 'href="data/topics.trec"' in files["overview.html"]
 
 
-def test_judgments_that_are_not_shared_are_not_in_the_copy(released):
-    released.shares_judgments = False
-    released.save()
-    files = copy_of(released)
+def test_judgments_that_are_not_shared_are_not_in_the_copy(empty):
+    empty.shares_judgments = False
+    empty.save()
+    files = copy_of(empty)
     assert not [name for name in files if "qrels" in name]
     assert "recordSet" not in json.loads(files["croissant.json"])
 
 
-def test_a_copy_says_how_to_cite_it(released, ada):
+def test_a_copy_says_how_to_cite_it(empty, ada):
     Overview.objects.update_or_create(
-        track=released, defaults={"authors": "Inês Moura, Porto", "citation": "Moura, Bread 2027."}
+        track=empty, defaults={"authors": "Inês Moura, Porto", "citation": "Moura, Bread 2027."}
     )
     Collection.objects.update(licence="CC BY 4.0")
-    files = copy_of(released, "https://board.example")
+    files = copy_of(empty, "https://board.example")
     cited, deposit = yaml.safe_load(files["CITATION.cff"]), json.loads(files[".zenodo.json"])
     assert cited["authors"] == [{"name": "Inês Moura"}] and cited["license"] == "CC-BY-4.0"
     assert cited["message"] == "Please cite: Moura, Bread 2027."
@@ -263,23 +280,23 @@ def test_a_copy_says_how_to_cite_it(released, ada):
     assert deposit["license"] == "cc-by-4.0" and cited["url"].startswith("https://board.example/")
 
 
-def test_odd_characters_are_cited_as_they_are(released):
+def test_odd_characters_are_cited_as_they_are(empty):
     odd = "It’s “bread”: 50 % \x92\x85 \u2028 #1\nüñ 🍞"
-    released.description = odd
-    assert yaml.safe_load(copy_of(released)["CITATION.cff"])["abstract"] == odd
+    empty.description = odd
+    assert yaml.safe_load(copy_of(empty)["CITATION.cff"])["abstract"] == odd
 
 
-def test_an_unknown_licence_is_told_in_words(released):
+def test_an_unknown_licence_is_told_in_words(empty):
     Collection.objects.update(licence="for research, on request")
-    files = copy_of(released)
+    files = copy_of(empty)
     assert "license" not in yaml.safe_load(files["CITATION.cff"])
     assert "for research, on request" in json.loads(files[".zenodo.json"])["notes"]
 
 
-def test_every_file_of_the_collection_is_described_with_its_digest(released):
-    released.shares_judgments = True
-    released.save()
-    files = copy_of(released)
+def test_every_file_of_the_collection_is_described_with_its_digest(empty):
+    empty.shares_judgments = True
+    empty.save()
+    files = copy_of(empty)
     described = json.loads(files["croissant.json"])["distribution"]
     assert {file["name"] for file in described} >= {"data/topics.jsonl", "data/qrels-v1.txt"}
     for file in described:
