@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.small_servers import serving
 
 CLIENT, SECRET = "rankfield", "a-secret-of-the-client"
 
@@ -132,9 +133,5 @@ def running_provider() -> Iterator[Provider]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = Provider(f"http://127.0.0.1:{server.server_address[1]}")
     server.RequestHandlerClass = type("Bound", (Handler,), {"provider": provider})
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with serving(server):
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()

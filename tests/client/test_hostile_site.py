@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from rankfield import RejectedError, Site, SiteError, UnreachableError, connection, uploads
 from rankfield.__main__ import main
 from rankfield.commands.reports import Report
+from tests.small_servers import serving
 
 RUN = {"id": "r1", "state": "scored", "done": True, "url": "https://site.example/runs/r1/"}
 
@@ -40,11 +40,8 @@ class Script(BaseHTTPRequestHandler):
 def site(monkeypatch) -> Iterator[Site]:
     monkeypatch.setattr(connection.time, "sleep", lambda _: None)
     monkeypatch.setattr(connection, "FIRST_PAUSE", 0)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Script)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Site(f"http://127.0.0.1:{server.server_port}", "rf_token")
-    server.shutdown()
-    server.server_close()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Script)) as server:
+        yield Site(f"http://127.0.0.1:{server.server_port}", "rf_token")
 
 
 def script(monkeypatch, content: Any, status: int = 200, **headers: str) -> None:

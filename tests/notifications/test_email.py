@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email
 import socketserver
-import threading
 from collections.abc import Iterator
 from email.message import Message
 
@@ -17,6 +16,7 @@ from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, work
 from tests.pages.reading import words
 from tests.security.test_deployment import manage
+from tests.small_servers import serving
 
 pytestmark = pytest.mark.long
 
@@ -51,15 +51,12 @@ class Postman(socketserver.StreamRequestHandler):
 @pytest.fixture
 def postman(settings) -> Iterator[type[Postman]]:
     Postman.taken, Postman.refusal = [], b""
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Postman)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address
     settings.DEFAULT_FROM_EMAIL = "board@example.org"
     settings.SITE_URL = "https://board.example.org"
-    yield Postman
-    server.shutdown()
-    server.server_close()
+    with serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Postman)) as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address
+        yield Postman
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,6 +21,7 @@ from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import notices, webhooks
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_user, upload, work
 from tests.pages.reading import words
+from tests.small_servers import serving
 
 pytestmark = pytest.mark.long
 
@@ -46,11 +46,8 @@ class Listener(BaseHTTPRequestHandler):
 @pytest.fixture
 def listener() -> Iterator[HTTPServer]:
     Listener.heard, Listener.status = [], 204
-    server = HTTPServer(("127.0.0.1", 0), Listener)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(HTTPServer(("127.0.0.1", 0), Listener)) as server:
+        yield server
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import pickle
 import socket
-import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -18,6 +17,7 @@ from leaderboard.models import Delivery, Job, Score
 from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import webhooks
 from tests.builders import make_run, work
+from tests.small_servers import serving
 
 INSIDE = [
     "https://127.0.0.1/",
@@ -115,13 +115,10 @@ class Inner(BaseHTTPRequestHandler):
 def test_t21_a_redirect_leads_nowhere_and_no_answer_is_shown(track, ada, ben, as_ada, settings):
     settings.WEBHOOKS_ANYWHERE = True
     Inner.guests = []
-    server = HTTPServer(("127.0.0.1", 0), Inner)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/hook"
-    tracks.add_webhook(track, ada, url, [WebhookEvent.RUN_SCORED])
-    make_run(track, ben)
-    server.shutdown()
-    server.server_close()
+    with serving(HTTPServer(("127.0.0.1", 0), Inner)) as server:
+        url = f"http://127.0.0.1:{server.server_port}/hook"
+        tracks.add_webhook(track, ada, url, [WebhookEvent.RUN_SCORED])
+        make_run(track, ben)
     assert Inner.guests == ["/hook"] and Delivery.objects.get().answer == "HTTP 307"
     assert (
         "secret of the service" not in as_ada.get("/tracks/bread/manage/webhooks/").content.decode()
