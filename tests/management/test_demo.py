@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import pytest
+from django.test import override_settings
 
 from leaderboard.management import demo_data, demo_judging, demo_samples
 from leaderboard.models import Benchmark, Run, System, SystemVersion
 from tests.builders import work
+from tests.conftest import made_once
 
 pytestmark = pytest.mark.long
 
 BOARD = "/api/v1/benchmarks/harbours-and-gardens/board"
 
 
+@pytest.fixture(scope="module")
+def scene_of_all(module_files, django_db_blocker, tmp_path_factory) -> Benchmark:
+    home = tmp_path_factory.mktemp("home")
+    with (
+        made_once(django_db_blocker, module_files),
+        override_settings(RANKFIELD_HOME=home),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        for module in (demo_samples, demo_judging):
+            patch.setattr(module, "wait_until", lambda is_true, seconds: work() or is_true())
+        demo_data.load_sample()
+        work()
+        return Benchmark.objects.get()
+
+
 @pytest.fixture
-def benchmark(db, monkeypatch, settings, tmp_path) -> Benchmark:
+def benchmark(scene: Benchmark, settings, tmp_path) -> Benchmark:
     settings.RANKFIELD_HOME = tmp_path
-    for module in (demo_samples, demo_judging):
-        monkeypatch.setattr(module, "wait_until", lambda is_true, seconds: work() or is_true())
-    demo_data.load_sample()
-    work()
-    return Benchmark.objects.get()
+    return scene
 
 
 def test_the_benchmark_of_the_demo_has_a_board(benchmark, client):
