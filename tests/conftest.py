@@ -36,7 +36,7 @@ from tests.services.machines import OPENED, Site
 from tests.white_space import squeeze_answers
 
 DATA = os.environ.get("RANKFIELD_DATA")
-TESTS_OF_JOBS = ("scoring", "jobs", "services", "faults")
+TESTS_OF_JOBS = ("jobs", "services", "faults")
 
 
 def pytest_configure() -> None:

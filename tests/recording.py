@@ -30,6 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R", bound=Model | None)
 Row = tuple[Any, ...]
 Files = dict[Path, int]
+Moments = tuple[datetime, ...]
 
 READING = {"SELECT", "PRAGMA", "EXPLAIN", "RELEASE"}
 # A moment as Django writes it into SQLite.
@@ -39,13 +40,15 @@ PLAIN = (str, bytes, int, float, bool, Decimal, Path, type(None))
 
 @dataclass(frozen=True)
 class Place:
-    """Where the database stands: the hash of all that was done, and the files with their sizes."""
+    """Where the database stands: the hash of all that was done, the files with their sizes, and
+    the moments that were written on the way, which are others each time."""
 
     road: int
     files: Files
+    moments: Moments
 
 
-EMPTY = Place(0, {})
+EMPTY = Place(0, {}, ())
 
 
 @dataclass(frozen=True)
@@ -76,16 +79,16 @@ class Recording:
     place: Place
     began: datetime
     ended: datetime
-    # Those among its arguments.
-    moments: list[datetime]
+    # Those that were known when it began.
+    known: Moments
     changes: list[Change]
     written: dict[Path, bytes]
     removed: list[Path]
     result: tuple[type[Model], object] | None
 
-    def copy(self, began: datetime, moments: list[datetime]) -> Model | None:
+    def copy(self, began: datetime, known: Moments) -> Place:
         """Change what the step changed; it began at this moment and ends now."""
-        move = self._moves_to(began, _now(), dict(zip(self.moments, moments, strict=True)))
+        move = self._moves_to(began, _now(), dict(zip(self.known, known, strict=True)))
         for change in self.changes:
             rows = [tuple(map(move, row)) for row in change.rows]
             connection.connection.executemany(change.statement, rows)
@@ -94,13 +97,17 @@ class Recording:
         for path, content in self.written.items():
             (settings.MEDIA_ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (settings.MEDIA_ROOT / path).write_bytes(content)
+        moments = tuple(map(move, self.place.moments[len(known) :]))
+        return Place(self.place.road, self.place.files, known + moments)
+
+    def load_result(self) -> Model | None:
         if self.result is None:
             return None
         model, key = self.result
         return model._base_manager.get(pk=key)
 
     def _moves_to(
-        self, began: datetime, ended: datetime, given: dict[datetime, datetime]
+        self, began: datetime, ended: datetime, known: dict[datetime, datetime]
     ) -> Callable[[object], object]:
         """Return what gives a moment of the recording the same place between two others."""
         quicker = (ended - began) / (self.ended - self.began)
@@ -108,8 +115,8 @@ class Recording:
         def move(value: object) -> object:
             if not isinstance(value, datetime):
                 return value
-            if value in given or value < self.began:
-                return given.get(value, value)
+            if value in known or value < self.began:
+                return known.get(value, value)
             if value <= self.ended:
                 return began + (value - self.began) * quicker
             return ended + (value - self.ended)
@@ -146,29 +153,29 @@ class Road:
     def _go_on(self, *done: object) -> None:
         """Go to the place to which a statement or a step leads from this one."""
         if self.place is not None:
+            moments: list[datetime] = []
             try:
-                road = hash((self.place.road, describe(done, [])))
+                road = hash((self.place.road, describe(done, moments)))
             except TypeError:
                 self.place = None
             else:
-                self.place = Place(road, self.place.files)
+                self.place = Place(road, self.place.files, (*self.place.moments, *moments))
 
     def take(self, step: Callable[..., R], args: Row, details: dict[str, Any]) -> R:
         """Do a step, or copy what it did when it was done at this place before."""
         began = _now()
-        moments: list[datetime] = []
         if self.is_inside_step or not connection.in_atomic_block:
             return step(*args, **details)
+        moments = [] if self.place is None else list(self.place.moments)
         about = self._describe(step, args, details, moments)
         if about is None:
             self.place = None
             return step(*args, **details)
-        known = self.recordings.get(about)
-        if known is None:
-            return self._record(about, moments, lambda: step(*args, **details))
-        result = known.copy(began, moments)
-        self.place = known.place
-        return result  # type: ignore[return-value]
+        recording = self.recordings.get(about)
+        if recording is None:
+            return self._record(about, tuple(moments), lambda: step(*args, **details))
+        self.place = recording.copy(began, tuple(moments))
+        return recording.load_result()  # type: ignore[return-value]
 
     def _describe(
         self,
@@ -186,7 +193,7 @@ class Road:
             return None
         return self.place.road, step.__module__, step.__qualname__, given
 
-    def _record(self, about: object, moments: list[datetime], do: Callable[[], R]) -> R:
+    def _record(self, about: object, known: Moments, do: Callable[[], R]) -> R:
         before = {table: table.load() for table in load_tables()}
         files, sent, began = list_files(), len(_outbox()), _now()
         with self._inside_step():
@@ -194,14 +201,18 @@ class Road:
         self.place = None
         # An email is neither a row nor a file.
         if len(_outbox()) == sent:
-            after = list_files()
-            self.place = Place(hash(about), after)
+            ended, after = _now(), list_files()
+            changes = [
+                change for table, rows in before.items() for change in find_changes(table, rows)
+            ]
+            moments = (*known, *find_moments(changes))
+            self.place = Place(hash(about), after, moments)
             self.recordings[about] = Recording(
                 self.place,
                 began,
-                _now(),
-                moments,
-                [change for table, rows in before.items() for change in find_changes(table, rows)],
+                ended,
+                known,
+                changes,
                 {
                     path: (settings.MEDIA_ROOT / path).read_bytes()
                     for path, size in after.items()
@@ -315,6 +326,12 @@ def find_changes(table: Table, before: dict[object, Row]) -> Iterator[Change]:
                 f'UPDATE "{table.name}" SET {set_names} WHERE {key} = ?',
                 [(*(values[name] for name in names), each)],
             )
+
+
+def find_moments(changes: list[Change]) -> Iterator[datetime]:
+    for change in changes:
+        for row in change.rows:
+            yield from (value for value in row if isinstance(value, datetime))
 
 
 def is_empty() -> bool:

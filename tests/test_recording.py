@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.models import Collection, Judgment, Run, User
+from leaderboard.models import Collection, Judgment, Run, Team, Track, User
 from tests import recording
 from tests.builders import make_collection, make_run, make_track, make_user
 from tests.recording import Road, recorded
@@ -127,3 +127,17 @@ def test_moments_of_a_copy_are_as_long_ago_as_those_of_the_first(ada):
     track = make_track(collection, opens_at=began - DAY)
     assert track.opens_at == began - DAY
     assert began < Collection.objects.get().created_at < track.created_at < timezone.now()
+
+
+def test_a_moment_from_before_the_step_stays_as_it_is(ada, ben):
+    closes_at = datetime(2036, 1, 1, tzinfo=UTC)
+    for around in (earlier_test(), transaction.atomic()):
+        with around:
+            track = make_track(make_collection(ada), closes_at=closes_at)
+            make_extension(track)
+            assert track.teams.get().closes_at == closes_at
+
+
+@recorded
+def make_extension(track: Track) -> Team:
+    return Team.objects.create(track=track, name="late", closes_at=track.closes_at)
