@@ -94,10 +94,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test as pytest does, above a frame that makes the stack large."""
-    done = run_with_a_large_stack(item, nextitem)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, Any, Any]:
+    """Sites end with the last test of their group."""
+    done = yield
     if group_of(item) is not None and group_of(nextitem) != group_of(item):
         for site in OPENED:
             site.close()
@@ -108,17 +110,6 @@ def group_of(item: pytest.Item | None) -> str | None:
     """The group that has whole sites; their idle workers would take a third of the machine."""
     mark = item.get_closest_marker("xdist_group") if item is not None else None
     return mark.args[0] if mark is not None else None
-
-
-def run_with_a_large_stack(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    runner = item.config.pluginmanager.get_plugin("runner")
-    return runner.pytest_runtest_protocol(item, nextitem)
-
-
-# CPython keeps frames in pieces of 16 KB, and asks the system for a piece at each call that
-# crosses the end of one. Where a loop does so, this was a third of a test's time. A frame that
-# claims half a megabyte is given a piece of one, where the frames above it find room too.
-run_with_a_large_stack.__code__ = run_with_a_large_stack.__code__.replace(co_stacksize=70_000)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
