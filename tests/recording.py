@@ -33,8 +33,8 @@ Files = dict[Path, int]
 Moments = tuple[datetime, ...]
 
 READING = {"SELECT", "PRAGMA", "EXPLAIN", "RELEASE"}
-# A moment as Django writes it into SQLite.
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
+# A moment as Django writes it into SQLite, or as programs write it.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 PLAIN = (str, bytes, int, float, bool, Decimal, Path, type(None))
 
 
@@ -155,7 +155,8 @@ class Road:
         if self.place is not None:
             moments: list[datetime] = []
             try:
-                road = hash((self.place.road, describe(done, moments)))
+                # Of its text: the hash of -1 is that of -2.
+                road = hash(repr((self.place.road, describe(done, moments))))
             except TypeError:
                 self.place = None
             else:
@@ -196,9 +197,10 @@ class Road:
     def _record(self, about: object, known: Moments, do: Callable[[], R]) -> R:
         before = {table: table.load() for table in load_tables()}
         files, sent, began = list_files(), len(_outbox()), _now()
+        # So it stays where the step fails.
+        self.place = None
         with self._inside_step():
             result = do()
-        self.place = None
         # An email is neither a row nor a file.
         if len(_outbox()) == sent:
             ended, after = _now(), list_files()
@@ -206,7 +208,7 @@ class Road:
                 change for table, rows in before.items() for change in find_changes(table, rows)
             ]
             moments = (*known, *find_moments(changes))
-            self.place = Place(hash(about), after, moments)
+            self.place = Place(hash(repr(about)), after, moments)
             self.recordings[about] = Recording(
                 self.place,
                 began,
