@@ -27,6 +27,7 @@ from leaderboard.models import (
 from tests.archives.test_archives import command, repacked
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_benchmark, send
 from tests.builders import make_run, make_track, work
+from tests.recording import recorded
 
 pytestmark = pytest.mark.long
 
@@ -35,6 +36,11 @@ AWAY = ("--benchmark", "away", "--prefix", "away-")
 
 @pytest.fixture
 def lived(ada: User, ben: User, cat: User) -> Benchmark:
+    return make_lived_benchmark(ada, ben, cat)
+
+
+@recorded
+def make_lived_benchmark(ada: User, ben: User, cat: User) -> Benchmark:
     """Ben's system in two versions with equal runs on bread, and two of Cat's, one incomplete."""
     benchmark = make_benchmark(ada, ben, cat, main_branch="main", terms="Be fair.", quota_total=9)
     BenchmarkTrack.objects.filter(track__slug="rolls").update(group="small")
