@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
 from leaderboard.actions import assessments as verbs
+from leaderboard.actions.mark_import import ImportedMarks
 from leaderboard.actions.mark_import import import_marks as import_mark_files
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
-from leaderboard.api.collections import serialise_judgments_receipt
-from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.errors import MOST_PROBLEMS, ApiError, field_error, permission_error
 from leaderboard.api.files import refuse_truncated_body
-from leaderboard.api.listing import page_by_number
+from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import (
+    AssessmentCounts,
     AssessmentIn,
     AssessmentList,
     AssessmentOut,
@@ -38,15 +37,13 @@ from leaderboard.assessments.mark_files import ExportFormat, render_marks
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
 from leaderboard.boards.disclosure import Viewer, can_see_marks, track_or_404
 from leaderboard.boards.exports import streamed_bytes
-from leaderboard.models import Assessment, Assignment, Guideline, Track, User
+from leaderboard.models import Assessment, Assignment, JudgmentSet, Track, User
 from leaderboard.models.assessments import GradeText
 
 router = Router(tags=["assessments"])
 
 SETTINGS = list(AssessmentSettings.model_fields)
 MEDIA_TYPES: dict[ExportFormat, str] = {"jsonl": "application/jsonl", "trec": "text/plain"}
-# How many problems of files an answer has.
-MOST_PROBLEMS = 50
 
 
 @router.get(
@@ -55,12 +52,11 @@ MOST_PROBLEMS = 50
     response=response_schemas(AssessmentList),
     exclude_unset=True,
 )
-def list_assessments(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
+def list_assessments(request: HttpRequest, slug: str, paging: Query[Paging]) -> Page[Assessment]:
     """List the assessments of a track (organisers only)."""
     track = organised_track_or_404(viewer(request), slug)
     rows = track.assessments.select_related("pool", "version").prefetch_related("guidelines")
-    page = page_by_number(rows, paging)
-    return {"items": [serialise_assessment(row) for row in page.rows], "next": page.next}
+    return page_by_number(rows, paging)
 
 
 @router.post(
@@ -69,9 +65,7 @@ def list_assessments(request: HttpRequest, slug: str, paging: Query[Paging]) -> 
     response=response_schemas(AssessmentOut, 201),
     exclude_unset=True,
 )
-def create_assessment(
-    request: HttpRequest, slug: str, body: AssessmentIn
-) -> Status[dict[str, Any]]:
+def create_assessment(request: HttpRequest, slug: str, body: AssessmentIn) -> Status[AssessmentOut]:
     """Plan the judging of an approved pool. It begins when you open it."""
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
@@ -81,7 +75,7 @@ def create_assessment(
     assessment = Assessment(pool=pool, **{name: getattr(body, name) for name in SETTINGS})
     scale = [GradeText(**grade.dict()) for grade in body.scale]
     verbs.plan_assessment(assessment, user, body.guideline, scale)
-    return Status(201, serialise_with_counts(assessment))
+    return Status(201, with_counts(assessment))
 
 
 @router.get(
@@ -90,9 +84,9 @@ def create_assessment(
     response=response_schemas(AssessmentOut),
     exclude_unset=True,
 )
-def get_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+def get_assessment(request: HttpRequest, slug: str, name: str) -> AssessmentOut:
     """Get the settings, guideline and counts of an assessment (organisers only)."""
-    return serialise_with_counts(assessment_or_404(viewer(request), slug, name))
+    return with_counts(assessment_or_404(viewer(request), slug, name))
 
 
 @router.post(
@@ -101,7 +95,7 @@ def get_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]
     response=response_schemas(AssessmentOut),
     exclude_unset=True,
 )
-def open_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+def open_assessment(request: HttpRequest, slug: str, name: str) -> AssessmentOut:
     """Share out the topics among the assessors and let the judging begin."""
     return change_state(request, slug, name, verbs.open_assessment)
 
@@ -112,7 +106,7 @@ def open_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any
     response=response_schemas(AssessmentOut),
     exclude_unset=True,
 )
-def pause_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+def pause_assessment(request: HttpRequest, slug: str, name: str) -> AssessmentOut:
     """Stop the judging until you resume it."""
     return change_state(request, slug, name, verbs.pause_assessment)
 
@@ -123,14 +117,14 @@ def pause_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, An
     response=response_schemas(AssessmentOut),
     exclude_unset=True,
 )
-def resume_assessment(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+def resume_assessment(request: HttpRequest, slug: str, name: str) -> AssessmentOut:
     """Continue the judging after a pause."""
     return change_state(request, slug, name, verbs.resume_assessment)
 
 
 def change_state(
     request: HttpRequest, slug: str, name: str, verb: Callable[[Assessment, User], None]
-) -> dict[str, Any]:
+) -> AssessmentOut:
     """Do a verb to an assessment that the caller organises; return it as it is then."""
     assessment = organised_assessment_or_403(viewer(request), slug, name)
     verb(assessment, viewer(request))
@@ -144,7 +138,7 @@ def change_state(
 )
 def close_assessment(
     request: HttpRequest, slug: str, name: str, body: CloseIn
-) -> Status[dict[str, Any]]:
+) -> Status[JudgmentSet]:
     """Close the judging and make its judgments. You cannot undo this.
 
     A worker imports the judgments; the board does not change until you choose them.
@@ -154,7 +148,7 @@ def close_assessment(
     if assessment.track.collection.judgment_sets.filter(version=body.version).exists():
         raise field_error("version", "already exists; judgments are never replaced", body.version)
     made = verbs.close_assessment(assessment, user, body.version, is_early=body.early)
-    return Status(202, serialise_judgments_receipt(made))
+    return Status(202, made)
 
 
 @router.get(
@@ -232,7 +226,7 @@ def import_marks(
     name: str,
     form: Form[MarksFormIn],
     file: File[list[UploadedFile]],
-) -> dict[str, Any]:
+) -> ImportedMarks:
     """Import marks that were made elsewhere: all of them, or none if there is an error.
 
     `file` may be sent several times. Formats: `jsonl` as exported here, `trec` (topic, assessor,
@@ -243,14 +237,9 @@ def import_marks(
     assessment = organised_assessment_or_403(user, slug, name)
     refuse_truncated_body(request)
     try:
-        imported = import_mark_files(assessment, user, file, form.format)
+        return import_mark_files(assessment, user, file, form.format)
     except Refused as refusal:
         raise marks_error(refusal) from None
-    return {
-        "marks": imported.num_marks,
-        "assessors": imported.assessors,
-        "problems": [asdict(note) for note in imported.notes[:MOST_PROBLEMS]],
-    }
 
 
 def marks_error(refusal: Refused) -> ApiError:
@@ -284,39 +273,17 @@ def find_assessment(track: Track, name: str) -> Assessment:
     return assessment
 
 
-def serialise_with_counts(assessment: Assessment) -> dict[str, Any]:
-    outcome = find_outcome(assessment)
-    counts = {
-        "documents": outcome.num_pooled,
-        "judged": outcome.num_graded,
-        "cannot": outcome.num_cannot,
-        "to_settle": len(outcome.open_disagreements),
-    }
-    return serialise_assessment(assessment) | {"counts": counts}
-
-
-def serialise_assessment(assessment: Assessment) -> dict[str, Any]:
-    address = [assessment.track.slug, assessment.name]
-    plain = (*SETTINGS, "name", "state", "invitation", "opened_at", "closed_at")
-    return {name: getattr(assessment, name) for name in plain} | {
-        "pool": assessment.pool.name,
-        "url": reverse("api-1:get_assessment", args=address),
-        "version": None if assessment.version is None else assessment.version.version,
-        "guideline": serialise_guideline(assessment.guidelines.all()),
-    }
-
-
-def serialise_guideline(guidelines: Iterable[Guideline]) -> dict[str, Any]:
-    """Serialise the newest guideline."""
-    newest = max(guidelines, key=lambda guideline: guideline.number)
-    return {"number": newest.number, "text": newest.text, "scale": newest.grades}
+def with_counts(assessment: Assessment) -> AssessmentOut:
+    answer = AssessmentOut.from_orm(assessment)
+    answer.counts = AssessmentCounts.from_orm(find_outcome(assessment))
+    return answer
 
 
 def serialise_assignments(assessment: Assessment, paging: Paging) -> dict[str, Any]:
     every = Assignment.objects.filter(assessor__assessment=assessment)
     page = page_by_number(every.select_related("assessor", "topic"), paging)
-    progress = measure_all_progress(page.rows)
-    items = [serialise_assignment(row, progress[row.pk]) for row in page.rows]
+    progress = measure_all_progress(page.items)
+    items = [serialise_assignment(row, progress[row.pk]) for row in page.items]
     return {"items": items, "next": page.next}
 
 
@@ -326,7 +293,7 @@ def serialise_assignment(assignment: Assignment, progress: TopicProgress) -> dic
         "assessor": assignment.assessor.name,
         "topic": assignment.topic.number,
         "turn": assignment.turn,
-        "progress": asdict(progress),
+        "progress": progress,
         "finished_at": assignment.finished_at,
         "last_seen_at": assignment.assessor.last_seen_at,
     }

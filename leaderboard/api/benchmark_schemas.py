@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from ninja import Schema
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.api.fields import Name, Slug, Text
@@ -152,9 +152,11 @@ class BenchmarkSnapshotOut(Schema):
     name: str
     note: str
     caption: str = Field(description="What the board shows, by which measures and tests.")
-    systems: int
+    systems: Annotated[int, BeforeValidator(len)] = Field(alias="rows")
     created_at: datetime
-    formats: list[str] = Field(description="Formats of its files, for `format`.")
+    formats: Annotated[list[str], BeforeValidator(list)] = Field(
+        alias="files", description="Formats of its files, for `format`."
+    )
 
 
 class BenchmarkSnapshotList(Schema):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -10,7 +10,7 @@ from ninja import Query, Router
 
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkBoardOut, BenchmarkSnapshotList
-from leaderboard.api.listing import page_by_number
+from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import Paging, response_schemas
 from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS
 from leaderboard.boards.disclosure import benchmark_or_404, visible_benchmark_snapshots
@@ -23,14 +23,13 @@ router = Router(tags=["benchmarks"])
 @router.get("/{slug:slug}/snapshots", auth=PUBLIC, response=response_schemas(BenchmarkSnapshotList))
 def list_benchmark_snapshots(
     request: HttpRequest, slug: str, paging: Query[Paging]
-) -> dict[str, Any]:
+) -> Page[BenchmarkSnapshot]:
     """List the frozen boards of a benchmark, the oldest first.
 
     One with a track that hides something from you is not listed.
     """
     sight = benchmark_or_404(viewer(request), slug)
-    page = page_by_number(visible_benchmark_snapshots(sight), paging)
-    return {"items": list(map(serialise_benchmark_snapshot, page.rows)), "next": page.next}
+    return page_by_number(visible_benchmark_snapshots(sight), paging)
 
 
 @router.get(
@@ -49,15 +48,3 @@ def get_benchmark_snapshot(
     if format == "json":
         return HttpResponse(text, content_type=media_type)
     return text_file(f"{slug}-{name}.{format}", text, media_type)
-
-
-def serialise_benchmark_snapshot(snapshot: BenchmarkSnapshot) -> dict[str, Any]:
-    return {
-        "slug": snapshot.slug,
-        "name": snapshot.name,
-        "note": snapshot.note,
-        "caption": snapshot.caption,
-        "systems": len(snapshot.rows),
-        "created_at": snapshot.created_at,
-        "formats": list(snapshot.files),
-    }

@@ -48,7 +48,7 @@ def list_benchmarks(request: HttpRequest, paging: Query[Paging]) -> dict[str, An
     """List the benchmarks with a track that you may know."""
     user = viewer(request)
     page = page_by_slug(Benchmark.objects.visible_to(user), paging)
-    items = [serialise_benchmark(benchmark_sight_of(benchmark, user)) for benchmark in page.rows]
+    items = [serialise_benchmark(benchmark_sight_of(benchmark, user)) for benchmark in page.items]
     return {"items": items, "next": page.next}
 
 

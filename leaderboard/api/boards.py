@@ -145,11 +145,10 @@ def run_on_board(board: Board, name: str, run_id: str) -> Run:
 def serialise_pair(board: Board, pair: RunPair, region: float) -> dict[str, Any]:
     found = compute_probability(pair, region)
     probability = None if found is None else {"region": region, **asdict(found)}
-    topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]
     return {
         "a": pair.a.pk,
         "b": pair.b.pk,
-        "topics": topics,
+        "topics": pair.topics,
         "probability": probability,
         **serialise_test(board.sight, pair),
     }

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest
-from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
@@ -17,7 +16,6 @@ from leaderboard.api.errors import ApiError, answers_error, field_error, permiss
 from leaderboard.api.files import only_file, refuse_truncated_body
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
-    CardOut,
     CollectionIn,
     CollectionList,
     CollectionOut,
@@ -50,7 +48,7 @@ def create_collection(
     docnos: OptionalFile,
     judgments: OptionalFile,
     intents: OptionalFile,
-) -> Status[dict[str, Any]]:
+) -> Status[Collection]:
     """Add a collection: topics, documents (or only docnos) and judgments.
 
     `intents` are the probabilities of the subtopics of the judgments, if these name subtopics.
@@ -69,7 +67,7 @@ def create_collection(
         )
     except IntegrityError:
         raise field_error("slug", "is already in use", form.slug) from None
-    return Status(202, serialise_receipt(collection))
+    return Status(202, collection)
 
 
 def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
@@ -112,7 +110,7 @@ def check_formats(formats: dict[str, Any]) -> dict[str, str]:
 @router.get("", auth=PUBLIC, response=response_schemas(CollectionList), exclude_unset=True)
 def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     page = page_by_slug(Collection.objects.visible_to(viewer(request)), paging)
-    items = [serialise_collection(viewer(request), collection) for collection in page.rows]
+    items = [serialise_collection(viewer(request), collection) for collection in page.items]
     return {"items": items, "next": page.next}
 
 
@@ -137,19 +135,12 @@ def organised_collection_or_403(user: Viewer, slug: str) -> Collection:
     return collection
 
 
-def serialise_receipt(collection: Collection) -> dict[str, Any]:
-    return {
-        "slug": collection.slug,
-        "state": collection.state,
-        "url": reverse("api-1:get_collection", args=[collection.slug]),
-    }
-
-
 def serialise_collection(user: Viewer, collection: Collection) -> dict[str, Any]:
     """Serialise a collection for `user`; only organisers see the preview."""
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
-    answer = {**serialise_receipt(collection), "name": collection.name, "counts": counts}
+    receipt = CollectionReceipt.from_orm(collection).dict()
+    answer = {**receipt, "name": collection.name, "counts": counts}
     sets = list(visible_judgment_sets(user, collection))
     if sets or organises:
         newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)
@@ -188,15 +179,9 @@ def serialise_makers(judgment_set: JudgmentSet) -> dict[str, Any]:
     made: dict[str, Any] = {}
     card = MachineCard.objects.filter(judgment_set=judgment_set).first()
     if card is not None:
-        made["machine"] = {name: getattr(card, name) for name in CardOut.model_fields}
-    people, machine = judgment_set.people_version, judgment_set.machine_version
-    if people is not None and machine is not None:
-        made["sources"] = {
-            "people": people.version,
-            "machine": machine.version,
-            "num_by_people": people.num_graded,
-            "num_by_machine": judgment_set.num_by_machine,
-        }
+        made["machine"] = card
+    if judgment_set.people_version is not None and judgment_set.machine_version is not None:
+        made["sources"] = judgment_set
     return made
 
 
@@ -213,7 +198,7 @@ def serialise_form(judgment_set: JudgmentSet) -> dict[str, int]:
 @router.post(
     "/{slug:slug}/confirm", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202)
 )
-def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
+def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[Collection]:
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
     collection = organised_collection_or_403(user, slug)
@@ -225,7 +210,7 @@ def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Stat
     )
     collections.confirm_collection(collection, user, said)
     collection.refresh_from_db()
-    return Status(202, serialise_receipt(collection))
+    return Status(202, collection)
 
 
 def check_grades(grade_map: dict[str, Any]) -> dict[str, int]:
@@ -249,7 +234,7 @@ def create_judgments(
     form: Form[JudgmentsIn],
     file: File[UploadedFile],
     intents: OptionalFile,
-) -> Status[dict[str, Any]]:
+) -> Status[JudgmentSet]:
     """Add a new version of the judgments. Older versions do not change.
 
     `intents` are the probabilities of its subtopics, if it names subtopics.
@@ -274,16 +259,7 @@ def create_judgments(
         asks_first=form.confirm == "ask",
         intents=only_file(request, "intents"),
     )
-    return Status(202, serialise_judgments_receipt(judgment_set))
-
-
-def serialise_judgments_receipt(judgment_set: JudgmentSet) -> dict[str, Any]:
-    address = [judgment_set.collection.slug, judgment_set.version]
-    return {
-        "version": judgment_set.version,
-        "state": judgment_set.state,
-        "url": reverse("api-1:get_judgments", args=address),
-    }
+    return Status(202, judgment_set)
 
 
 @router.post(
@@ -293,7 +269,7 @@ def serialise_judgments_receipt(judgment_set: JudgmentSet) -> dict[str, Any]:
 )
 def confirm_judgments(
     request: HttpRequest, slug: str, version: str, body: ConfirmJudgmentsIn
-) -> Status[dict[str, Any]]:
+) -> Status[JudgmentSet]:
     """Import the previewed judgments, or recheck them with new answers first."""
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
@@ -304,7 +280,7 @@ def confirm_judgments(
     )
     collections.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()
-    return Status(202, serialise_judgments_receipt(judgment_set))
+    return Status(202, judgment_set)
 
 
 def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> JudgmentSet:
@@ -327,7 +303,7 @@ def replace_judgments(
     version: str,
     file: File[UploadedFile],
     intents: OptionalFile,
-) -> Status[dict[str, Any]]:
+) -> Status[JudgmentSet]:
     """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
@@ -338,7 +314,7 @@ def replace_judgments(
     except Refused as refusal:
         raise answers_error(refusal) from None
     judgment_set.refresh_from_db()
-    return Status(202, serialise_judgments_receipt(judgment_set))
+    return Status(202, judgment_set)
 
 
 @router.delete(

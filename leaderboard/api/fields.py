@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
@@ -18,6 +19,12 @@ FIRST_YEAR, LAST_YEAR = 2000, 2999
 MOST_ENTRIES = 60
 LARGEST_EXACT = 2**53
 FACT_NAMES = [fact.name for fact in REQUIRABLE]
+
+
+def read_attribute(path: str) -> BeforeValidator:
+    """Answer an attribute of an object, such as the name of a team; None if there is none."""
+    read = attrgetter(path)
+    return BeforeValidator(lambda value: None if value is None else read(value))
 
 
 def clean_text(text: str) -> str:

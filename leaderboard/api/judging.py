@@ -6,7 +6,6 @@ No answer has a docno, a run, a rank, a score or anything of another assessor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Prefetch
@@ -14,11 +13,10 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
 from leaderboard.actions.assessments import finish_topic
-from leaderboard.api.assessments import serialise_guideline
 from leaderboard.api.auth import READ, SUBMIT, viewer
 from leaderboard.api.errors import ApiError
 from leaderboard.api.fields import Tab
-from leaderboard.api.listing import page_by_number
+from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import (
     MarkIn,
     MarksAnswer,
@@ -57,9 +55,9 @@ def list_own_assessments(request: HttpRequest, paging: Query[Paging]) -> dict[st
         Prefetch("assignments", assignments), "assessment__guidelines"
     )
     page = page_by_number(mine, paging)
-    rows = [row for assessor in page.rows for row in assessor.assignments.all()]
+    rows = [row for assessor in page.items for row in assessor.assignments.all()]
     progress = measure_all_progress(rows)
-    return {"items": [serialise_own(row, progress) for row in page.rows], "next": page.next}
+    return {"items": [serialise_own(row, progress) for row in page.items], "next": page.next}
 
 
 def serialise_own(assessor: Assessor, progress: dict[int, TopicProgress]) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def serialise_own(assessor: Assessor, progress: dict[int, TopicProgress]) -> dic
         "state": assessment.state,
         "assessor": assessor.name,
         "due_on": assessment.due_on,
-        "guideline": serialise_guideline(assessment.guidelines.all()),
+        "guideline": assessment.guidelines.all(),
         "assignments": [
             serialise_own_assignment(row, progress[row.pk]) for row in assessor.assignments.all()
         ],
@@ -85,7 +83,7 @@ def serialise_own_assignment(assignment: Assignment, progress: TopicProgress) ->
         "title": topic.title,
         "description": topic.description,
         "narrative": topic.narrative,
-        "progress": asdict(progress),
+        "progress": progress,
         "finished_at": assignment.finished_at,
     }
 
@@ -124,21 +122,18 @@ def create_marks(request: HttpRequest, assignment_id: int, body: MarksIn) -> dic
     progress = measure_progress(assignment)
     return serialise_next(assignment, body.tab, FETCHED) | {
         "results": results,
-        "progress": asdict(progress),
+        "progress": progress,
     }
 
 
 @router.get(
     "/assignments/{int:assignment_id}/marks", auth=READ, response=response_schemas(OwnMarkList)
 )
-def list_own_marks(
-    request: HttpRequest, assignment_id: int, paging: Query[Paging]
-) -> dict[str, Any]:
+def list_own_marks(request: HttpRequest, assignment_id: int, paging: Query[Paging]) -> Page[Mark]:
     """List your marks on a topic in the order in which you made them, also those replaced."""
     assignment = own_assignment_or_404(request, assignment_id)
     marks = Mark.objects.filter(document__assignment=assignment)
-    page = page_by_number(marks.select_related("guideline", "replaces"), paging)
-    return {"items": [serialise_mark(mark) for mark in page.rows], "next": page.next}
+    return page_by_number(marks.select_related("guideline", "replaces"), paging)
 
 
 @router.post(
@@ -201,12 +196,3 @@ def serialise_documents(
         }
         for document, text in zip(documents, texts, strict=True)
     ]
-
-
-def serialise_mark(mark: Mark) -> dict[str, Any]:
-    plain = ("key", "kind", "grade", "reason", "rationale", "spans", "seconds", "at")
-    return {name: getattr(mark, name) for name in plain} | {
-        "document": mark.document_id,
-        "guideline": mark.guideline.number,
-        "replaces": "" if mark.replaces is None else mark.replaces.key,
-    }

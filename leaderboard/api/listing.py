@@ -18,7 +18,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    rows: list[Row]
+    items: list[Row]
     next: str | None
 
 

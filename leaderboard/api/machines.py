@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from ninja import File, Form, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
 from leaderboard.actions import machine_judgments
+from leaderboard.actions.machine_judgments import ImportedAnswers
 from leaderboard.api.assessments import assessment_or_404
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.collections import (
     collection_or_404,
     organised_collection_or_403,
-    serialise_judgments_receipt,
 )
 from leaderboard.api.errors import answers_error, field_error, permission_error
 from leaderboard.api.files import only_file, refuse_truncated_body
@@ -40,8 +38,6 @@ from leaderboard.models.collections import ImportState
 
 router = Router(tags=["machine judgments"])
 
-MOST_NOTES = 50
-
 
 @router.post(
     "/collections/{slug:slug}/machine-judgments",
@@ -50,7 +46,7 @@ MOST_NOTES = 50
 )
 def import_machine_judgments(
     request: HttpRequest, slug: str, form: Form[MachineAnswersIn], file: File[UploadedFile]
-) -> Status[dict[str, Any]]:
+) -> Status[ImportedAnswers]:
     """Import the answers of a machine as a version of its own, with its card.
 
     Formats: JSON Lines (an exported line with a `grade`, or records of umbrela), four columns and
@@ -63,7 +59,7 @@ def import_machine_judgments(
     if collection.judgment_sets.filter(version=form.version).exists():
         raise field_error("version", "already exists; judgments are never replaced", form.version)
     try:
-        made = machine_judgments.import_machine_answers(
+        imported = machine_judgments.import_machine_answers(
             collection,
             user,
             only_file(request, "file") or file,
@@ -76,14 +72,7 @@ def import_machine_judgments(
         )
     except Refused as refusal:
         raise answers_error(refusal) from None
-    counts = {
-        "asked": made.card.num_asked,
-        "graded": made.card.num_graded,
-        "failed": made.card.num_failed,
-    }
-    notes = [asdict(note) for note in made.notes[:MOST_NOTES]]
-    receipt = serialise_judgments_receipt(made.judgment_set)
-    return Status(202, receipt | {"counts": counts, "problems": notes})
+    return Status(202, imported)
 
 
 @router.post(
@@ -91,7 +80,7 @@ def import_machine_judgments(
     auth=ORGANISE,
     response=response_schemas(JudgmentsReceipt, 202),
 )
-def fill_unjudged(request: HttpRequest, slug: str, body: FillUnjudgedIn) -> Status[dict[str, Any]]:
+def fill_unjudged(request: HttpRequest, slug: str, body: FillUnjudgedIn) -> Status[JudgmentSet]:
     """Make a version with the grades of people, and a machine's where people gave none.
 
     Both versions stay unchanged.
@@ -102,7 +91,7 @@ def fill_unjudged(request: HttpRequest, slug: str, body: FillUnjudgedIn) -> Stat
         find_version(user, collection, name, getattr(body, name)) for name in ("people", "machine")
     )
     made = machine_judgments.fill_unjudged(people, machine, user, body.version, note=body.note)
-    return Status(202, serialise_judgments_receipt(made))
+    return Status(202, made)
 
 
 def find_version(user: Viewer, collection: Collection, name: str, version: str) -> JudgmentSet:

@@ -144,7 +144,7 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
     page = page_newest_first(sight.with_arrival(sight.runs()), paging)
-    runs = [sight.with_shown_name(run) for run in page.rows]
+    runs = [sight.with_shown_name(run) for run in page.items]
     means = read_means(sight, runs)
     seen = receipts.build_receipts(sight, runs)
     return {"items": [serialise_run(sight, receipt, means) for receipt in seen], "next": page.next}
@@ -158,7 +158,7 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     receipt = receipts.build_receipt(seen.sight, seen.run)
     answer = serialise_run(seen.sight, receipt, read_means(seen.sight, [seen.run]))
     if seen.sight.is_organiser:
-        answer["same_rankings"] = same_rankings(seen)
+        answer["same_rankings"] = receipts.find_twins_of_other_teams(seen.sight, seen.run)
     if not seen.sight.can_see_scores_of(seen.run):
         return answer
     return answer | serialise_verdict(seen) | serialise_main(seen)
@@ -171,26 +171,7 @@ def serialise_main(seen: VisibleRun) -> dict[str, Any]:
         return {}
     edition.track = sight.track
     found = compare_with_main_branch(sight, seen.run, edition, sight.primary_measure)
-    if found is None:
-        return {"main": None}
-    return {
-        "main": {
-            "run": found.other.pk,
-            "tag": found.other.tag,
-            "branch": found.branch,
-            "measure": found.measure,
-            "difference": found.mean - found.other_mean,
-            "better": found.better,
-            "worse": found.worse,
-            "sentence": found.sentence,
-        }
-    }
-
-
-def same_rankings(seen: VisibleRun) -> list[dict[str, str]]:
-    """List the runs of other teams with the same rankings; empty for all but organisers."""
-    twins = receipts.find_twins_of_other_teams(seen.sight, seen.run)
-    return [{"id": twin.pk, "tag": twin.tag, "team": twin.team.name} for twin in twins]
+    return {"main": found}
 
 
 def serialise_verdict(seen: VisibleRun) -> dict[str, Any]:

@@ -8,13 +8,20 @@ from __future__ import annotations
 import http.client
 import math
 from datetime import date, datetime
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 from django.http import HttpResponse
+from django.urls import reverse
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from evaluation.problems import Problem
+from leaderboard.actions.machine_judgments import ImportedAnswers
 from leaderboard.actions.names import MOST_MEASURES
+from leaderboard.actions.partial_uploads import PIECE_LIMIT
+from leaderboard.actions.systems import SubmittedRun, SubmittedVersion
+from leaderboard.api.errors import MOST_PROBLEMS
 from leaderboard.api.fields import (
     Facts,
     FactText,
@@ -32,10 +39,21 @@ from leaderboard.api.fields import (
     Text,
     UploadIds,
     Version,
+    read_attribute,
 )
 from leaderboard.api.track_settings import TrackSettings
-from leaderboard.models import Assessment, AssignedDocument, Mark, Run
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Collection,
+    JudgmentSet,
+    Mark,
+    PartialUpload,
+    Run,
+)
 from leaderboard.models.assessments import HIGHEST_GRADE
+from leaderboard.scoring.branches import BranchComparison
+from leaderboard.scoring.version_verdicts import VersionVerdict
 
 
 def nan_to_null(value: float | None) -> float | None:
@@ -57,6 +75,8 @@ class ProblemOut(Schema):
     fix: str = Field("", description="The repair that `fix=` makes, if any.")
     suggested: str = Field("", description="The tag that `fix=tag` would use.")
 
+
+FirstProblems = Annotated[list[ProblemOut], BeforeValidator(itemgetter(slice(MOST_PROBLEMS)))]
 
 REFUSED = (401, 403, 404, 409, 413, 422, 429)
 
@@ -150,11 +170,20 @@ class CollectionReceipt(Schema):
     state: str
     url: str
 
+    @staticmethod
+    def resolve_url(collection: Collection) -> str:
+        return reverse("api-1:get_collection", args=[collection.slug])
+
 
 class JudgmentsReceipt(Schema):
     version: str
     state: str
     url: str
+
+    @staticmethod
+    def resolve_url(judgment_set: JudgmentSet) -> str:
+        address = [judgment_set.collection.slug, judgment_set.version]
+        return reverse("api-1:get_judgments", args=address)
 
 
 class CollectionCounts(Schema):
@@ -205,14 +234,23 @@ class MachineAnswersIn(CardIn):
 
 
 class AnswerCounts(Schema):
-    asked: int
-    graded: int
-    failed: int
+    asked: int = Field(alias="num_asked")
+    graded: int = Field(alias="num_graded")
+    failed: int = Field(alias="num_failed")
 
 
-class ImportedAnswersOut(JudgmentsReceipt):
-    counts: AnswerCounts
-    problems: list[ProblemOut] = Field(description="Answers without a grade, the first 50.")
+class ImportedAnswersOut(Schema):
+    version: str = Field(alias="judgment_set.version")
+    state: str = Field(alias="judgment_set.state")
+    url: str
+    counts: AnswerCounts = Field(alias="card")
+    problems: FirstProblems = Field(
+        alias="notes", description="Answers without a grade, the first 50."
+    )
+
+    @staticmethod
+    def resolve_url(imported: ImportedAnswers) -> str:
+        return JudgmentsReceipt.resolve_url(imported.judgment_set)
 
 
 class FillUnjudgedIn(Schema):
@@ -225,9 +263,9 @@ class FillUnjudgedIn(Schema):
 class SourcesOut(Schema):
     """The two versions of judgments by both, and how many documents each judged."""
 
-    people: str
-    machine: str
-    num_by_people: int
+    people: str = Field(alias="people_version.version")
+    machine: str = Field(alias="machine_version.version")
+    num_by_people: int = Field(alias="people_version.num_graded")
     num_by_machine: int
 
 
@@ -295,7 +333,7 @@ class QuotaOut(Schema):
     left_today: int | None
     in_all: int | None
     left_in_all: int | None
-    resets_at: datetime = Field(description="When the daily quota resets.")
+    resets_at: datetime = Field(alias="next_day", description="When the daily quota resets.")
 
 
 class TrackOut(TrackSettings):
@@ -412,13 +450,21 @@ class UploadIn(Schema):
 
 
 class UploadOut(Schema):
-    id: str
+    id: str = Field(alias="pk")
     url: str
     name: str
     size: int
     received: int = Field(description="Bytes that have arrived; the next piece begins there.")
     piece_limit: int = Field(description="The most bytes of a piece.")
     expires_at: datetime = Field(description="When it is deleted, unless a piece arrives before.")
+
+    @staticmethod
+    def resolve_url(upload: PartialUpload) -> str:
+        return reverse("api-1:get_upload", args=[upload.pk])
+
+    @staticmethod
+    def resolve_piece_limit(upload: PartialUpload) -> int:
+        return PIECE_LIMIT
 
 
 class SystemIn(Schema):
@@ -439,24 +485,42 @@ class SystemIn(Schema):
 
 
 class SystemRun(Schema):
-    track: str
-    run: str
-    file: str = Field(description="The name of the file.")
+    track: str = Field(alias="run.track.slug")
+    run: Annotated[str, read_attribute("pk")]
+    file: str = Field(alias="name", description="The name of the file.")
     url: str
+
+    @staticmethod
+    def resolve_url(sent: SubmittedRun) -> str:
+        return reverse("api-1:get_run", args=[sent.run.pk])
 
 
 class SystemReceipt(Schema):
-    system: str
-    version: str
+    system: str = Field(alias="version.system.name")
+    version: Annotated[str, read_attribute("label")]
     url: str
     runs: list[SystemRun]
-    missing: list[str] = Field(description="Tracks without a run of this version.")
+    missing: list[Annotated[str, read_attribute("slug")]] = Field(
+        description="Tracks without a run of this version."
+    )
     problems: list[ProblemOut] = Field(description="Files that were ignored, named in `found`.")
+
+    @staticmethod
+    def resolve_url(sent: SubmittedVersion) -> str:
+        system = sent.version.system
+        address = [system.benchmark.slug, system.pk, sent.version.label]
+        return reverse("api-1:get_version", args=address)
+
+    @staticmethod
+    def resolve_problems(sent: SubmittedVersion) -> list[Problem]:
+        return [
+            Problem("E_IGNORED", "note", None, file.problem, file.name) for file in sent.ignored
+        ]
 
 
 class VersionRunOut(Schema):
-    track: str
-    run: str
+    track: str = Field(alias="sight.track.slug")
+    run: Annotated[str, read_attribute("pk")]
     state: str
     mean: Number = Field(None, description="By the measure of the benchmark or of the track.")
 
@@ -468,19 +532,23 @@ class BenchmarkVerdictOut(Schema):
 
 
 class TrackVerdictOut(BenchmarkVerdictOut):
-    track: str
+    track: Annotated[str, read_attribute("slug")]
     p: Number = Field(description="By the test of this track, adjusted by Holm over the tracks.")
 
 
 class VersionVerdictOut(Schema):
     """A version compared with the newest one of main before it, else with the baseline."""
 
-    system: str
-    version: str
+    system: str = Field(alias="other.system.name")
+    version: str = Field(alias="other.label")
     branch: str
     sentence: str
     benchmark: BenchmarkVerdictOut
     tracks: list[TrackVerdictOut]
+
+    @staticmethod
+    def resolve_benchmark(found: VersionVerdict) -> VersionVerdict:
+        return found
 
 
 class VersionOut(Schema):
@@ -490,17 +558,17 @@ class VersionOut(Schema):
     branch: str
     done: bool
     runs: list[VersionRunOut]
-    missing: list[str]
+    missing: list[Annotated[str, read_attribute("sight.track.slug")]]
     verdict: VersionVerdictOut | None
 
 
 class SystemOut(Schema):
-    id: int
-    system: str
+    id: int = Field(alias="system.pk")
+    system: Annotated[str, read_attribute("name")]
     team: str
-    description: str
-    facts: dict[str, Any]
-    versions: list[str]
+    description: str = Field(alias="system.description")
+    facts: dict[str, Any] = Field(alias="system.facts")
+    versions: list[Annotated[str, read_attribute("version.label")]]
 
 
 class SystemList(Schema):
@@ -569,8 +637,8 @@ class VerdictOut(Tested):
 class MainOut(Schema):
     """The run compared with the main branch of its team, or with the baseline."""
 
-    run: str = Field(description="ID of the other run.")
-    tag: str
+    run: str = Field(alias="other.pk", description="ID of the other run.")
+    tag: str = Field(alias="other.tag")
     branch: str = Field(description="The main branch; empty if the other run is the baseline.")
     measure: str
     difference: Number
@@ -578,11 +646,15 @@ class MainOut(Schema):
     worse: int
     sentence: str = Field(description="The same in words, as in notices and Slack.")
 
+    @staticmethod
+    def resolve_difference(found: BranchComparison) -> float:
+        return found.mean - found.other_mean
+
 
 class SameRun(Schema):
-    id: str
+    id: str = Field(alias="pk")
     tag: str
-    team: str
+    team: Annotated[str, read_attribute("name")]
 
 
 class RunOut(RunReceipt):
@@ -677,7 +749,7 @@ class BoardOut(Schema):
 
 
 class TopicPairOut(Schema):
-    number: str
+    number: str = Field(alias="topic.number")
     a: Number
     b: Number
 
@@ -759,27 +831,40 @@ class AssessmentIn(AssessmentSettings):
 class GuidelineOut(Schema):
     number: int = Field(description="Every mark remembers this number.")
     text: str
-    scale: list[GradeIn] = Field(description="The highest grade first.")
+    scale: list[GradeIn] = Field(alias="grades", description="The highest grade first.")
+
+
+# Of all guidelines, which come in their order.
+NewestGuideline = Annotated[GuidelineOut, BeforeValidator(itemgetter(-1))]
 
 
 class AssessmentCounts(Schema):
-    documents: int = Field(description="Documents of the pool.")
-    judged: int = Field(description="Documents with a grade.")
-    cannot: int = Field(description="Documents that an assessor cannot judge.")
-    to_settle: int = Field(description="Documents on which assessors differ, still undecided.")
+    documents: int = Field(alias="num_pooled", description="Documents of the pool.")
+    judged: int = Field(alias="num_graded", description="Documents with a grade.")
+    cannot: int = Field(alias="num_cannot", description="Documents that an assessor cannot judge.")
+    to_settle: Annotated[int, BeforeValidator(len)] = Field(
+        alias="open_disagreements",
+        description="Documents on which assessors differ, still undecided.",
+    )
 
 
 class AssessmentOut(AssessmentSettings):
     name: str
     state: AssessmentState
-    pool: str
+    pool: Annotated[str, read_attribute("name")]
     url: str
     invitation: str = Field(description="Anyone with this code can become an assessor.")
     opened_at: datetime | None
     closed_at: datetime | None
-    version: str | None = Field(description="The judgments that closing made.")
-    guideline: GuidelineOut
+    version: Annotated[str | None, read_attribute("version")] = Field(
+        description="The judgments that closing made."
+    )
+    guideline: NewestGuideline = Field(alias="guidelines")
     counts: AssessmentCounts | None = Field(None, description="Only when reading one.")
+
+    @staticmethod
+    def resolve_url(assessment: Assessment) -> str:
+        return reverse("api-1:get_assessment", args=[assessment.track.slug, assessment.name])
 
 
 class AssessmentList(Schema):
@@ -830,9 +915,9 @@ class MarksFormIn(Schema):
 
 
 class ImportedMarksOut(Schema):
-    marks: int
+    marks: int = Field(alias="num_marks")
     assessors: list[str] = Field(description="Their pseudonyms, from the files.")
-    problems: list[ProblemOut] = Field(description="Warnings and notes.")
+    problems: FirstProblems = Field(alias="notes", description="Warnings and notes.")
 
 
 # A row of a table: its columns are those of the same table as CSV.
@@ -876,7 +961,7 @@ class OwnAssessment(Schema):
     state: AssessmentState
     assessor: str = Field(description="Your pseudonym.")
     due_on: date | None
-    guideline: GuidelineOut
+    guideline: NewestGuideline
     assignments: list[OwnAssignment]
 
 
@@ -937,7 +1022,7 @@ class MarksAnswer(NextDocuments):
 
 
 class OwnMark(Schema):
-    document: int
+    document: int = Field(alias="document_id")
     key: str
     kind: Mark.Kind
     grade: int | None
@@ -945,9 +1030,13 @@ class OwnMark(Schema):
     rationale: str
     spans: list[tuple[int, int]]
     seconds: Number
-    guideline: int
+    guideline: Annotated[int, read_attribute("number")]
     replaces: str
     at: datetime
+
+    @staticmethod
+    def resolve_replaces(mark: Mark) -> str:
+        return "" if mark.replaces is None else mark.replaces.key
 
 
 class OwnMarkList(Schema):

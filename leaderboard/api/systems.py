@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
-from evaluation.problems import Problem
 from leaderboard.actions import systems
 from leaderboard.actions.partial_uploads import finish_uploads, open_uploads
 from leaderboard.actions.run_files import list_run_files
@@ -29,15 +27,12 @@ from leaderboard.api.schemas import (
 from leaderboard.api.uploads import find_uploads
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.boards.systems import (
-    VisibleSystem,
     find_verdict,
     load_systems,
     version_or_404,
     visible_systems,
 )
 from leaderboard.infrastructure.request_slots import received_at
-from leaderboard.models import Benchmark
-from leaderboard.scoring.version_verdicts import VersionVerdict
 
 router = Router(tags=["systems"])
 
@@ -49,7 +44,7 @@ def submit_system(
     form: Form[SystemIn],
     idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
     files: File[list[UploadedFile]] = [],  # noqa: B006
-) -> Status[dict[str, Any]]:
+) -> Status[SubmittedVersion]:
     """Submit the runs of a version of a system: several files, or one zip of them.
 
     A file is for the track that it or its folder is named by (`cranfield.run.gz`,
@@ -75,7 +70,7 @@ def submit_system(
     except FilesRefusedError as refusal:
         raise files_error(refusal) from None
     finish_uploads(uploads)
-    return Status(202, serialise_receipt(sight.benchmark, sent))
+    return Status(202, sent)
 
 
 def files_error(refusal: FilesRefusedError) -> ApiError:
@@ -86,49 +81,12 @@ def files_error(refusal: FilesRefusedError) -> ApiError:
     return error
 
 
-def serialise_receipt(benchmark: Benchmark, sent: SubmittedVersion) -> dict[str, Any]:
-    version = sent.version
-    return {
-        "system": version.system.name,
-        "version": version.label,
-        "url": reverse(
-            "api-1:get_version", args=[benchmark.slug, version.system_id, version.label]
-        ),
-        "runs": [
-            {
-                "track": made.run.track.slug,
-                "run": made.run.pk,
-                "file": made.name,
-                "url": reverse("api-1:get_run", args=[made.run.pk]),
-            }
-            for made in sent.runs
-        ],
-        "missing": [track.slug for track in sent.missing],
-        "problems": [
-            Problem("E_IGNORED", "note", None, file.problem, file.name) for file in sent.ignored
-        ],
-    }
-
-
 @router.get("/{slug:slug}/systems", auth=PUBLIC, response=response_schemas(SystemList))
 def list_systems(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
     """List the systems of a benchmark that you can see, in the order in which they were made."""
     sight = benchmark_or_404(viewer(request), slug)
     page = page_by_number(visible_systems(sight), paging)
-    found = load_systems(sight, page.rows)
-    return {"items": list(map(serialise_system, found)), "next": page.next}
-
-
-def serialise_system(seen: VisibleSystem) -> dict[str, Any]:
-    system = seen.system
-    return {
-        "id": system.pk,
-        "system": system.name,
-        "team": seen.team,
-        "description": system.description,
-        "facts": system.facts,
-        "versions": [version.version.label for version in seen.versions],
-    }
+    return {"items": load_systems(sight, page.items), "next": page.next}
 
 
 @router.get(
@@ -143,42 +101,13 @@ def get_version(request: HttpRequest, slug: str, system_id: int, label: str) -> 
     """
     sight = benchmark_or_404(viewer(request), slug)
     seen = version_or_404(sight, system_id, label)
-    verdict = find_verdict(sight, seen.version) if seen.is_done else None
     return {
         "system": seen.version.system.name,
         "version": seen.version.label,
         "commit": seen.version.commit,
         "branch": seen.version.branch,
         "done": seen.is_done,
-        "runs": [
-            {
-                "track": cell.sight.track.slug,
-                "run": cell.run.pk,
-                "state": cell.state,
-                "mean": cell.mean,
-            }
-            for cell in seen.answered
-            if cell.run is not None
-        ],
-        "missing": [cell.sight.track.slug for cell in seen.missing],
-        "verdict": None if verdict is None else serialise_verdict(verdict),
-    }
-
-
-def serialise_verdict(found: VersionVerdict) -> dict[str, Any]:
-    return {
-        "system": found.other.system.name,
-        "version": found.other.label,
-        "branch": found.branch,
-        "sentence": found.sentence,
-        "benchmark": {"verdict": found.verdict, "difference": found.difference, "p": found.p},
-        "tracks": [
-            {
-                "track": one.track.slug,
-                "verdict": one.verdict,
-                "difference": one.difference,
-                "p": one.p,
-            }
-            for one in found.tracks
-        ],
+        "runs": seen.answered,
+        "missing": seen.missing,
+        "verdict": find_verdict(sight, seen.version) if seen.is_done else None,
     }

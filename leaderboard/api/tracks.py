@@ -40,7 +40,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
-from leaderboard.models import Collection, JudgmentSet, Run, Team, Track
+from leaderboard.models import Collection, JudgmentSet, Run, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
@@ -147,7 +147,7 @@ def read_public_topics(
 def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
     page = page_by_slug(tracks, paging)
-    items = [serialise_track(sight_of(track, viewer(request))) for track in page.rows]
+    items = [serialise_track(sight_of(track, viewer(request))) for track in page.items]
     return {"items": items, "next": page.next}
 
 
@@ -155,16 +155,8 @@ def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Get a track's settings and your team's remaining quota."""
     sight = track_or_404(viewer(request), slug)
-    return serialise_track(sight) | (
-        serialise_quota(sight.track, sight.team) if sight.team is not None else {}
-    )
-
-
-def serialise_quota(track: Track, team: Team) -> dict[str, Any]:
-    quota = find_quota(track, team)
-    names = ("today", "left_today", "in_all", "left_in_all")
-    left = {name: getattr(quota, name) for name in names}
-    return {"quota": left | {"resets_at": quota.next_day}}
+    quota = {} if sight.team is None else {"quota": find_quota(sight.track, sight.team)}
+    return serialise_track(sight) | quota
 
 
 def serialise_track(sight: Sight) -> dict[str, Any]:

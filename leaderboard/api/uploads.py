@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.http import Http404, HttpRequest
-from django.urls import reverse
 from ninja import Header, Router, Status
 
 from leaderboard.actions import partial_uploads
-from leaderboard.actions.partial_uploads import PIECE_LIMIT, BegunUpload
+from leaderboard.actions.partial_uploads import BegunUpload
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.upload_limits import can_submit, can_submit_systems
 from leaderboard.api.auth import SUBMIT, SUBMIT_PIECE, viewer
@@ -33,7 +32,7 @@ PIECE = {
 @router.post(
     "/tracks/{slug:slug}/uploads", auth=SUBMIT, response=response_schemas(UploadOut, 201, 200)
 )
-def begin_upload(request: HttpRequest, slug: str, body: UploadIn) -> Status[dict[str, Any]]:
+def begin_upload(request: HttpRequest, slug: str, body: UploadIn) -> Status[PartialUpload]:
     """Announce a large run, to send it in pieces: a connection that breaks costs one of them.
 
     The same file again returns the same upload with 200 and what has arrived. It is deleted a day
@@ -51,7 +50,7 @@ def begin_upload(request: HttpRequest, slug: str, body: UploadIn) -> Status[dict
 )
 def begin_benchmark_upload(
     request: HttpRequest, slug: str, body: UploadIn
-) -> Status[dict[str, Any]]:
+) -> Status[PartialUpload]:
     """Announce a large file of a system; submit the system with `uploads` besides `files`."""
     user = viewer(request)
     benchmark_or_404(user, slug)
@@ -60,26 +59,14 @@ def begin_benchmark_upload(
     return answer_begun(partial_uploads.begin_upload(user, **body.dict()))
 
 
-def answer_begun(begun: BegunUpload) -> Status[dict[str, Any]]:
-    return Status(201 if begun.is_new else 200, serialise_upload(begun.upload))
-
-
-def serialise_upload(upload: PartialUpload) -> dict[str, Any]:
-    return {
-        "id": upload.pk,
-        "url": reverse("api-1:get_upload", args=[upload.pk]),
-        "name": upload.name,
-        "size": upload.size,
-        "received": upload.received,
-        "piece_limit": PIECE_LIMIT,
-        "expires_at": upload.expires_at,
-    }
+def answer_begun(begun: BegunUpload) -> Status[PartialUpload]:
+    return Status(201 if begun.is_new else 200, begun.upload)
 
 
 @router.get("/uploads/{slug:upload_id}", auth=SUBMIT, response=response_schemas(UploadOut))
-def get_upload(request: HttpRequest, upload_id: str) -> dict[str, Any]:
+def get_upload(request: HttpRequest, upload_id: str) -> PartialUpload:
     """Get how much of a file has arrived."""
-    return serialise_upload(upload_or_404(request, upload_id))
+    return upload_or_404(request, upload_id)
 
 
 @router.patch(
@@ -92,7 +79,7 @@ def append_upload(
     request: HttpRequest,
     upload_id: str,
     offset: Annotated[int, Header(alias="Upload-Offset", ge=0)],
-) -> dict[str, Any]:
+) -> PartialUpload:
     """Append a piece, the bytes of the file from `Upload-Offset` on, as the body.
 
     If the connection breaks, what arrived stays: get the upload and continue at `received`. A
@@ -102,7 +89,7 @@ def append_upload(
         raise field_error("Content-Length", "is missing")
     upload = upload_or_404(request, upload_id)
     partial_uploads.append_piece(upload, offset, request, content_length(request.META))
-    return serialise_upload(upload)
+    return upload
 
 
 @router.delete("/uploads/{slug:upload_id}", auth=SUBMIT, response=response_schemas(None, 204))
