@@ -32,7 +32,6 @@ from leaderboard.boards.page_keys import Seen
 from leaderboard.display import page_gaps
 from leaderboard.display.numbers import describe_time_taken, distance
 from leaderboard.infrastructure import page_store
-from leaderboard.infrastructure.packed_texts import pack
 from leaderboard.infrastructure.page_store import KeptPage
 
 View = Callable[..., HttpResponseBase]
@@ -117,10 +116,10 @@ def _make(
     if response.status_code != 200 or response.has_header("Cache-Control") or response.cookies:
         response.content = page_gaps.join(texts, [reader.fill(gap) for gap in left])
         return response
-    made = KeptPage(
+    made = KeptPage.pack(
         headers={name: response[name] for name in OWN_HEADERS if name in response},
         digest=hashlib.sha256(response.content.replace(word.word.encode(), b"")).hexdigest(),
-        texts=[pack(text) for text in texts],
+        texts=texts,
         gaps=[(gap.name, gap.value) for gap in left],
     )
     now = look()
@@ -169,7 +168,7 @@ def _sources() -> Iterator[Path]:
     package, measures = Path(__file__).parent.parent, Path(evaluation.__file__).parent
     templates = [folder for engine in settings.TEMPLATES for folder in engine["DIRS"]]
     folders: Iterable[tuple[Path, str]] = [
-        *((package, ending) for ending in ("*.py", "*.html")),
+        *((package, ending) for ending in ("*.py", "*.html", "*.md")),
         (measures, "*.py"),
         *((Path(folder), "*.html") for folder in templates),
     ]
@@ -198,14 +197,14 @@ class Reader:
     def respond(self, answer: KeptPage) -> HttpResponse:
         """Return the answer for this reader, or 304 if the reader has it already."""
         left = [page_gaps.PageGap(*gap) for gap in answer.gaps]
-        is_packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
-        etag = self._etag_of(answer, left, is_packed)
+        etag = self._etag_of(answer, left)
         asked = parse_etags(self.request.headers.get("If-None-Match", ""))
-        if etag in asked or f"W/{etag}" in asked or asked == ["*"]:
+        if etag in asked or asked == ["*"]:
             response = HttpResponse(status=304)
             del response["Content-Type"]
         else:
-            response = self._print_answer(answer, left, is_packed)
+            filled = [self.fill(gap) for gap in left]
+            response = HttpResponse(page_gaps.join(answer.texts, filled), headers=answer.headers)
         response["ETag"] = etag
         patch_vary_headers(response, ["Accept-Encoding", "Authorization", "Cookie"])
         # Nothing is used again without asking; what a signed-in reader sees is for no shared cache.
@@ -215,19 +214,11 @@ class Reader:
         self.request.reads_notice = self.seen.num_unread > 0  # type: ignore[attr-defined]
         return response
 
-    def _print_answer(
-        self, answer: KeptPage, left: Iterable[page_gaps.PageGap], is_packed: bool
-    ) -> HttpResponse:
-        filled = [self.fill(gap) for gap in left]
-        if not is_packed:
-            return HttpResponse(page_gaps.join(answer.plain_texts, filled), headers=answer.headers)
-        packed = {**answer.headers, "Content-Encoding": "gzip"}
-        return HttpResponse(answer.as_gzip(filled), headers=packed)
-
-    def _etag_of(self, answer: KeptPage, left: Iterable[page_gaps.PageGap], is_packed: bool) -> str:
+    def _etag_of(self, answer: KeptPage, left: Iterable[page_gaps.PageGap]) -> str:
+        """Return a weak tag: of answers with one tag, the time that each took differs."""
         filled = [self._identify(gap) for gap in left]
-        shown = [release_digest(), answer.headers, answer.digest, is_packed, filled]
-        return f'"{hashlib.sha256(json.dumps(shown, default=str).encode()).hexdigest()[:32]}"'
+        shown = [release_digest(), answer.headers, answer.digest, filled]
+        return f'W/"{hashlib.sha256(json.dumps(shown, default=str).encode()).hexdigest()[:32]}"'
 
     def fill(self, gap: page_gaps.PageGap) -> bytes:
         """Print what a gap has for this reader, now."""

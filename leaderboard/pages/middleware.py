@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
+import zlib
 from collections.abc import Callable
+from secrets import randbelow
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.cache import patch_cache_control
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from isal import isal_zlib
 
 from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.upload_limits import limit_before_token
@@ -25,6 +27,13 @@ from leaderboard.notifications.notices import mark_read
 log = logging.getLogger("leaderboard.requests")
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
+
+# In bytes; a shorter answer hardly shrinks.
+SHORTEST_PACKED = 200
+MOST_PADDING = 100
+GZIP = zlib.MAX_WBITS + 16
+# No time and unknown system, but a file name.
+HEAD_WITH_NAME = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -83,17 +92,40 @@ def mark_private(get_response: GetResponse) -> GetResponse:
 
 
 def compress_text(get_response: GetResponse) -> GetResponse:
-    """Compress pages and tables for clients that accept gzip, but not streamed files."""
-    packing = GZipMiddleware(get_response)
+    """Compress pages and tables for clients that accept gzip, but not streamed files.
+
+    Django's middleware does the same by zlib, which takes ten times as long.
+    """
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         is_text = response.get("Content-Type", "").startswith(("text/", "application/json"))
-        if response.streaming or not is_text:
+        if response.streaming or not is_text or len(response.content) < SHORTEST_PACKED:
             return response
-        return packing.process_response(request, response)
+        patch_vary_headers(response, ["Accept-Encoding"])
+        if "gzip" in request.headers.get("Accept-Encoding", ""):
+            response.content = pack_as_gzip(response.content)
+            response["Content-Length"] = len(response.content)
+            response["Content-Encoding"] = "gzip"
+            if response.get("ETag", "").startswith('"'):
+                response["ETag"] = f"W/{response['ETag']}"
+        return response
 
     return answer
+
+
+def pack_as_gzip(text: bytes) -> bytes:
+    """Return a text as a gzip file whose length tells nothing of the secrets in it.
+
+    A file name of random length stands in its head, as in those of Django's middleware.
+
+    >>> import gzip
+    >>> gzip.decompress(pack_as_gzip(b"bread " * 1000)) == b"bread " * 1000
+    True
+    """
+    padding = b"a" * randbelow(MOST_PADDING)
+    packed = isal_zlib.compress(text, level=1, wbits=GZIP)
+    return HEAD_WITH_NAME + padding + b"\0" + packed[len(HEAD_WITH_NAME) :]
 
 
 def answer_head(get_response: GetResponse) -> GetResponse:

@@ -278,18 +278,11 @@ def test_without_redis_pages_are_made_and_kept_in_memory(scene, settings, times_
 
 
 def test_what_is_kept_has_a_bound():
-    text = page_store.PackedText(b"x" * 40, 40, 0, 0)
-    answer = page_store.KeptPage({}, "", [text])
+    answer = page_store.KeptPage.pack({}, "", [b"x" * 40])
     memory = page_store.AnswerMemory(most=2 * answer.size)
     for key in "abc":
         memory.keep(key, answer)
     assert [bool(memory.get(key)) for key in "abc"] == [False, True, True]
-
-
-def test_an_answer_is_the_same_after_redis():
-    texts = [page_store.PackedText(b"ab", 2, 3, 4), page_store.PackedText(b"\nc", 2, 5, 6)]
-    kept = page_store.KeptPage({"Content-Type": "text/csv"}, "d", texts, [("answered", "")])
-    assert page_store.KeptPage.from_bytes(kept.to_bytes()) == kept
 
 
 def test_headers_let_browsers_ask_again(scene, as_cat):

@@ -21,7 +21,6 @@ import sys, time
 import django
 django.setup()
 from leaderboard.infrastructure import page_store
-from leaderboard.infrastructure.packed_texts import pack
 
 key = "a" * 64
 print("ready", flush=True)
@@ -31,8 +30,8 @@ while (found := page_store.find(key)) is None:
         if not turn.waited:
             print("made")
             time.sleep(0.5)
-            page_store.keep(key, page_store.KeptPage({}, "digest", [pack(b"a board")]))
-print(found.plain_texts[0].decode())
+            page_store.keep(key, page_store.KeptPage.pack({}, "digest", [b"a board"]))
+print(found.texts[0].decode())
 """
 
 
