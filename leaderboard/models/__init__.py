@@ -1,5 +1,6 @@
 """The database tables."""
 
+from leaderboard.models.activity import AuditEvent
 from leaderboard.models.assessments import (
     Assessment,
     Assessor,
@@ -36,7 +37,6 @@ from leaderboard.models.machines import MachineCard
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.people import (
     ApiToken,
-    AuditEvent,
     Grant,
     JoinRequest,
     Membership,

@@ -1,4 +1,4 @@
-"""Users, teams, memberships, tokens and the audit trail."""
+"""Users, teams, memberships and tokens."""
 
 from __future__ import annotations
 
@@ -276,51 +276,3 @@ class SentForm(models.Model):
 
     def __str__(self) -> str:
         return self.address
-
-
-class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
-    def latest_first(self) -> AuditEventQuerySet:
-        return self.select_related("actor").order_by("-at", "-pk")
-
-    def record(
-        self,
-        actor: User | None,
-        act: str,
-        target: models.Model,
-        before: Any = None,
-        after: Any = None,
-    ) -> AuditEvent:
-        return self.create(
-            actor=actor,
-            act=act,
-            target_kind=target._meta.model_name or "",
-            target_id=str(target.pk),
-            track_id=target.pk
-            if target._meta.model_name == "track"
-            else getattr(target, "track_id", None),
-            before=before,
-            after=after,
-        )
-
-
-class AuditEvent(models.Model):
-    """One act: who did what to which object; append only, but for the mark of an undo."""
-
-    at = models.DateTimeField(default=timezone.now, editable=False)
-    actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
-    act = models.CharField(max_length=40)
-    target_kind = models.CharField(max_length=20)
-    target_id = models.CharField(max_length=40)
-    track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
-    before = models.JSONField(null=True)
-    after = models.JSONField(null=True)
-    # When an organiser undid the change.
-    undone_at = models.DateTimeField(null=True, editable=False)
-
-    objects = AuditEventQuerySet.as_manager()
-
-    class Meta:
-        indexes = [models.Index(fields=["target_kind", "target_id"])]
-
-    def __str__(self) -> str:
-        return f"{self.act} {self.target_kind} {self.target_id}"

@@ -244,6 +244,12 @@ def test_the_trail_is_told_in_words(track, ada, ben, as_ada):
     assert "hid the run" in page and "reason: a copy" in page
 
 
+def test_an_act_without_words_is_not_recorded(track, ada):
+    with pytest.raises(ValueError, match="bake"):
+        AuditEvent.objects.record(ada, "bake", track)
+    assert AuditEvent(act="add track", target_kind="benchmark").words == "added a track to the"
+
+
 def test_the_desk_begins_with_what_needs_a_decision(blind_track, ada, ben, as_ada):
     make_run(blind_track, ben, "not a run\n")
     Track.objects.update(closes_at=timezone.now() - timedelta(days=1))

@@ -10,68 +10,12 @@ from django.db.models import Model
 
 from leaderboard.models import AuditEvent, JudgmentSet, Pool, Run, Snapshot, Team
 
-ACTS = {
-    "add": "added a",
-    "add organiser": "added an organiser to the",
-    "add practice": "added a practice document to the",
-    "announce": "made an",
-    "approved": "approved a",
-    "become member": "joined the",
-    "bring back": "restored the",
-    "call again": "retried the",
-    "change": "changed the",
-    "close": "closed the",
-    "check again": "rechecked the",
-    "confirm": "confirmed the",
-    "create": "created the",
-    "declined": "declined a",
-    "delete": "deleted the",
-    "discard": "discarded the",
-    "disqualify": "disqualified the",
-    "erase": "erased the",
-    "extend": "changed the deadline of the",
-    "freeze": "froze the board as a",
-    "grant": "granted a",
-    "guideline": "wrote a guideline of the",
-    "hide": "hid the",
-    "join": "joined as the",
-    "judge": "joined as an assessor the",
-    "keep": "approved the",
-    "leave": "left the",
-    "make baseline": "asked for a baseline run of the",
-    "make leader": "added a leader to the",
-    "open": "opened the",
-    "reassign": "reassigned a topic of the",
-    "plan": "planned the",
-    "pause": "paused the",
-    "release": "released the scores of the",
-    "remove": "removed a",
-    "remove organiser": "removed an organiser from the",
-    "remove practice": "removed a practice document from the",
-    "remove badge": "removed the badge of the",
-    "remove member": "removed a member of the",
-    "renew badge": "created a badge URL for the",
-    "renew invitation": "renewed the invitation link of the",
-    "replace": "replaced a run by the",
-    "resume": "resumed the",
-    "score again": "rescored all runs of the",
-    "share out": "shared out topics of the",
-    "settle": "settled a document of the",
-    "state facts": "edited facts of the",
-    "switch on": "switched on a",
-    "take off": "removed an assessor from the",
-    "try": "tried other judgments on the",
-    "try again": "retried the",
-    "undo": "undid a change of the",
-    "undo withdrawal": "undid the withdrawal of the",
-    "upload": "uploaded the",
-    "withdraw": "withdrew the",
-}
 NOUNS = {
     "grant": "run quota",
     "joinrequest": "request to join",
     "judgmentset": "judgments",
     "benchmarksnapshot": "snapshot",
+    "systemversion": "system version",
 }
 # Models whose rows have names that readers know.
 MODELS_WITH_NAMES: dict[str, type[Model]] = {
@@ -125,8 +69,7 @@ def _find_target_names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], st
 
 def describe_act(event: AuditEvent) -> str:
     """Describe an act and its target: "changed the track"."""
-    act = ACTS.get(event.act, f"{event.act}:")
-    return f"{act} {NOUNS.get(event.target_kind, event.target_kind)}"
+    return f"{event.words} {NOUNS.get(event.target_kind, event.target_kind)}"
 
 
 def describe_changes(before: Any, after: Any) -> list[str]:

@@ -1,0 +1,136 @@
+"""The activity log: who did what, and the words for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from leaderboard.models.people import User
+
+
+class Act(models.TextChoices):
+    """What is recorded, and how it is said before its target."""
+
+    ADD = "add", "added a"
+    ADD_ORGANISER = "add organiser", "added an organiser to the"
+    ADD_PRACTICE = "add practice", "added a practice document to the"
+    ADD_RUN = "add run", "added a run to the"
+    ADD_TRACK = "add track", "added a track to the"
+    ANNOUNCE = "announce", "made an"
+    APPROVED = "approved", "approved a"
+    BECOME_MEMBER = "become member", "joined the"
+    BRING_BACK = "bring back", "restored the"
+    CALL_AGAIN = "call again", "retried the"
+    CHANGE = "change", "changed the"
+    CHECK_AGAIN = "check again", "rechecked the"
+    CLOSE = "close", "closed the"
+    CONFIRM = "confirm", "confirmed the"
+    CREATE = "create", "created the"
+    DECLINED = "declined", "declined a"
+    DELETE = "delete", "deleted the"
+    DISCARD = "discard", "discarded the"
+    DISQUALIFY = "disqualify", "disqualified the"
+    DRAW_SAMPLE = "draw sample", "drew a sample as the"
+    END_TOPIC = "end topic", "ended a topic of the"
+    ERASE = "erase", "erased the"
+    EXTEND = "extend", "changed the deadline of the"
+    FILL_UNJUDGED = "fill unjudged", "filled unjudged documents in the"
+    FORGET_SECOND_FACTOR = "forget second factor", "removed the second factor of the"
+    FREEZE = "freeze", "froze the board as a"
+    GRANT = "grant", "granted a"
+    GUIDELINE = "guideline", "wrote a guideline of the"
+    HIDE = "hide", "hid the"
+    IMPORT = "import", "imported marks into the"
+    JOIN = "join", "joined as the"
+    JUDGE = "judge", "joined as an assessor the"
+    KEEP = "keep", "approved the"
+    LEAVE = "leave", "left the"
+    MAKE_BASELINE = "make baseline", "asked for a baseline run of the"
+    MAKE_LEADER = "make leader", "added a leader to the"
+    OPEN = "open", "opened the"
+    ORDER_TRACKS = "order tracks", "ordered the tracks of the"
+    PAUSE = "pause", "paused the"
+    PLAN = "plan", "planned the"
+    REASSIGN = "reassign", "reassigned a topic of the"
+    RELEASE = "release", "released the scores of the"
+    REMOVE = "remove", "removed a"
+    REMOVE_BADGE = "remove badge", "removed the badge of the"
+    REMOVE_MEMBER = "remove member", "removed a member of the"
+    REMOVE_ORGANISER = "remove organiser", "removed an organiser from the"
+    REMOVE_PRACTICE = "remove practice", "removed a practice document from the"
+    REMOVE_TRACK = "remove track", "removed a track from the"
+    RENEW_BADGE = "renew badge", "created a badge URL for the"
+    RENEW_INVITATION = "renew invitation", "renewed the invitation link of the"
+    REPAIR = "repair", "repaired the"
+    REPLACE = "replace", "replaced a run by the"
+    RESUME = "resume", "resumed the"
+    SCORE_AGAIN = "score again", "rescored all runs of the"
+    SECOND_ROUND = "second round", "began the second round of the"
+    SETTLE = "settle", "settled a document of the"
+    SHARE_OUT = "share out", "shared out topics of the"
+    STATE_FACTS = "state facts", "edited facts of the"
+    STATE_JUDGES = "state judges", "stated who judged the"
+    SWITCH_ON = "switch on", "switched on a"
+    TAKE_OFF = "take off", "removed an assessor from the"
+    TRY = "try", "tried other judgments on the"
+    TRY_AGAIN = "try again", "retried the"
+    UNDO = "undo", "undid a change of the"
+    UNDO_WITHDRAWAL = "undo withdrawal", "undid the withdrawal of the"
+    UPLOAD = "upload", "uploaded the"
+    WITHDRAW = "withdraw", "withdrew the"
+
+
+class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    def latest_first(self) -> AuditEventQuerySet:
+        return self.select_related("actor").order_by("-at", "-pk")
+
+    def record(
+        self,
+        actor: User | None,
+        act: str,
+        target: models.Model,
+        before: Any = None,
+        after: Any = None,
+    ) -> AuditEvent:
+        """Record an act; raises ValueError for one that has no words."""
+        return self.create(
+            actor=actor,
+            act=Act(act).value,
+            target_kind=target._meta.model_name or "",
+            target_id=str(target.pk),
+            track_id=target.pk
+            if target._meta.model_name == "track"
+            else getattr(target, "track_id", None),
+            before=before,
+            after=after,
+        )
+
+
+class AuditEvent(models.Model):
+    """One act: who did what to which object; append only, but for the mark of an undo."""
+
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    act = models.CharField(max_length=40)
+    target_kind = models.CharField(max_length=20)
+    target_id = models.CharField(max_length=40)
+    track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+    # When an organiser undid the change.
+    undone_at = models.DateTimeField(null=True, editable=False)
+
+    objects = AuditEventQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["target_kind", "target_id"])]
+
+    @property
+    def words(self) -> str:
+        """The act in words; an archive may have acts of another version."""
+        return Act(self.act).label if self.act in Act else f"{self.act}:"
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.target_kind} {self.target_id}"
