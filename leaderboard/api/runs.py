@@ -19,12 +19,12 @@ from leaderboard.actions.partial_uploads import finish_uploads, open_upload
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import RunPair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
+from leaderboard.analysis.origins import score_command
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label
 from leaderboard.api.files import only_file, refuse_truncated_body
 from leaderboard.api.listing import page_newest_first
-from leaderboard.api.provenance import provenance_of
 from leaderboard.api.schemas import (
     Paging,
     RepairIn,
@@ -44,11 +44,12 @@ from leaderboard.boards.exports import uploaded_file
 from leaderboard.boards.receipts import Receipt
 from leaderboard.boards.standings import name_of_test
 from leaderboard.infrastructure.request_slots import received_at
-from leaderboard.models import Run, Score, Team, Track
+from leaderboard.models import Edition, Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_description, change_facts
 from leaderboard.runs.facts import OF_COMMITS, all_facts
 from leaderboard.scoring.families import match_measure
+from leaderboard.scoring.judgments import resolve_measure
 
 router = Router(tags=["runs"])
 
@@ -257,6 +258,39 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),
+    }
+
+
+def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
+    """Return the file for team and organisers, and judgments and edition if scores are visible."""
+    provenance: dict[str, Any] = {"sha256": run.sha256} if run.sha256 else {}
+    if sight.can_see_file(run):
+        provenance |= {
+            "filename": run.filename,
+            "size": run.size,
+            "submitted_by": run.submitted_by.username,
+            "checked_at": run.checked_at,
+        }
+    edition = sight.board_edition
+    if edition is not None and sight.can_see_means_of(run):
+        provenance |= describe_edition(edition, sight, run)
+    return provenance
+
+
+def describe_edition(edition: Edition, sight: Sight, run: Run) -> dict[str, Any]:
+    track, shown = sight.track, sight.with_shown_name(run)
+    measures = {text: str(resolve_measure(track, text)) for text in track.measures}
+    return {
+        "edition": str(edition.pk),
+        "judgments": edition.judgment_set.version,
+        "judged_by": sight.who_judged.text or None,
+        "convention": edition.convention,
+        "scoring_version": edition.scoring_version,
+        "relevance_threshold": track.relevance_threshold,
+        "depth": track.depth,
+        "top_grade": edition.judgment_set.top_grade,
+        "measures": measures,
+        "command": score_command(edition, list(measures.values()), [shown]) or None,
     }
 
 

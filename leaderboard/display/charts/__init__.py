@@ -10,9 +10,12 @@ from leaderboard.display.charts.cells import (
     board_column,
     bounds_cell,
     column_head,
+    count_bar,
     dots_cell,
+    judged_bar,
     mean_cells,
     mixed_ranks,
+    moved_rank_cell,
     range_cell,
     rank_column,
     rank_strip,
@@ -21,8 +24,6 @@ from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import ChartMark, cut_name
 from leaderboard.display.charts.gains import gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
-from leaderboard.display.charts.judging import judged_bar
-from leaderboard.display.charts.left_out import count_bar, moved_rank_cell
 from leaderboard.display.charts.pairs import (
     Point,
     RankPair,

@@ -23,7 +23,7 @@ from leaderboard.display.charts.drawing import (
     coords,
     escape_name,
 )
-from leaderboard.display.numbers import MISSING, counted, score, scores
+from leaderboard.display.numbers import MISSING, count, counted, score, scores
 
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
@@ -197,4 +197,41 @@ def _cell(column: AxisColumn, title: str, body: str) -> SafeString:
     return mark_safe(
         f'<svg class="cell" role="img"><title>{title}</title>'
         f'<use href="#{column.grid}"/>{body}</svg>'
+    )
+
+
+def moved_rank_cell(column: AxisColumn, rank: int, rank_without: int) -> SafeString:
+    """Return a cell with a dot at the rank, and a hollow one at the rank without, if it moves."""
+    at, dots = column.axis.at, ""
+    x, end = coord(at(rank)), coord(at(rank_without))
+    words = f"rank {rank} with and without its own documents"
+    if rank != rank_without:
+        words = f"rank {rank} with its own documents, {rank_without} without"
+        moved = "worse" if rank_without > rank else "better"
+        dots = f'<line class="moved {moved}" x1="{x}%" x2="{end}%" y1="50%" y2="50%"/>'
+        dots += f'<circle class="dot moved {moved}" cx="{end}%" cy="50%" r="4"/>'
+    dots += f'<circle class="dot mean" cx="{x}%" cy="50%" r="4"/>'
+    head = f'<svg class="cell" role="img"><title>{words}</title><use href="#{column.grid}"/>'
+    return mark_safe(f"{head}{dots}</svg>")
+
+
+def count_bar(number: int, largest: int) -> SafeString:
+    """Return a cell with a bar for a count beside it; the largest of the column fills it."""
+    width = coord(100 * number / largest) if largest else "0"
+    return mark_safe(
+        '<svg class="cell" aria-hidden="true">'
+        f'<svg y="50%" overflow="visible"><rect class="count-bar" y="-4" width="{width}%"'
+        ' height="8" rx="2"/></svg></svg>'
+    )
+
+
+def judged_bar(done: int, every: int, turn: int = 1) -> SafeString:
+    """Return a bar of the documents that are done; that of a second opinion is hatched."""
+    kind = "second" if turn > 1 else "first"
+    ends = "finished" if done >= every else "going"
+    words = f"{'second' if turn > 1 else 'first'} opinion, {count(done)} of {count(every)}"
+    filled = f'<rect class="done" width="{coord(100 * done / max(every, 1))}%" height="7"/>'
+    return mark_safe(
+        f'<svg class="judged {kind} {ends}" role="img"><title>{words}</title>'
+        f'<rect class="every" width="100%" height="7"/>{filled if done else ""}</svg>'
     )

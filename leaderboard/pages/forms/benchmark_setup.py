@@ -12,8 +12,13 @@ from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.models import Benchmark, Collection, JoinRequest, System, Track, User
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.forms.fields import SeveralRowsField, TextareaWithPlainLineEnds
-from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
+from leaderboard.pages.forms.fields import (
+    SHORT_NAME,
+    TAKEN,
+    SeveralRowsField,
+    TextareaWithPlainLineEnds,
+    refuse_reserved,
+)
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.pages.forms.people import JoinForm
 

@@ -15,8 +15,13 @@ from leaderboard.collections.published import (
     offers_datasets,
 )
 from leaderboard.models import Collection, Pool, Run, Track
-from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
-from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
+from leaderboard.pages.forms.fields import (
+    SHORT_NAME,
+    TAKEN,
+    NewFileField,
+    TextareaWithPlainLineEnds,
+    refuse_reserved,
+)
 
 FILES = ("topics", "documents", "judgments", "intents")
 

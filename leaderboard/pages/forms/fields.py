@@ -1,4 +1,4 @@
-"""Form fields for measures, topics, times and numbers."""
+"""Form fields for measures, topics, times, numbers and short names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
-from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
+from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES, RESERVED
 from leaderboard.actions.track_settings import drop_repeated_measures
 
+SHORT_NAME = "Used in URLs. Leave empty to create it from the name."
+TAKEN = "This short name is taken. Choose another."
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
+
+
+def refuse_reserved(slug: str) -> str:
+    if slug in RESERVED:
+        raise ValidationError("This word is reserved for site URLs. Choose another.")
+    return slug
 
 
 class TextareaWithPlainLineEnds(forms.Textarea):

@@ -22,6 +22,8 @@ from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
     AOE,
+    SHORT_NAME,
+    TAKEN,
     ZONES,
     LocalTimeField,
     MeasuresField,
@@ -30,8 +32,8 @@ from leaderboard.pages.forms.fields import (
     find_zone,
     place_times_in_zone,
     refuse_larger,
+    refuse_reserved,
 )
-from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics

@@ -50,8 +50,8 @@ from leaderboard.pages.wording.boards import (
     describe_unknown_measure,
     warn_of_unjudged,
 )
-from leaderboard.pages.wording.machines import describe_answers
 from leaderboard.pages.wording.people_and_machine import (
+    describe_answers,
     describe_moves,
     describe_turned,
     machine_verdict,

@@ -1,4 +1,4 @@
-"""Sentences about the boards by people and by a machine."""
+"""Sentences about judgments by a machine, and the boards by people and by it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from leaderboard.analysis.people_and_machine import PeopleAndMachine, PeopleBesideMachine, SideRun
 from leaderboard.display.numbers import count, counted, score
+from leaderboard.models import MachineCard
 from leaderboard.pages.wording.phrases import (
     Sentence,
     join_phrases,
@@ -14,6 +15,15 @@ from leaderboard.pages.wording.phrases import (
     spell_number,
     strong,
 )
+
+
+def describe_answers(card: MachineCard) -> str:
+    """Describe how many documents of a file have a grade."""
+    found = f"{card.num_graded:,} of {counted(card.num_asked, 'document')} have a grade"
+    if not card.num_failed:
+        return f"{found}."
+    stay = "stays" if card.num_failed == 1 else "stay"
+    return f"{found}; {card.num_failed:,} failed and {stay} unjudged."
 
 
 def machine_verdict(found: PeopleAndMachine) -> Sentence:
