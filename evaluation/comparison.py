@@ -185,7 +185,9 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
     if design.family == "all":
         kept = np.flatnonzero(has_values(scores)).tolist()
         places = {run: place for place, run in enumerate(kept)}
-        pairs = compare_all_pairs(scale.tested(scores[kept]), level, measure.direction)
+        pairs = compare_all_pairs(
+            scale.tested(scores[kept]), level, measure.direction, half_range=scale.half_range
+        )
         alone = compare_with_baseline(
             scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
         )
@@ -273,16 +275,13 @@ def decide_all_pairs(
     kept = np.flatnonzero(has_scores).tolist()
     left_out = [tag for tag, has in zip(records.tags, has_scores, strict=True) if not has]
     tested = scale_of(asked.measure).tested(values[kept])
-    pairs = METHODS[method](tested, 1 - alpha, asked.measure.direction)
+    level, direction = 1 - alpha, asked.measure.direction
+    pairs: Pairs
+    if method == "maximum":
+        half_range = scale_of(asked.measure).half_range
+        pairs = compare_all_pairs(tested, level, direction, half_range=half_range)
+    else:
+        pairs = (tukey_hsd if method == "hsd" else randomised_tukey)(
+            tested, level, direction=direction
+        )
     return DecidedPairs(asked, [records.tags[run] for run in kept], values[kept], pairs, left_out)
-
-
-def by_range(scores: FloatArray, level: float, direction: int) -> AllPairs:
-    return randomised_tukey(scores, level, direction=direction)
-
-
-METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
-    "maximum": compare_all_pairs,
-    "hsd": tukey_hsd,
-    "randomised": by_range,
-}

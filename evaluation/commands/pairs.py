@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from evaluation.commands.score import (
     add_ties_option,
     requested_measures,
 )
-from evaluation.comparison import METHODS, DecidedPairs, Pairs, Records, decide_all_pairs
+from evaluation.comparison import DecidedPairs, Method, Pairs, Records, decide_all_pairs
 from evaluation.measures import Asked
 from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
-from evaluation.significance import PairDecisions, Scale, decide_pairs, scale_of
+from evaluation.significance import PairDecisions, Scale, pair_deviations, scale_of
 from evaluation.tables import Table
 
 EPILOG = """
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     parser = judged_runs_parser("pairs", "Compare all pairs of runs.", EPILOG)
     add_scoring_options(parser, default="AP")
     add_ties_option(parser)
-    parser.add_argument("--method", choices=METHODS, default="maximum")
+    parser.add_argument("--method", choices=get_args(Method), default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
@@ -101,8 +102,8 @@ def ranks_of(found: DecidedPairs, run: int, digits: int) -> list[str]:
 
 def warn_of_unequal_pairs(scores: FloatArray, measure: str) -> None:
     """Say on stderr where one variance for all pairs does not fit these runs."""
-    errors = decide_pairs(scores, np.zeros(1)).errors[np.triu_indices(len(scores), 1)]
-    if len(errors) and errors.max() > UNEQUAL * errors.min():
+    deviations = pair_deviations(scores)
+    if len(deviations) and deviations.max() > UNEQUAL * deviations.min():
         print(
             f"{measure}: some pairs of runs vary more than twice as much as others, so one"
             " variance for all pairs does not hold; use --method maximum",

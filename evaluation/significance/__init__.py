@@ -22,6 +22,7 @@ from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.leads import Lead, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
+from evaluation.significance.means import interval_of_mean, interval_of_score
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
 from evaluation.significance.pairwise import (
     PairDecisions,
@@ -83,6 +84,8 @@ __all__ = [
     "draw_maxima_over_collections",
     "has_values",
     "holm",
+    "interval_of_mean",
+    "interval_of_score",
     "interval_topics",
     "letters_of",
     "measured_error",

@@ -33,11 +33,15 @@ from evaluation.significance.pairwise import (
     PairDecisions,
     adjusted_p,
     deciding_value,
+    fill_pairs,
     interval_of,
+    spread_of_pairs,
     square_sums,
 )
 from evaluation.significance.randomisation import sign_blocks
 from evaluation.significance.scales import MEAN, Scale
+from evaluation.significance.units import Units
+from evaluation.significance.widening import Spread
 
 # A block has no fewer draws than this: matrix products of fewer columns are slow.
 NARROWEST = 128
@@ -77,14 +81,15 @@ def decide_pairs_over_collections(
     scale: Scale = MEAN,
     draws: int = PAIR_DRAWS,
     maxima: FloatArray | None = None,
+    sizes: Sequence[float] | None = None,
 ) -> PairDecisions:
     """Decide about all pairs of R systems by the mean over the collections of mean differences.
 
     The rows of all collections are the same systems. Means and errors of the decisions are those
     of the mean over collections, on the scale that is tested; `topics` counts a shared topic once,
     `undefined` counts the topics that some system has no score for. With one collection the
-    decisions are those of `decide_pairs`. `maxima` were drawn before by
-    `draw_maxima_over_collections`, for a family that has all these systems.
+    decisions are those of `decide_pairs`. `maxima` and `sizes` are those of earlier decisions about
+    a family that has all these systems.
 
     There is no verdict below six topics in total, and none where a collection has fewer than two:
     the error of its mean is unknown, so that of the mean over all collections is unknown too. Then
@@ -95,15 +100,20 @@ def decide_pairs_over_collections(
     flips = Flips.of(tested)
     if maxima is None:
         maxima = draw_maxima_over_collections(tested, draws)
-    squares = [square_sums(_centred(each.scores)) for each in tested]
-    halves = flips.squared_errors(squares)
+    spreads = [_spread_of_pairs(each) for each in tested]
+    if sizes is None:
+        sizes = [spread.family_size(scale.half_range) for spread in spreads]
+    systems = len(tested[0].scores)
     return PairDecisions(
         means=np.mean([each.means for each in tested], axis=0),
-        errors=np.sqrt(halves + halves.T) / len(tested),
+        errors=fill_pairs(_mean_errors(spreads, sizes), systems),
         maxima=maxima,
-        critical=deciding_value(maxima, level, flips.topics) if len(halves) > 1 else None,
+        critical=deciding_value(maxima, level, flips.topics) if systems > 1 else None,
         topics=flips.topics,
         undefined=_count_topics(collections) - _count_topics(tested),
+        units=flips.topics,
+        degrees=flips.topics - 1.0,
+        sizes=tuple(sizes),
         direction=direction,
     )
 
@@ -141,7 +151,8 @@ def compare_over_collections(
 
     p is adjusted over all comparisons with the baseline, or over all pairs of systems. With n_k
     topics, centred sum of squares q_k and mean m_k of a flip, the squared standard error of the
-    flip is sum over k of (q_k - n_k m_k^2) / ((n_k - 1) n_k), divided by K^2. There is no test
+    flip is sum over k of (q_k - n_k m_k^2) / ((n_k - 1) n_k), divided by K^2; that of the observed
+    difference is the sum over k of the squared widened errors, divided by K^2. There is no test
     where a collection has fewer than two topics, and no interval where six in all are missing.
     ValueError for sums, whose means over collections mean nothing.
     """
@@ -173,7 +184,11 @@ def compare_over_collections(
         for wins, losses, ties in _count_signs(rows, direction)
     ]
     if all(flips.sizes):
-        compared = _decide(compared, rows, flips, drawn, maxima, level, scale)
+        spreads = [Spread.of(Units.of(row)) for row in rows]
+        of_family = [_spread_of_pairs(each) for each in tested] if family == "all" else spreads
+        sizes = [spread.family_size(scale.half_range) for spread in of_family]
+        errors = _mean_errors(spreads, sizes)
+        compared = _decide(compared, rows, errors, flips, drawn, maxima, level, scale)
     return [*compared[:baseline], same, *compared[baseline:]]
 
 
@@ -277,6 +292,7 @@ def _largest(means: FloatArray, errors: FloatArray, flips: Flips) -> FloatArray:
 def _decide(
     compared: Sequence[Difference],
     rows: Sequence[FloatArray],
+    errors: FloatArray,
     flips: Flips,
     drawn: FloatArray | None,
     maxima: FloatArray | None,
@@ -285,22 +301,21 @@ def _decide(
 ) -> list[Difference]:
     """Return the comparisons with their difference, and with p and interval where flips are drawn.
 
-    `drawn` is float64[rows, draws], the t of each row; `maxima`, ascending, those of the family.
+    `errors` are the widened errors of the rows. `drawn` is float64[rows, draws], the t of each
+    row; `maxima`, ascending, those of the family.
     """
     means = np.mean([row.mean(axis=1) for row in rows], axis=0)
     means[np.abs(means) <= EQUAL] = 0.0
-    errors = np.sqrt(flips.squared_errors(_squares([_centred(row) for row in rows]))) / len(rows)
-    apart = np.where(means != 0, np.inf, 0.0)
-    t = np.divide(np.abs(means), errors, out=apart, where=errors > 0)
+    t = np.divide(np.abs(means), errors, out=np.zeros_like(means), where=errors > 0)
+    units, degrees = np.array(flips.topics), np.array(flips.topics - 1.0)
+    critical = None if maxima is None else deciding_value(maxima, level, flips.topics)
     found = []
     for row, (each, mean) in enumerate(zip(compared, means.tolist(), strict=True)):
         ends, p, held = [mean], None, None
         if drawn is not None and maxima is not None:
-            own = t[row : row + 1]
-            p = adjusted_p(own, np.sort(drawn[row]), flips.topics).item()
-            held = max(p, adjusted_p(own, maxima, flips.topics).item())
-            critical = deciding_value(maxima, level, flips.topics)
-            if critical is not None:
+            p = float(adjusted_p(t[row], np.sort(drawn[row]), units, degrees))
+            held = max(p, float(adjusted_p(t[row], maxima, units, degrees)))
+            if critical is not None and errors[row] > 0:
                 differs = bool(t[row] > critical * (1 + TIE))
                 interval = interval_of(mean, critical * float(errors[row]), differs)
                 ends += [interval.low, interval.high]
@@ -308,6 +323,18 @@ def _decide(
         low, high = rest or (None, None)
         found.append(replace(each, difference=difference, low=low, high=high, p=p, p_adjusted=held))
     return found
+
+
+def _spread_of_pairs(collected: Collected) -> Spread:
+    units = Units.of(collected.scores)
+    return spread_of_pairs(units.centred, units.means)
+
+
+def _mean_errors(spreads: Sequence[Spread], sizes: Sequence[float]) -> FloatArray:
+    """The widened error of each mean over the collections of mean differences."""
+    squares = [np.square(spread.errors(size)) for spread, size in zip(spreads, sizes, strict=True)]
+    errors: FloatArray = np.sqrt(np.sum(squares, axis=0)) / len(squares)
+    return errors
 
 
 def _count_signs(rows: Sequence[FloatArray], direction: int) -> list[tuple[int, int, int]]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.adjusting import benjamini_hochberg, holm
@@ -29,7 +31,6 @@ from evaluation.significance.differences import (
 )
 from evaluation.significance.paired import interval_around, paired_t, sign_test, wilcoxon
 from evaluation.significance.pairwise import (
-    FEWEST_TOPICS,
     PAIR_DRAWS,
     TIE,
     PairDecisions,
@@ -37,10 +38,13 @@ from evaluation.significance.pairwise import (
     can_decide,
     critical_value,
     interval_of,
+    smallest_p_of,
     t_of,
 )
 from evaluation.significance.randomisation import CHUNK, sign_blocks, sign_flip_results
 from evaluation.significance.scales import MEAN, Scale, Unit
+from evaluation.significance.units import Units, move_t
+from evaluation.significance.widening import Spread
 
 Test: TypeAlias = Literal["max_t", "sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
 Correction: TypeAlias = Literal["max_t", "holm", "benjamini_hochberg", "none"]
@@ -117,6 +121,7 @@ def compare_with_baseline(
     correction: Correction | None = None,
     direction: int = 1,
     scale: Scale = MEAN,
+    groups: IntArray | None = None,
 ) -> list[Difference]:
     """Compare every row of `scores` float64[R, T] with the baseline, a row number or float64[T].
 
@@ -125,7 +130,8 @@ def compare_with_baseline(
     `holm` unless another correction is named. `max_t` has simultaneous intervals; `t` and
     `bootstrap` have one where p is not adjusted. Without a test only differences and wins are
     set. With `direction` -1 lower scores win; the sign of the difference does not change.
-    Unknown names raise ValueError.
+    `groups` int[T] has the group of each topic, from 0 in the order of their names: whole groups
+    are flipped then, which needs `max_t`. Unknown names raise ValueError.
 
     >>> compare_with_baseline(np.array([[0.5], [0.7]]), baseline=0)[1].p is None
     True
@@ -135,6 +141,8 @@ def compare_with_baseline(
         raise ValueError(f"no such test or correction: {test}, {correction}")
     if test and (test == "max_t") != (correction == "max_t") and correction != "none":
         raise ValueError("the test max_t adjusts p itself; other tests cannot use max_t")
+    if groups is not None and test not in (None, "max_t"):
+        raise ValueError("topics in groups require the test max_t")
     scores = scale.tested(np.asarray(scores, dtype=np.float64))
     own = baseline if isinstance(baseline, int | np.integer) else None
     against = scores[own] if own is not None else scale.tested(np.asarray(baseline))
@@ -143,7 +151,17 @@ def compare_with_baseline(
     tested = [run for run in np.flatnonzero(enough).tolist() if run != own]
     outcome_of: dict[int, Outcome] = {}
     if test is not None:
-        outcomes = _tested(differences[tested], test, level, correction)
+        if test == "max_t":
+            adjust = correction == "max_t"
+            outcomes = max_t(
+                differences[tested],
+                level,
+                adjust=adjust,
+                half_range=scale.half_range,
+                groups=groups,
+            )
+        else:
+            outcomes = _tested(differences[tested], test, level, correction)
         outcome_of = dict(zip(tested, outcomes, strict=True))
     described = zip(summaries(differences), _signs(differences, direction), strict=True)
     return [
@@ -185,8 +203,6 @@ def _tested(
 ) -> list[Outcome]:
     if not len(differences):
         return []
-    if test == "max_t":
-        return max_t(differences, level, adjust=correction == "max_t")
     intervals: list[Interval | None] = []
     if test == "bootstrap":
         both = bootstraps(differences, level)
@@ -215,134 +231,156 @@ def _adjusted(p: FloatArray, correction: Correction) -> FloatArray:
 
 
 def max_t(
-    differences: FloatArray, level: float = 0.95, draws: int = PAIR_DRAWS, adjust: bool = True
+    differences: FloatArray,
+    level: float = 0.95,
+    draws: int = PAIR_DRAWS,
+    adjust: bool = True,
+    half_range: float | None = None,
+    groups: IntArray | None = None,
 ) -> list[Outcome]:
     """The maximum-t test of every row of float64[R, T] (Westfall and Young 1993), NaN excluded.
 
-    Centred differences are flipped by topic, all runs together. p counts the flips in which the
-    run's own t reaches the observed one, the adjusted p those in which the largest t of any run
-    does; so it is never smaller. Without `adjust` both are those of the run alone. No p is
-    below 2^(1 - topics). A run has no interval where that is above 1 - level, or below six topics.
+    Centred differences are flipped by topic or by group of topics, all runs together. p counts
+    the flips in which the run's own t reaches the observed one, the adjusted p those in which the
+    largest t of any run does; so it is never smaller. The observed t has the widened error. Runs
+    with fewer topics are compared by the t that is as improbable on the degrees of freedom of the
+    longest run. Without `adjust` each run is a family of its own. No p is below that of Student's
+    t, or below 2^(1 - units). A run has no interval where that is above 1 - level, below six
+    units, or where no run differs on any topic and the scores have no range.
 
     >>> rows = np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]]) / 10
     >>> [round(outcome.p_adjusted, 2) for outcome in max_t(rows)]
     [0.01, 0.87]
     """
-    rows = _Centred.of(differences)
-    t, topics = rows.t, rows.topics
-    drawn = _flipped(rows, draws)
-    reached = np.count_nonzero(drawn >= _needed(t, topics)[:, np.newaxis], axis=1)
-    raw = _p_of(reached, draws, rows)
-    enough = topics >= FEWEST_TOPICS
+    rows = _Flipped.of(differences, half_range, adjust, groups)
+    drawn = rows.draw(draws)
+    raw = rows.p_of(np.count_nonzero(drawn >= rows.needed[:, np.newaxis], axis=1), draws)
     if adjust:
-        maxima = np.sort(_largest_t(drawn[enough], topics[enough]))
-        critical = np.full(len(t), critical_value(maxima, level))
-        adjusted = np.maximum(raw, adjusted_p(t, maxima))
+        # Runs without a verdict are no part of the family.
+        kept = rows.units.decided
+        longest = np.array(rows.counts[kept].max(initial=2) - 1.0)
+        maxima = np.sort(_largest_t(drawn[kept], rows.counts[kept], longest))
+        critical = np.full(len(rows.t), critical_value(maxima, level))
+        reached = adjusted_p(rows.t, maxima, rows.counts, rows.units.degrees, longest)
+        adjusted = np.maximum(raw, reached)
     else:
-        ordered = t_of(np.sort(drawn), topics[:, np.newaxis])
+        ordered = t_of(np.sort(drawn), rows.counts[:, np.newaxis])
         critical = np.array([critical_value(row, level) for row in ordered])
-        adjusted = raw
-    decided = can_decide(topics, level) & np.isfinite(critical)
-    differs = t > critical * (1 + TIE)
-    margins = np.where(decided, critical, 0.0) * rows.errors
+        longest, adjusted = rows.counts - 1.0, raw
+    margins = rows.margins(critical, longest, level)
+    differs = rows.t * rows.errors > margins * (1 + TIE)
     return [
         Outcome(
             float(raw[run]),
             float(adjusted[run]),
-            interval_of(float(rows.means[run]), float(margins[run]), bool(differs[run]))
-            if decided[run]
+            interval_of(float(rows.units.means[run]), float(margins[run]), bool(differs[run]))
+            if np.isfinite(margins[run])
             else None,
             exact=False,
         )
-        for run in range(len(t))
+        for run in range(len(rows.t))
     ]
 
 
-def max_t_alone(differences: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
+def max_t_alone(
+    differences: FloatArray, draws: int = PAIR_DRAWS, half_range: float | None = None
+) -> FloatArray:
     """The p of every row of float64[R, T] alone, as in `max_t`; topics are two or more, no NaN.
 
     >>> max_t_alone(np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]])).round(2)
-    array([0.01, 0.85])
+    array([0.01, 0.79])
     """
-    rows = _Centred.of(differences)
-    needed, reached = _needed(rows.t, rows.topics), np.zeros(len(differences), dtype=np.int64)
+    rows = _Flipped.of(differences, half_range, together=False)
+    needed, reached = rows.needed, np.zeros(len(differences), dtype=np.int64)
     scaled, buffer = rows.scaled, np.empty((len(differences), CHUNK))
     for signs in sign_blocks(differences.shape[1], draws):
         drawn = buffer[:, : len(signs)]
         np.matmul(scaled, signs.T, out=drawn)
         np.abs(drawn, out=drawn)
         reached += np.count_nonzero(drawn >= needed[:, np.newaxis], axis=1)
-    return _p_of(reached, draws, rows)
+    return rows.p_of(reached, draws)
 
 
 @dataclass(frozen=True, eq=False)
-class _Centred:
-    """Differences without their means; lengths and means that are rounding are 0."""
+class _Flipped:
+    """Rows of differences as units, with the widened error of each mean."""
 
-    centred: FloatArray
-    topics: IntArray
-    means: FloatArray
+    units: Units
+    errors: FloatArray
     lengths: FloatArray
 
     @classmethod
-    def of(cls, differences: FloatArray) -> _Centred:
-        defined = ~np.isnan(differences)
-        topics = np.count_nonzero(defined, axis=1)
-        filled = np.where(defined, differences, 0.0)
-        means = filled.sum(axis=1) / topics
-        means[np.abs(means) <= EQUAL] = 0.0
-        centred = np.where(defined, filled - means[:, np.newaxis], 0.0)
-        lengths = np.sqrt(np.square(centred).sum(axis=1))
-        lengths[lengths <= EQUAL * np.sqrt(topics)] = 0.0
-        return cls(centred, topics, means, lengths)
+    def of(
+        cls,
+        differences: FloatArray,
+        half_range: float | None,
+        together: bool = True,
+        groups: IntArray | None = None,
+    ) -> _Flipped:
+        """`together` tells whether the rows are one family, or each is one of its own."""
+        units = Units.of(differences, groups)
+        spread = Spread.of(units)
+        size = spread.family_size(half_range) if together else spread.own_sizes(half_range)
+        return cls(units, spread.errors(size), np.sqrt(spread.squares))
+
+    @property
+    def counts(self) -> IntArray:
+        return self.units.counts
 
     @property
     def scaled(self) -> FloatArray:
-        """float64[R, T]: the centred rows of length 1; constant rows are 0."""
-        lengths = self.lengths[:, np.newaxis]
-        return np.divide(self.centred, lengths, out=np.zeros_like(self.centred), where=lengths > 0)
+        """float64[R, U]: the centred rows of length 1; constant rows are 0."""
+        lengths, centred = self.lengths[:, np.newaxis], self.units.centred
+        return np.divide(centred, lengths, out=np.zeros_like(centred), where=lengths > 0)
 
-    @property
-    def errors(self) -> FloatArray:
-        """float64[R]: the standard error of each mean."""
-        errors: FloatArray = self.lengths / np.sqrt((self.topics - 1) * self.topics)
-        return errors
-
-    @property
+    @cached_property
     def t(self) -> FloatArray:
-        """float64[R]: |mean| / standard error; 0 for no difference, inf for a constant one."""
-        apart = np.where(self.means != 0, np.inf, 0.0)
-        return np.divide(np.abs(self.means), self.errors, out=apart, where=self.errors > 0)
+        """float64[R]: |mean| / widened error; 0 for no difference."""
+        means = np.abs(self.units.means)
+        return np.divide(means, self.errors, out=np.zeros_like(means), where=self.errors > 0)
+
+    @property
+    def needed(self) -> FloatArray:
+        """The u that a flip must reach to count: that of t, u^2 = n t^2 / (n - 1 + t^2)."""
+        counts = self.counts
+        squares = np.square(move_t(self.t, self.units.degrees, counts - 1.0))
+        needed: FloatArray = np.sqrt(counts * squares / (counts - 1 + squares)) * (1 - TIE)
+        return needed
+
+    def draw(self, draws: int) -> FloatArray:
+        """float64[R, draws]: u = |total| / length of each row in each flip; 0 for constant rows."""
+        scaled = self.scaled
+        blocks = [scaled @ signs.T for signs in sign_blocks(scaled.shape[1], draws)]
+        drawn: FloatArray = np.abs(np.concatenate(blocks, axis=1))
+        return drawn
+
+    def p_of(self, reached: IntArray, draws: int) -> FloatArray:
+        """The p of each row alone, from the number of flips that reach its t."""
+        smallest = smallest_p_of(self.t, self.counts, self.units.degrees)
+        p: FloatArray = np.maximum((1 + reached) / (1 + draws), smallest)
+        return np.where(self.t > 0, p, 1.0)
+
+    def margins(self, critical: FloatArray, degrees: FloatArray, level: float) -> FloatArray:
+        """Half the length of each interval, NaN where there is none.
+
+        `critical` is the t on `degrees` that a run must exceed; each run has its own degrees.
+        """
+        own: FloatArray = np.maximum(self.units.degrees, 1.0)
+        least = scipy.special.stdtrit(own, (1 + level) / 2)
+        margins = np.maximum(move_t(critical, degrees, own), least) * self.errors
+        decided = self.units.decided & can_decide(self.counts, level) & (self.errors > 0)
+        return np.where(decided & np.isfinite(margins), margins, np.nan)
 
 
-def _flipped(rows: _Centred, draws: int) -> FloatArray:
-    """float64[R, draws]: u = |total| / length of each row in each flip; 0 for constant rows."""
-    scaled = rows.scaled
-    blocks = [scaled @ signs.T for signs in sign_blocks(rows.centred.shape[1], draws)]
-    drawn: FloatArray = np.abs(np.concatenate(blocks, axis=1))
-    return drawn
+def _largest_t(drawn: FloatArray, counts: IntArray, degrees: FloatArray) -> FloatArray:
+    """The largest t of any run in each flip, on the degrees of freedom of the longest run.
 
-
-def _needed(t: FloatArray, topics: IntArray) -> FloatArray:
-    """The u that a flip must reach to count: that of t, u^2 = T t^2 / (T - 1 + t^2)."""
-    squares = np.square(np.minimum(t, 1 / EQUAL))
-    needed: FloatArray = np.sqrt(topics * squares / (topics - 1 + squares)) * (1 - TIE)
-    return needed
-
-
-def _p_of(reached: IntArray, draws: int, rows: _Centred) -> FloatArray:
-    """The p of each row alone, from the number of flips that reach its t."""
-    p: FloatArray = np.maximum((1 + reached) / (1 + draws), 2.0 ** (1 - rows.topics))
-    return np.where(rows.t > 0, p, 1.0)
-
-
-def _largest_t(drawn: FloatArray, topics: IntArray) -> FloatArray:
-    """The largest t of any run in each flip; with equally many topics, that of the largest u."""
-    if not len(drawn):
-        return np.zeros(drawn.shape[1])
-    if (topics == topics[0]).all():
-        return t_of(drawn.max(axis=0), topics[0])
-    largest: FloatArray = t_of(drawn, topics[:, np.newaxis]).max(axis=0)
+    With equally many units, the largest t is that of the largest u.
+    """
+    largest = np.zeros(drawn.shape[1])
+    for count in np.unique(counts):
+        t = t_of(drawn[counts == count].max(axis=0), int(count))
+        np.maximum(largest, move_t(t, np.array(count - 1.0), degrees), out=largest)
     return largest
 
 

@@ -26,7 +26,7 @@ from evaluation.significance.across import Collected, tested_together
 from evaluation.significance.adjusting import holm
 from evaluation.significance.baseline import max_t, max_t_alone
 from evaluation.significance.differences import EQUAL
-from evaluation.significance.pairwise import PAIR_DRAWS, can_decide, decide_pairs, draw_maxima
+from evaluation.significance.pairwise import PAIR_DRAWS, can_decide, compare_all_pairs
 from evaluation.significance.scales import MEAN, Scale, Unit
 
 # What a collection's own test of a pair is adjusted for. "alone": the pair was chosen before its
@@ -103,7 +103,7 @@ def compute_leads(
     gaps = [(each.scores[first] - each.scores[second]).mean(axis=1) for each in tested]
     differences = np.stack(gaps, axis=1)
     differences[np.abs(differences) <= EQUAL] = 0.0
-    p = _test_collections(tested, first, second, level, draws, family)
+    p = _test_collections(tested, first, second, level, draws, family, scale)
     columns = zip(differences, p, p_adjusted, strict=True)
     return [_describe(gap, own, given, level, direction, scale) for gap, own, given in columns]
 
@@ -115,28 +115,40 @@ def _test_collections(
     level: float,
     draws: int,
     family: LeadFamily,
+    scale: Scale,
 ) -> FloatArray:
     """float64[pairs, K]: p by Holm over the collections; NaN where there can be no verdict."""
     found = np.full((len(first), len(collections)), np.nan)
     decided = [k for k, each in enumerate(collections) if can_decide(len(each.topics), level)]
     for place in decided:
-        found[:, place] = _p_of_pairs(collections[place].scores, first, second, draws, family)
+        found[:, place] = _p_of_pairs(
+            collections[place].scores, first, second, draws, family, scale.half_range
+        )
     for own in found:
         own[decided] = holm(own[decided])
     return found
 
 
 def _p_of_pairs(
-    scores: FloatArray, first: IntArray, second: IntArray, draws: int, family: LeadFamily
+    scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    draws: int,
+    family: LeadFamily,
+    half_range: float | None,
 ) -> FloatArray:
     """float64[pairs]: the p of pairs of float64[R, T], adjusted for their family."""
     if family == "all":
-        p: FloatArray = decide_pairs(scores, draw_maxima(scores, draws)).p[first, second]
+        p: FloatArray = compare_all_pairs(scores, draws=draws, half_range=half_range).p[
+            first, second
+        ]
         return p
     rows = scores[first] - scores[second]
     if family == "asked":
-        return np.array([outcome.p_adjusted for outcome in max_t(rows, draws=draws)])
-    return max_t_alone(rows, draws)
+        return np.array(
+            [outcome.p_adjusted for outcome in max_t(rows, draws=draws, half_range=half_range)]
+        )
+    return max_t_alone(rows, draws, half_range)
 
 
 def _describe(

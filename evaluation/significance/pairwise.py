@@ -22,15 +22,16 @@ from itertools import accumulate
 from math import ceil, inf
 
 import numpy as np
+import scipy  # type: ignore[import-untyped]
 
 from evaluation.ragged import BoolArray, FloatArray, IntArray
 from evaluation.significance.differences import EQUAL, Interval
 from evaluation.significance.letters import letters_of
 from evaluation.significance.randomisation import sign_blocks
+from evaluation.significance.units import FEWEST_DEGREES, FEWEST_TOPICS, Units, move_t
+from evaluation.significance.widening import Spread
 
 PAIR_DRAWS = 10_000
-# Below this number of topics there is no verdict: centred flips are wrong too often.
-FEWEST_TOPICS = 6
 # Statistics that differ by a smaller share are equal, so that machines agree.
 TIE = 1e-9
 # Totals that are compared at a time: half a megabyte stays in the processor's cache.
@@ -46,8 +47,10 @@ class PairDecisions:
     `maxima` is float64[draws], ascending: the largest t of each flip. `critical` is the t that a
     pair must exceed, None where there is no verdict: with one run, below six topics, or where no
     p can be small enough.
-    `errors` is float64[R, R], the standard error of each mean difference. `topics` counts the
-    topics used, `undefined` those without a score of every run.
+    `errors` is float64[R, R], the widened error of each mean difference. `topics` counts the
+    topics used, `undefined` those without a score of every run. `units` counts what was flipped,
+    topics or groups of topics, and `degrees` the degrees of freedom that they leave. `sizes` has
+    the size of a difference in the family, on each collection.
     """
 
     means: FloatArray
@@ -56,6 +59,9 @@ class PairDecisions:
     critical: float | None
     topics: int
     undefined: int
+    units: int
+    degrees: float
+    sizes: tuple[float, ...]
     direction: int = 1
 
     @property
@@ -67,17 +73,20 @@ class PairDecisions:
 
     @property
     def t(self) -> FloatArray:
-        """float64[R, R]: |difference| / standard error; 0 for equal means, else may be inf."""
+        """float64[R, R]: |difference| / widened error; 0 for equal means and for no error."""
         distance = np.abs(self.differences)
-        without_error = np.where(distance > 0, inf, 0.0)
-        return np.divide(distance, self.errors, out=without_error, where=self.errors > 0)
+        return np.divide(distance, self.errors, out=np.zeros_like(distance), where=self.errors > 0)
 
     @property
     def p(self) -> FloatArray:
         """float64[R, R]: the p of every pair, adjusted for all pairs; 1 on the diagonal."""
-        p = adjusted_p(self.t, self.maxima, self.topics)
+        p = self._p_at(self.t)
         np.fill_diagonal(p, 1.0)
         return p
+
+    def _p_at(self, t: FloatArray) -> FloatArray:
+        """The adjusted p of any t."""
+        return adjusted_p(t, self.maxima, np.array(self.units), np.array(self.degrees))
 
     @cached_property
     def different(self) -> BoolArray:
@@ -143,12 +152,15 @@ class PairDecisions:
     def p_of(self, run: int, other: int) -> float:
         """The p of one pair, adjusted for all."""
         distance, error = abs(self.difference(run, other)), float(self.errors[run, other])
-        t = distance / error if error > 0 else (inf if distance else 0.0)
-        return float(adjusted_p(np.array(t), self.maxima, self.topics))
+        return float(self._p_at(np.array(distance / error if error > 0 else 0.0)))
 
     def interval(self, run: int, other: int) -> Interval | None:
-        """The simultaneous 95 % interval of one difference; it leaves 0 where the runs differ."""
-        if self.critical is None:
+        """The simultaneous 95 % interval of one difference; it leaves 0 where the runs differ.
+
+        None where there is no verdict, and where no run of the family differs on any topic and
+        the measure has no range: nothing is known of the size of a difference.
+        """
+        if self.critical is None or not self.errors[run, other] > 0:
             return None
         margin = self.critical * float(self.errors[run, other])
         differs = bool(self.different[run, other])
@@ -170,86 +182,146 @@ def has_values(scores: FloatArray) -> BoolArray:
 
 
 def compare_all_pairs(
-    scores: FloatArray, level: float = 0.95, direction: int = 1, draws: int = PAIR_DRAWS
+    scores: FloatArray,
+    level: float = 0.95,
+    direction: int = 1,
+    draws: int = PAIR_DRAWS,
+    half_range: float | None = None,
+    groups: IntArray | None = None,
 ) -> PairDecisions:
     """Compare all pairs of float64[R, T], topics in the order of their numbers.
 
     A topic without a score of every run is left out. With `direction` -1 lower means are better.
-    Memory is bounded by R x R and by R x 1,024 draws.
+    `half_range` is half of the range of the scores, None without one. `groups` int[T] has the
+    group of each topic, from 0 in the order of their names. Memory is bounded by R x R and by
+    R x 1,024 draws.
     """
-    return decide_pairs(scores, draw_maxima(scores, draws), direction, level)
+    maxima = draw_maxima(scores, draws, groups)
+    return decide_pairs(scores, maxima, direction, level, half_range, groups=groups)
 
 
-def draw_maxima(scores: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
+def draw_maxima(
+    scores: FloatArray, draws: int = PAIR_DRAWS, groups: IntArray | None = None
+) -> FloatArray:
     """The largest t over all pairs in each flip of the topics, float64[draws], ascending.
 
     Centred scores are flipped. For a pair with centred sum of squares q the flipped total d has
     t^2 = (T - 1) u^2 / (T - u^2), u = |d| / sqrt(q): so the largest u is the largest t.
     """
-    rows = _defined(scores)
-    runs, topics = rows.shape
-    if runs < 2 or topics < 2:
+    rows = _Rows.of(scores, groups)
+    runs, units = rows.centred.shape
+    if runs < 2 or units < 2:
         return np.zeros(draws)
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    squares = square_sums(centred)
+    squares = square_sums(rows.centred)
     weights = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
     stride = max(16, TOTALS // runs)
     largest = [
-        _largest(centred @ signs.T[:, start : start + stride], weights)
-        for signs in sign_blocks(topics, draws)
+        _largest(rows.centred @ signs.T[:, start : start + stride], weights)
+        for signs in sign_blocks(units, draws)
         for start in range(0, len(signs), stride)
     ]
-    return np.sort(t_of(np.concatenate(largest), topics))
+    return np.sort(t_of(np.concatenate(largest), units))
 
 
 def decide_pairs(
-    scores: FloatArray, maxima: FloatArray, direction: int = 1, level: float = 0.95
+    scores: FloatArray,
+    maxima: FloatArray,
+    direction: int = 1,
+    level: float = 0.95,
+    half_range: float | None = None,
+    size: float | None = None,
+    groups: IntArray | None = None,
 ) -> PairDecisions:
-    """Decide about the pairs of float64[R, T] by maxima drawn for a family that has them all."""
-    rows = _defined(scores)
-    runs, topics = rows.shape
-    means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
-    squares = square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
+    """Decide about the pairs of float64[R, T] by maxima drawn for a family that has them all.
+
+    Where the rows are only some of the family, `size` is that of its decisions.
+    """
+    rows = _Rows.of(scores, groups)
+    spread = spread_of_pairs(rows.centred, rows.means)
+    size = spread.family_size(half_range) if size is None else size
+    decided = len(rows.means) > 1
     return PairDecisions(
-        means=means,
-        errors=np.sqrt((squares + squares.T) / (max(topics - 1, 1) * max(topics, 1))),
+        means=rows.means,
+        errors=fill_pairs(spread.errors(size), len(rows.means)),
         maxima=maxima,
-        critical=deciding_value(maxima, level, topics) if runs > 1 else None,
-        topics=topics,
-        undefined=scores.shape[1] - topics,
+        critical=deciding_value(maxima, level, rows.units, rows.degrees) if decided else None,
+        topics=rows.topics,
+        undefined=scores.shape[1] - rows.topics,
+        units=rows.units,
+        degrees=rows.degrees,
+        sizes=(size,),
         direction=direction,
     )
 
 
+def fill_pairs(values: FloatArray, runs: int) -> FloatArray:
+    """float64[R, R] from values in the order of `np.triu_indices`; 0 on the diagonal."""
+    filled, pairs = np.zeros((runs, runs)), np.triu_indices(runs, 1)
+    filled[pairs] = values
+    filled.T[pairs] = values
+    return filled
+
+
 def critical_value(maxima: FloatArray, level: float = 0.95) -> float:
-    """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few."""
+    """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few.
+
+    Its last digits depend on the order of the runs, so it is rounded.
+    """
     place = ceil(level * (len(maxima) + 1) - EQUAL)
-    return float(maxima[place - 1]) if place <= len(maxima) else inf
+    return float(f"{maxima[place - 1]:.12g}") if place <= len(maxima) else inf
 
 
-def can_decide(topics: IntArray | int, level: float) -> BoolArray:
+def can_decide(units: IntArray | int, level: float) -> BoolArray:
     """Whether this many topics allow a verdict: six or more, and a smallest p of 1 - level.
 
     >>> can_decide(np.array([5, 6, 8]), 0.95).tolist(), can_decide(np.array([6, 8]), 0.99).tolist()
     ([False, True, True], [False, True])
     """
-    smallest = 2.0 ** (1 - np.asarray(topics))
-    decides: BoolArray = (topics >= FEWEST_TOPICS) & (smallest <= 1 - level + EQUAL)
+    smallest = 2.0 ** (1 - np.asarray(units))
+    decides: BoolArray = (units >= FEWEST_TOPICS) & (smallest <= 1 - level + EQUAL)
     return decides
 
 
-def deciding_value(maxima: FloatArray, level: float, topics: int) -> float | None:
-    """The t that a pair must exceed, None where there is no verdict."""
-    critical = critical_value(maxima, level)
-    return critical if can_decide(topics, level) and np.isfinite(critical) else None
+def deciding_value(
+    maxima: FloatArray, level: float, units: int, degrees: float | None = None
+) -> float | None:
+    """The t that a pair must exceed, None where there is no verdict.
+
+    It is the critical value of the flips, but at least that of Student's t. Groups of unequal
+    size leave fewer `degrees` of freedom than the number of units less 1.
+    """
+    critical, degrees = critical_value(maxima, level), units - 1 if degrees is None else degrees
+    if not can_decide(units, level) or not np.isfinite(critical) or degrees < FEWEST_DEGREES:
+        return None
+    moved = move_t(np.array(critical), np.array(units - 1.0), np.array(degrees))
+    return max(float(moved), float(scipy.special.stdtrit(degrees, (1 + level) / 2)))
 
 
-def adjusted_p(t: FloatArray, maxima: FloatArray, topics: int | None = None) -> FloatArray:
-    """(1 + number of maxima >= t) / (1 + draws) for every t; never below 2^(1 - topics)."""
-    draws, floor = len(maxima), 0.0 if topics is None else min(1.0, 2.0 ** (1 - topics))
-    reached = draws - np.searchsorted(maxima, t * (1 - TIE), side="left")
-    p: FloatArray = np.maximum((1 + reached) / (1 + draws), floor)
+def adjusted_p(
+    t: FloatArray,
+    maxima: FloatArray,
+    units: IntArray,
+    degrees: FloatArray,
+    drawn: FloatArray | None = None,
+) -> FloatArray:
+    """(1 + number of maxima >= t) / (1 + draws) for every t, at least the p of Student's t.
+
+    Never below 2^(1 - units), and 1 without a difference. t has `degrees` of freedom; the maxima
+    have `drawn`, by default the units less 1.
+    """
+    draws = len(maxima)
+    moved = move_t(t, degrees, units - 1.0 if drawn is None else drawn)
+    reached = draws - np.searchsorted(maxima, moved * (1 - TIE), side="left")
+    p: FloatArray = np.maximum((1 + reached) / (1 + draws), smallest_p_of(t, units, degrees))
     return np.where(t > 0, p, 1.0)
+
+
+def smallest_p_of(t: FloatArray, units: IntArray, degrees: FloatArray) -> FloatArray:
+    """The two-sided p of Student's t, and never less than 2^(1 - units)."""
+    # A t within a tie of its critical value does not exceed it.
+    student = 2 * scipy.special.stdtr(np.maximum(degrees, 1), -t / (1 + TIE))
+    smallest: FloatArray = np.maximum(np.minimum(1.0, 2.0 ** (1.0 - units)), student)
+    return smallest
 
 
 def interval_of(difference: float, margin: float, differs: bool) -> Interval:
@@ -267,10 +339,55 @@ def t_of(u: FloatArray, topics: IntArray | int) -> FloatArray:
     return np.where(flat & (squares > 0), inf, t)
 
 
-def _defined(scores: FloatArray) -> FloatArray:
-    scores = np.asarray(scores, dtype=np.float64)
-    defined: FloatArray = scores[:, ~np.isnan(scores).any(axis=0)]
-    return defined
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The runs on the topics with a score of every run, as the units that are flipped."""
+
+    centred: FloatArray
+    means: FloatArray
+    topics: int
+    units: int
+    degrees: float
+
+    @classmethod
+    def of(cls, scores: FloatArray, groups: IntArray | None) -> _Rows:
+        scores = np.asarray(scores, dtype=np.float64)
+        kept = ~np.isnan(scores).any(axis=0)
+        rows = scores[:, kept]
+        if groups is not None:
+            groups = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
+        runs, topics = rows.shape
+        means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
+        units = Units.of(rows, groups)
+        count = units.centred.shape[1]
+        degrees = float(units.degrees[0]) if runs else 0.0
+        return cls(units.centred, means, topics, count, degrees)
+
+
+def spread_of_pairs(centred: FloatArray, means: FloatArray) -> Spread:
+    """What the errors of all pairs are made of, in the order of `np.triu_indices`.
+
+    `centred` are the runs as float64[R, U] units without their means.
+    """
+    runs, units = centred.shape
+    values = centred + means[:, np.newaxis]
+    pairs = np.triu_indices(runs, 1)
+    changed, largest = np.zeros(len(pairs[0]), dtype=np.int64), np.zeros(len(pairs[0]))
+    end = 0
+    for run in range(runs - 1):
+        apart = np.abs(values[run + 1 :] - values[run])
+        start, end = end, end + len(apart)
+        changed[start:end] = np.count_nonzero(apart > EQUAL, axis=1)
+        largest[start:end] = apart.max(axis=1, initial=0.0)
+    differences, sums = np.nan_to_num(means[pairs[0]] - means[pairs[1]]), centred.sum(axis=1)
+    return Spread(
+        counts=np.full(len(differences), units),
+        means=np.where(np.abs(differences) <= EQUAL, 0.0, differences),
+        changed=changed,
+        squares=square_sums(centred)[pairs],
+        leanings=sums[pairs[0]] - sums[pairs[1]],
+        largest=largest,
+    )
 
 
 def square_sums(centred: FloatArray) -> FloatArray:

@@ -18,8 +18,9 @@ import scipy  # type: ignore[import-untyped]
 from evaluation.measures import Measure
 from evaluation.ragged import FloatArray
 from evaluation.significance.differences import EQUAL, summarise
-from evaluation.significance.pairwise import FEWEST_TOPICS
 from evaluation.significance.scales import scale_of
+from evaluation.significance.units import FEWEST_TOPICS, Units
+from evaluation.significance.widening import Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,42 +38,50 @@ def posterior_of_pair(
     """Return how probable it is that a run is better than another, equivalent or worse.
 
     float64[T] each, topics undefined for one of them excluded. `region` is in the unit in which
-    a difference is printed. None below six topics, where there is no verdict either.
+    a difference is printed. None below six topics, where there is no verdict either, and where
+    nothing is known of the size of a difference.
     """
     scale = scale_of(measure)
     gains = measure.direction * (scale.tested(run) - scale.tested(other))
     gains = gains[np.isfinite(gains)]
     if len(gains) < FEWEST_TOPICS:
         return None
-    return posterior_of(gains, scale.tested_region(region, len(gains)))
+    return posterior_of(gains, scale.tested_region(region, len(gains)), scale.half_range)
 
 
-def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:
+def posterior_of(
+    differences: FloatArray, region: float = 0.0, half_range: float | None = None
+) -> Posterior | None:
     """Return how probable it is that the first run is better, equivalent or worse.
 
     `differences` is float64[T], the scores of the first run minus those of the second, NaN topics
     excluded. Differences from -region to region count as equivalent. With normal differences and
     the prior 1 / variance, the mean difference has a t distribution on n - 1 degrees of freedom
     around the observed one, so with region 0 the run ahead is better with probability 1 - p / 2,
-    p of the paired t-test. ValueError below two topics or for a negative region
-    (Jeffreys, Theory of Probability; Sakai, SIGIR 2017).
+    p of the paired t-test. With a region the error is the widened one, since few topics alike do
+    not make two runs equivalent; `half_range` is half of the range of the scores. None where all
+    topics are equal and the scores have no range. ValueError below two topics or for a negative
+    region (Jeffreys, Theory of Probability; Sakai, SIGIR 2017).
 
     >>> import numpy as np
     >>> found = posterior_of(np.array([0.1, 0.3, 0.2]), region=0.1)
     >>> round(found.better, 4), round(found.within, 4), round(found.worse, 4)
-    (0.8873, 0.0952, 0.0175)
+    (0.872, 0.107, 0.021)
     """
     summary = summarise(differences)
     if summary.topics < 2:
         raise ValueError("a probability needs two topics")
     if region < 0:
         raise ValueError(f"the region of equivalence cannot be negative: {region}")
-    if summary.deviation == 0:
-        if not region and abs(summary.mean) <= EQUAL:
-            return Posterior(0.5, 0.0, 0.5)
-        better, worse = float(summary.mean > region), float(summary.mean < -region)
-        return Posterior(better, 1.0 - better - worse, worse)
     error = summary.deviation / summary.topics**0.5
+    if region:
+        spread = Spread.of(Units.of(differences[np.newaxis]))
+        error = float(spread.errors(spread.family_size(half_range))[0])
+        if not error:
+            return None
+    if not error:
+        better = 0.5 if abs(summary.mean) <= EQUAL else float(summary.mean > 0)
+        return Posterior(better, 0.0, 1 - better)
     better = float(scipy.special.stdtr(summary.topics - 1, (summary.mean - region) / error))
     worse = float(scipy.special.stdtr(summary.topics - 1, (-region - summary.mean) / error))
     return Posterior(better, max(0.0, 1.0 - better - worse), worse)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,9 +29,11 @@ class Scale:
 
     A mean is tested and printed unchanged. A sum is tested by its mean and printed as a total.
     A geometric mean is tested by ln max(value, 1e-5) and printed as a ratio: 1 is no difference.
+    `half_range` is half of the range of what is tested, None where it has no fixed range.
     """
 
     unit: Unit = "mean"
+    half_range: float | None = None
 
     @property
     def neutral(self) -> float:
@@ -69,5 +72,13 @@ UNITS: dict[str, Unit] = {"sum": "total", "geometric mean": "ratio"}
 
 
 def scale_of(measure: Measure) -> Scale:
-    """The scale of a measure, by how it aggregates topics."""
-    return Scale(UNITS.get(measure.definition.aggregate, "mean"))
+    """The scale of a measure, by how it aggregates topics.
+
+    >>> from evaluation.measures import parse_measure
+    >>> scale_of(parse_measure("AP")).half_range, scale_of(parse_measure("DCG@10")).half_range
+    (0.5, None)
+    """
+    unit = UNITS.get(measure.definition.aggregate, "mean")
+    low, high = measure.range
+    is_fixed = unit != "ratio" and isfinite(high - low)
+    return Scale(unit, (high - low) / 2 if is_fixed else None)

@@ -242,6 +242,7 @@ class SystemPair:
             direction=contest.direction,
             scale=contest.scale,
             maxima=tests.maxima if tests is not None and in_family else None,
+            sizes=tests.sizes if tests is not None and in_family else None,
         )
         found, p = decided.interval(1, 0), None
         ends = [decided.difference(1, 0)]

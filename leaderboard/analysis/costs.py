@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, t_interval
+from evaluation.significance import Difference, Interval, interval_of_score
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
@@ -144,38 +144,42 @@ def _unit_for(cost: Cost, values: Sequence[float]) -> str:
 def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) -> list[CostLine]:
     if not standings:
         return []
-    direction = parse_measure(board.measure).direction
+    measure = parse_measure(board.measure)
     runs = [standing.run.pk for standing in standings]
     scores = score_matrix(board.edition, board.measure, runs)
     best = max(
         standings,
-        key=lambda standing: (direction * _mean(board, standing), -_figure(standing, cost).value),
+        key=lambda standing: (
+            measure.direction * _mean(board, standing),
+            -_figure(standing, cost).value,
+        ),
     )
     against = _compare_with_best(board, best.run, runs)
     front = find_pareto_front(
         [
-            (_figure(standing, cost).value, direction * _mean(board, standing))
+            (_figure(standing, cost).value, measure.direction * _mean(board, standing))
             for standing in standings
         ]
     )
     lines = []
     for standing, row, on_front in zip(standings, scores, front, strict=True):
-        interval, difference = t_interval(row), against.get(standing.run.pk)
+        mean, difference = _mean(board, standing), against.get(standing.run.pk)
+        interval = interval_of_score(row, measure) or Interval(mean, mean)
         lines.append(
             CostLine(
                 standing=standing,
                 figure=_figure(standing, cost),
                 cost=_figure(standing, cost).value / COSTS[cost].units[unit],
                 cost_text=_figure(standing, cost).words_in(unit),
-                mean=_mean(board, standing),
+                mean=mean,
                 low=interval.low,
                 high=interval.high,
                 against=difference,
-                verdict=verdict_of(difference, board.edition.num_evaluated, direction),
+                verdict=verdict_of(difference, board.edition.num_evaluated, measure.direction),
                 on_front=on_front,
             )
         )
-    return sorted(lines, key=lambda line: (line.figure.value, -direction * line.mean))
+    return sorted(lines, key=lambda line: (line.figure.value, -measure.direction * line.mean))
 
 
 def _compare_with_best(board: Board, best: Run, runs: Sequence[str]) -> dict[str, Difference]:

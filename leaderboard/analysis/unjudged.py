@@ -20,7 +20,7 @@ from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes
 from evaluation.problems import Problems
 from evaluation.reading.runs.reader import Ranking
 from evaluation.reading.runs.reader import Run as ReadRun
-from evaluation.significance import compare_with_baseline, topic_order
+from evaluation.significance import compare_with_baseline, scale_of, topic_order
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts import Axis, AxisColumn
 from leaderboard.display.csv_tables import CsvTable, tabulate
@@ -281,7 +281,7 @@ def bound_verdicts(
     # In the order of draws, so that p is that of the board.
     order = topic_order(judgments.topics)
     verdicts = [
-        _verdicts(edition, np.array([getattr(pair, which) for pair in pairs])[:, order])
+        _verdicts(edition, measure, np.array([getattr(pair, which) for pair in pairs])[:, order])
         for which in ("difference", "low", "high")
     ]
     doubts = [_build_bounds(*found) for found in zip(pairs, *verdicts, strict=True)]
@@ -302,10 +302,12 @@ def load_top(run: Run) -> ReadRun:
     return ReadRun(run.tag, rankings, lines=0, problems=Problems())
 
 
-def _verdicts(edition: Edition, differences: NDArray[np.float64]) -> list[str]:
+def _verdicts(edition: Edition, measure: Measure, differences: NDArray[np.float64]) -> list[str]:
     """Return the verdict of the track's test for each row, over the family."""
     nothing = np.zeros(differences.shape[1])
-    tested = compare_with_baseline(differences, nothing, test=edition.track.test)
+    tested = compare_with_baseline(
+        differences, nothing, test=edition.track.test, scale=scale_of(measure)
+    )
     return [verdict_of(difference, edition.num_evaluated) for difference in tested]
 
 

@@ -42,7 +42,7 @@ from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 IMMEDIATE_SCORES = 3_000
 CACHE_SIZE = 16
 # A new number makes all tests anew.
-METHOD = 2
+METHOD = 3
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,14 @@ class ContestTests:
 
     `intervals` are the ranks that hold for all systems at once. `maxima` holds the largest t of
     each draw, float64[draws], and `critical` what a pair must exceed; without them there is no
-    verdict. `against` are the differences from the baseline, empty without one.
+    verdict. `sizes` are those of a difference on each part. `against` are the differences from
+    the baseline, empty without one.
     """
 
     intervals: list[tuple[int, int]]
     maxima: NDArray[np.float64] = field(repr=False)
     critical: float | None = None
+    sizes: list[float] = field(default_factory=list)
     against: list[Difference] = field(default_factory=list)
     # Of the system with the best mean: over the second, and over the baseline.
     leads: list[ContestLead] = field(default_factory=list)
@@ -133,6 +135,7 @@ class ContestTests:
             "intervals": self.intervals,
             "maxima": b64encode(self.maxima.astype("<f8").tobytes()).decode(),
             "critical": self.critical,
+            "sizes": self.sizes,
             "against": [asdict(difference) for difference in self.against],
             "leads": [asdict(lead) for lead in self.leads],
             "alone": self.alone,
@@ -144,6 +147,7 @@ class ContestTests:
             intervals=[(low, high) for low, high in stored["intervals"]],
             maxima=np.frombuffer(b64decode(stored["maxima"]), dtype="<f8"),
             critical=stored["critical"],
+            sizes=stored["sizes"],
             against=[Difference(**difference) for difference in stored["against"]],
             leads=[ContestLead.unpack(lead) for lead in stored["leads"]],
             alone=stored.get("alone", []),
@@ -192,7 +196,9 @@ def compute_contest_tests(contest: Contest) -> ContestTests:
     intervals = list(zip(pairs.rank_low.tolist(), pairs.rank_high.tolist(), strict=True))
     leads = _compute_leads(contest, collected, pairs, against)
     alone = _test_parts(contest, collected)
-    return ContestTests(intervals, pairs.maxima, pairs.critical, against, leads, alone)
+    return ContestTests(
+        intervals, pairs.maxima, pairs.critical, list(pairs.sizes), against, leads, alone
+    )
 
 
 def _compute_leads(

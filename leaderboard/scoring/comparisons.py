@@ -24,10 +24,10 @@ from evaluation.significance import (
     Difference,
     PairDecisions,
     Scale,
+    compare_all_pairs,
     compare_with_baseline,
     decide_pairs,
     decide_within_all_pairs,
-    draw_maxima,
     scale_of,
     topic_order,
 )
@@ -42,6 +42,8 @@ from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 ALL_PAIRS = "all_pairs"
 # What stands for a baseline where there is none.
 EACH_OTHER = "each other"
+# A new number makes all stored comparisons anew.
+METHOD = 3
 # Runs x topics up to which a request computes a comparison itself: 40 ms.
 IMMEDIATE_SCORES = 5_000
 # Runs up to which a request compares all pairs itself: 40 ms.
@@ -55,11 +57,13 @@ class AllPairs:
     """What decides about all pairs of a family: the largest t of each draw.
 
     `family` holds the ids of its runs.  Ranks are those within the whole family;
-    `critical` is the t that a pair must exceed, None if there are too few topics.
+    `critical` is the t that a pair must exceed, None if there are too few topics, and
+    `size` that of a difference in the family.
     """
 
     family: list[str]
     maxima: NDArray[np.float64]
+    size: float
     critical: float | None
     rank_low: dict[str, int]
     rank_high: dict[str, int]
@@ -74,7 +78,7 @@ class AllPairs:
         """Return the results as JSON stores them."""
         maxima = b64encode(self.maxima.astype("<f8").tobytes()).decode()
         ranks = {"rank_low": self.rank_low, "rank_high": self.rank_high}
-        return {"maxima": maxima, "critical": self.critical, **ranks}
+        return {"maxima": maxima, "size": self.size, "critical": self.critical, **ranks}
 
     @classmethod
     def unpack(cls, family: list[str], results: Mapping[str, Any]) -> AllPairs:
@@ -131,16 +135,19 @@ comparison_cache: ProcessCache[tuple[int, datetime], StoredComparison] = Process
 
 
 def name_tests(measure: str, baseline: str | None, test: str) -> str:
-    """Return the key of the tests by a measure: of a family against a baseline, or all pairs."""
-    return f"{test} by {measure} against {baseline or EACH_OTHER}"
+    """Return the key of the tests by a measure: of a family against a baseline, or all pairs.
+
+    Results of an earlier method have other keys.
+    """
+    return f"{test} {METHOD} by {measure} against {baseline or EACH_OTHER}"
 
 
 def tests_on_first_sight(editions: Sequence[Edition]) -> CalculationQuerySet:
     """Return the tests by the primary measure: against the track's baseline, and of all pairs."""
     measure, against = F("edition__track__primary_measure"), Value(" against ")
     baseline, test = F("edition__track__baseline"), F("edition__track__test")
-    all_pairs = Concat(Value(f"{ALL_PAIRS} by "), measure, against, Value(EACH_OTHER))
-    with_baseline = Concat(test, Value(" by "), measure, against, baseline)
+    all_pairs = Concat(Value(f"{ALL_PAIRS} {METHOD} by "), measure, against, Value(EACH_OTHER))
+    with_baseline = Concat(test, Value(f" {METHOD} by "), measure, against, baseline)
     tests = Calculation.objects.filter(kind=Calculation.Kind.TESTS, edition__in=editions)
     return tests.filter(Q(key=all_pairs) | Q(key=with_baseline))
 
@@ -263,13 +270,14 @@ def load_all_pairs(
 def compute_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
     """Compare all pairs of a family by the studentised maximum."""
     asked = parse_measure(measure)
-    scores = tested_scores(edition, measure, family)
-    tested = scale_of(asked).tested(scores)
-    maxima = draw_maxima(tested)
-    pairs = decide_pairs(tested, maxima, asked.direction)
+    scale = scale_of(asked)
+    tested = scale.tested(tested_scores(edition, measure, family))
+    pairs = compare_all_pairs(tested, direction=asked.direction, half_range=scale.half_range)
+    [size] = pairs.sizes
     return AllPairs(
         family=family,
-        maxima=maxima,
+        maxima=pairs.maxima,
+        size=size,
         critical=pairs.critical,
         rank_low=dict(zip(family, pairs.rank_low.tolist(), strict=True)),
         rank_high=dict(zip(family, pairs.rank_high.tolist(), strict=True)),
@@ -290,7 +298,8 @@ def decide_between(
     run_ids = [run_id for run_id in run_ids if run_id in places]
     chosen = scores[[places[run_id] for run_id in run_ids]].copy()
     chosen[:, np.isnan(scores).any(axis=0)] = np.nan
-    return RunPairs(run_ids, decide_pairs(chosen, pairs.maxima, asked.direction), scale)
+    decisions = decide_pairs(chosen, pairs.maxima, asked.direction, size=pairs.size)
+    return RunPairs(run_ids, decisions, scale)
 
 
 def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:

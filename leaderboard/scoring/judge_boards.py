@@ -46,7 +46,7 @@ from leaderboard.scoring.editions import scoring_settings
 from leaderboard.scoring.judgments import resolve_measure
 
 # The layout of stored results: those of an earlier one are computed again.
-LAYOUT = 2
+LAYOUT = 3
 # Grades by topic number and docno.
 Grades = dict[bytes, dict[bytes, int]]
 
@@ -320,8 +320,10 @@ def _compare_pairs(
     places = np.flatnonzero(has_values(reference) & has_values(other))
     if len(places) < 2:
         return {"pairs": {"count": 0, "turned": []}}
+    half_range = scale_of(measure).half_range
     decided = [
-        compare_all_pairs(each[places], direction=measure.direction) for each in (reference, other)
+        compare_all_pairs(each[places], direction=measure.direction, half_range=half_range)
+        for each in (reference, other)
     ]
     signs = [each.better.astype(int) - each.better.T.astype(int) for each in decided]
     one, two = np.nonzero(np.triu(signs[0] != signs[1], 1))

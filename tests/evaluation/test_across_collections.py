@@ -18,11 +18,15 @@ from evaluation.significance import (
     compare_over_collections,
     compare_with_baseline,
     decide_pairs_over_collections,
-    draw_maxima_over_collections,
     scale_of,
 )
 from evaluation.significance.randomisation import sign_blocks
-from tests.evaluation.plain_benchmarks import PlainCollection, benchmark_mean, error_of, p_of_pairs
+from tests.evaluation.plain_benchmarks import (
+    PlainCollection,
+    benchmark_mean,
+    error_over_collections,
+    p_of_pairs,
+)
 
 SIZES = (8, 12, 25)
 
@@ -66,8 +70,11 @@ def test_p_counts_the_largest_t_of_every_flip(family):
             )
         )
     found = compare_over_collections(collections, family=family, draws=draws)
+    families = [[rows_of(*pair)[k].tolist() for pair in pairs] for k in range(3)]
     for run in (1, 2):
-        t = plain_t(rows_of(run, 0))
+        rows = rows_of(run, 0)
+        error = error_over_collections([row.tolist() for row in rows], families)
+        t = abs(np.mean([row.mean() for row in rows])) / error
         reached = np.count_nonzero(np.array(maxima) >= t * (1 - 1e-9))
         assert found[run].p_adjusted == (1 + reached) / (1 + draws)
 
@@ -120,9 +127,11 @@ def test_all_pairs_have_the_means_errors_and_p_of_plain_loops(seed):
     signs = np.concatenate(list(sign_blocks(12 + 25, draws))).tolist()
     pairs = decide(collections, draws)
     assert pairs.means == approx([benchmark_mean(plain, system) for system in range(3)])
-    for (system, other), p in p_of_pairs(plain, signs).items():
+    every = p_of_pairs(plain, signs)
+    families = [[each.differences(*pair) for pair in every] for each in plain]
+    for (system, other), p in every.items():
         rows = [each.differences(system, other) for each in plain]
-        assert pairs.errors[system, other] == approx(error_of(rows))
+        assert pairs.errors[system, other] == approx(error_over_collections(rows, families))
         assert pairs.p[system, other] == pairs.p[other, system] == p
 
 
@@ -222,10 +231,11 @@ def test_the_order_of_collections_and_topics_decides_nothing():
 
 def test_maxima_drawn_for_more_systems_decide_about_fewer():
     collections = drawn_collections(9, runs=5)
-    maxima = draw_maxima_over_collections(collections, 200)
+    family = decide(collections)
     fewer = [Collected(each.scores[:2], each.topics) for each in collections]
-    pairs = decide_pairs_over_collections(fewer, maxima=maxima)
-    assert (pairs.p == decide(collections).p[:2, :2]).all()
+    pairs = decide_pairs_over_collections(fewer, maxima=family.maxima, sizes=family.sizes)
+    assert (pairs.p == family.p[:2, :2]).all()
+    assert pairs.interval(0, 1) == family.interval(0, 1)
 
 
 def test_blocks_of_draws_change_nothing(monkeypatch):

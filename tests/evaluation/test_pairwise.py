@@ -32,10 +32,11 @@ def near_duplicates(runs: int, topics: int, seed: int) -> np.ndarray:
     return scores
 
 
-def test_the_t_of_a_pair_is_that_of_the_paired_test():
+def test_the_t_of_a_pair_is_smaller_than_that_of_the_paired_test():
     scores = alike(3, 20, 1)
     pairs = compare_all_pairs(scores)
-    assert pairs.t[0, 1] == approx(abs(paired_t(scores[0] - scores[1]).statistic), rel=1e-10)
+    plain = abs(paired_t(scores[0] - scores[1]).statistic)
+    assert 0.8 * plain < pairs.t[0, 1] < plain
 
 
 def test_the_shortcut_for_t_is_the_t_of_the_flipped_differences():

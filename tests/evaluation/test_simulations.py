@@ -23,8 +23,8 @@ def test_no_claim_is_false_more_often_than_promised(structure):
 
 
 def test_a_false_claim_is_found():
-    """One flip with a maximum of 0: every pair is said to differ."""
-    scores = np.random.default_rng(1).normal(size=(4, 20))
+    """Every pair is said to differ, and none does."""
+    scores = np.random.default_rng(1).normal(size=(4, 20)) / 100 + np.arange(4)[:, np.newaxis]
     board = Board(np.zeros(4), decide_pairs(scores, np.zeros(99)), [])
     assert says_false_pair(board) and has_false_rank(board)
 
@@ -44,5 +44,6 @@ def test_the_error_of_unequally_skewed_boards_is_the_one_that_is_printed():
 
 
 def test_between_two_simulated_boards_the_worse_error_is_printed():
-    assert measured_error(7, 40) == measured_error(10, 40)
-    assert measured_error(900, 900) == measured_error(50, 40)
+    assert (measured_error(7, 40).all_pairs, measured_error(7, 40).baseline) == (0.025, 0.108)
+    assert (measured_error(30, 40).all_pairs, measured_error(30, 40).baseline) == (0.101, 0.142)
+    assert measured_error(900, 900) == measured_error(100, 40)

@@ -23,6 +23,7 @@ from evaluation.significance import (
     wilcoxon,
 )
 from evaluation.significance.bootstrap import _drawn
+from tests.evaluation.plain_benchmarks import widened_error
 from tests.evaluation.samples import SAKAI
 
 ROWS = [
@@ -90,12 +91,16 @@ def test_tukeys_test_is_scipys_studentised_range_of_two_ways():
 
 
 @pytest.mark.parametrize("topics", [6, 25, 50])
-def test_the_t_of_every_pair_is_scipys_paired_t(topics):
-    scores = np.random.default_rng(topics).normal(0.5, 0.2, size=(4, topics))
-    pairs = compare_all_pairs(scores, draws=99)
-    for run, other in ((0, 1), (0, 3), (2, 3)):
-        found = stats.ttest_rel(scores[run], scores[other])
-        assert pairs.t[run, other] == approx(abs(found.statistic), rel=1e-10)
+def test_the_error_of_a_pair_is_scipys_with_two_more_topics(topics):
+    scores = np.random.default_rng(topics).normal(0.5, 0.2, size=(2, topics))
+    differences = scores[0] - scores[1]
+    # A family of one pair, so its size is its own but for half of the range.
+    squares = np.square(differences - differences.mean() / 2).sum()
+    size = max(np.sqrt((squares + 0.25) / (topics + 1)), np.sqrt(squares / topics))
+    away = size * min(2, (topics / 4) ** 0.25)
+    added = [*differences, differences.mean() + away, differences.mean() - away]
+    pairs = compare_all_pairs(scores, draws=99, half_range=0.5)
+    assert pairs.errors[0, 1] == approx(stats.sem(added), rel=1e-10)
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "sign_flip"])
@@ -130,7 +135,9 @@ def test_adjusted_p_is_scipys_and_the_step_down_of_holm(seed):
 @pytest.mark.parametrize("row", ROWS, ids=len)
 @pytest.mark.parametrize("region", [0.0, 0.05])
 def test_probabilities_are_those_of_scipys_t_distribution(row, region):
-    around = stats.t(len(row) - 1, loc=row.mean(), scale=stats.sem(row))
+    values = row.tolist()
+    error = widened_error(values, [values]) if region else stats.sem(row)
+    around = stats.t(len(row) - 1, loc=row.mean(), scale=error)
     found = posterior_of(row, region)
     expected = (around.sf(region), around.cdf(region) - around.cdf(-region), around.cdf(-region))
     assert (found.better, found.within, found.worse) == approx(expected, abs=1e-10)

