@@ -13,7 +13,7 @@ from evaluation.agreement.assessors import (
     overlap,
     specific_agreement,
 )
-from evaluation.agreement.bootstrap import Estimate
+from evaluation.agreement.jackknife import Estimate
 from evaluation.agreement.mixtures import MIXTURES, RankRanges, mix_judges, summarise_mixtures
 from evaluation.agreement.opinions import GradeAgreement, OpinionPairs, count_opinions
 from evaluation.agreement.orders import (

@@ -2,7 +2,7 @@
 
 The grades of all assessors are float64[assessors, documents], one column for each document of a
 topic, NaN where an assessor gave no grade. Every statistic is computed from counts of pairs of
-grades, so that a bootstrap over topics adds up the counts of the topics that it drew.
+grades, so that a jackknife over topics takes away the counts of one topic at a time.
 
     >>> ada, ben = np.array([2.0, 1.0, 0.0, 0.0]), np.array([2.0, 0.0, 0.0, 1.0])
     >>> round(cohen_kappa(ada, ben), 6), round(cohen_kappa(ada, ben, "quadratic"), 6)
@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from evaluation.agreement.bootstrap import draw_topics
+from evaluation.agreement.jackknife import estimate_over_topics
 from evaluation.ragged import FloatArray, IntArray
 from evaluation.reading.judging.qrels import Qrels
 
@@ -26,7 +26,6 @@ Weights: TypeAlias = Literal["none", "linear", "quadratic"]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 LEVELS: tuple[Level, ...] = get_args(Level)
-DRAWS = 2000
 # From counts[..., G, G] of pairs of grades and the G grades, ascending, to a value each.
 Statistic: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -122,10 +121,11 @@ def specific_agreement(
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One statistic of two or more assessors, with a bootstrap interval over topics.
+    """One statistic of two or more assessors, with a jackknife interval over topics.
 
     `assessors` are row numbers of the grades, `documents` is the number that the value rests on.
-    `low` and `high` are None with fewer than two topics or where the value is None.
+    `low` and `high` are None with fewer than three topics, and where the value is None or would
+    be without some topic.
     """
 
     statistic: str
@@ -158,6 +158,8 @@ OF_ALL = {
     "alpha_interval": "Krippendorff's alpha, grades are numbers",
 }
 STATISTICS = OF_TWO | OF_ALL
+# These are never negative.
+SHARES = ("agreement", "overlap", "positive", "negative")
 
 
 def agreement_of_assessors(
@@ -165,14 +167,12 @@ def agreement_of_assessors(
     topics: IntArray,
     rel: float = 1,
     level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = 0,
 ) -> list[Agreement]:
     """Return all statistics: those of two for every pair of assessors, then those of all.
 
     `grades` is float64[assessors, documents], `topics` int64[documents] numbers the topic of each
-    document from 0. Intervals are percentiles over `draws` samples of the topics with
-    replacement. ValueError with fewer than two assessors.
+    document from 0. Intervals are those of `estimate_over_topics`. ValueError with fewer than two
+    assessors.
 
     >>> ada, ben = [2.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 1.0]
     >>> found = agreement_of_assessors(np.array([ada, ben]), np.array([0, 0, 1, 1]))
@@ -184,16 +184,13 @@ def agreement_of_assessors(
     scale = grades_in(grades)
     found: list[Agreement] = []
     num_topics = int(topics.max(initial=-1)) + 1
-    drawn = draw_topics(num_topics, draws, seed)
 
     def add(name: str, who: tuple[int, ...], documents: int, counts: FloatArray) -> None:
-        statistic = statistics[name]
-        value = _defined(statistic(counts.sum(axis=0), scale))
-        low, high = _interval(statistic, counts, scale, drawn, level)
-        no_interval = value is None or num_topics < 2
-        found.append(
-            Agreement(name, who, documents, value, *((None, None) if no_interval else (low, high)))
+        lowest = 0.0 if name in SHARES else -1.0
+        one = estimate_over_topics(
+            lambda each: statistics[name](each, scale), counts, level, lowest
         )
+        found.append(Agreement(name, who, documents, one.value, one.low, one.high))
 
     statistics = _statistics(rel)
     for one, other in combinations(range(len(grades)), 2):
@@ -284,18 +281,6 @@ def _by_topic(pairs: FloatArray, topics: IntArray, num_topics: int) -> FloatArra
     counts = np.zeros((num_topics, *pairs.shape[1:]))
     np.add.at(counts, topics, pairs)
     return counts
-
-
-def _interval(
-    statistic: Statistic, counts: FloatArray, scale: FloatArray, drawn: FloatArray, level: float
-) -> tuple[float | None, float | None]:
-    """Percentiles over the draws in which the statistic is defined."""
-    values = statistic(np.tensordot(drawn, counts, axes=1), scale)
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return None, None
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:

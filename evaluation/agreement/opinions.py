@@ -16,8 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.agreement.assessors import DRAWS, cohen_kappa_of_counts, grades_in
-from evaluation.agreement.bootstrap import Estimate, bootstrap_topics
+from evaluation.agreement.assessors import cohen_kappa_of_counts, grades_in
+from evaluation.agreement.jackknife import Estimate, estimate_over_topics
 from evaluation.ragged import FloatArray, IntArray
 
 
@@ -63,14 +63,10 @@ class OpinionPairs:
         """The share of pairs with the same grade; None without pairs."""
         return float(np.trace(self.counts)) / self.num_pairs if self.num_pairs else None
 
-    def kappa(self, level: float = 0.95, draws: int = DRAWS, seed: int = 0) -> Estimate:
-        """Cohen's kappa of earlier and later opinions, with a bootstrap interval over topics."""
-        return bootstrap_topics(
-            lambda counts: cohen_kappa_of_counts(counts, self.grades),
-            self.by_topic,
-            level,
-            draws,
-            seed,
+    def kappa(self, level: float = 0.95) -> Estimate:
+        """Cohen's kappa of earlier and later opinions, with a jackknife interval over topics."""
+        return estimate_over_topics(
+            lambda counts: cohen_kappa_of_counts(counts, self.grades), self.by_topic, level
         )
 
     def kappas_by_topic(self) -> FloatArray:

@@ -26,7 +26,8 @@ Only documents that at least two assessors have judged count. Negative grades ar
 
 {NAMES}
 
-Intervals are percentiles of a bootstrap over topics. A value that is not defined is "-".
+Intervals are those of a jackknife over topics, from three topics. A value that is not defined
+is "-".
 
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
@@ -45,8 +46,6 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
     parser.add_argument("--level", metavar="P", type=parse_probability, default=0.95)
-    parser.add_argument("--draws", metavar="N", type=whole_number(1), default=2000)
-    parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
     add_table_options(parser)
     return parser
 
@@ -90,18 +89,16 @@ def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace)
     if options.by_topic:
         for place, topic in enumerate(topics):
             here = grades[:, topic_of == place]
-            found = agreement_of_assessors(here, np.zeros(here.shape[1], np.int64), rel, draws=1)
+            found = agreement_of_assessors(here, np.zeros(here.shape[1], np.int64), rel)
             rows += [[text_of(topic), *row(each, list(assessors), options)] for each in found]
-    found = agreement_of_assessors(
-        grades, topic_of, rel, options.level, options.draws, options.seed
-    )
+    found = agreement_of_assessors(grades, topic_of, rel, options.level)
     overall = ["all"] if options.by_topic else []
     rows += [[*overall, *row(each, list(assessors), options)] for each in found]
     header = ["assessors", "statistic", "documents", "value", "low", "high"]
     note = (
         f"{counted(len(assessors), 'assessor')}, {counted(len(topics), 'topic')}; relevant from"
-        f" grade {options.bin or options.rel}; {options.level:.0%} intervals: bootstrap over"
-        f" topics, {options.draws:,} draws, seed {options.seed}"
+        f" grade {options.bin or options.rel}; {options.level:.0%} intervals: jackknife over"
+        " topics"
     )
     if options.by_topic:
         table = Table(["topic", *header], rows, texts=3, note=note)

@@ -71,16 +71,14 @@ def kappa(
     *,
     rel: int = 1,
     level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
     lenient: bool = False,
 ) -> Agreements:
     """Compare the grades of assessors, as the command `kappa` does.
 
     `qrels` is a mapping from each assessor to judgments in any form that `evaluate` takes, a list
     of judgments, or the path of one file whose second column names the assessor. Only documents
-    that at least two assessors have judged count. Intervals are percentiles of a bootstrap over
-    topics.
+    that at least two assessors have judged count. Intervals are those of a jackknife over
+    topics, from three topics.
 
     Raises `Refused` for judgments that cannot be used, ValueError for fewer than two assessors.
 
@@ -94,7 +92,7 @@ def kappa(
     if len(assessors) < 2:
         raise ValueError("two assessors are needed")
     topics, grades, topic_of = grades_of(list(assessors.values()))
-    rows = agreement_of_assessors(grades, topic_of, rel, level, draws, seed)
+    rows = agreement_of_assessors(grades, topic_of, rel, level)
     return Agreements(tuple(assessors), tuple(rows), len(topics), rel)
 
 
