@@ -29,6 +29,7 @@ from evaluation.significance.pairwise import (
     compare_all_pairs,
     decide_pairs,
     draw_maxima,
+    find_members,
     has_values,
 )
 from evaluation.significance.planning import (
@@ -82,6 +83,7 @@ __all__ = [
     "decide_within_all_pairs",
     "draw_maxima",
     "draw_maxima_over_collections",
+    "find_members",
     "has_values",
     "holm",
     "interval_of_mean",

@@ -114,6 +114,7 @@ def decide_pairs_over_collections(
         units=flips.topics,
         degrees=flips.topics - 1.0,
         sizes=tuple(sizes),
+        members=np.ones(systems, dtype=bool),
         direction=direction,
     )
 

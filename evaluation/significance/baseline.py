@@ -175,8 +175,11 @@ def decide_within_all_pairs(
 ) -> Difference:
     """Return a difference of two runs with the p and the interval that hold for all pairs.
 
-    `pairs` are on the scale of the measure. The p of the pair alone stays as it is.
+    `pairs` are on the scale of the measure. The p of the pair alone stays as it is. There is no
+    other where one of the two stands outside.
     """
+    if not (pairs.members[run] and pairs.members[other]):
+        return replace(alone, low=None, high=None, p_adjusted=None)
     interval = pairs.interval(run, other)
     difference, low, high = _printed(pairs.difference(run, other), interval, pairs.topics, scale)
     return replace(

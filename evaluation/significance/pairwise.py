@@ -36,6 +36,8 @@ PAIR_DRAWS = 10_000
 TIE = 1e-9
 # Totals that are compared at a time: half a megabyte stays in the processor's cache.
 TOTALS = 65_536
+# A run joins all pairs if it leaves the others this share of their topics.
+MOST_LEFT = 0.9
 # More runs than this get no letters: no reader could follow them.
 MOST_LETTERED = 100
 
@@ -44,11 +46,15 @@ MOST_LETTERED = 100
 class PairDecisions:
     """The comparison of R runs by the studentised maximum; positive where the row is larger.
 
+    `members` tells which runs are compared: one with far fewer topics stands outside, has no
+    letter and may have any rank (`find_members`).
+
     `maxima` is float64[draws], ascending: the largest t of each flip. `critical` is the t that a
     pair must exceed, None where there is no verdict: with one run, below six topics, or where no
     p can be small enough.
-    `errors` is float64[R, R], the widened error of each mean difference. `topics` counts the
-    topics used, `undefined` those without a score of every run. `units` counts what was flipped,
+    `errors` is float64[R, R], the widened error of each mean difference, 0 where one of the two
+    stands outside. `topics` counts the topics used, `undefined` those without a score of every
+    run that is compared. `units` counts what was flipped,
     topics or groups of topics, and `degrees` the degrees of freedom that they leave. `sizes` has
     the size of a difference in the family, on each collection.
     """
@@ -62,6 +68,9 @@ class PairDecisions:
     units: int
     degrees: float
     sizes: tuple[float, ...]
+    members: BoolArray
+    # The median over pairs of the standard deviation of a difference.
+    deviation: float = 0.0
     direction: int = 1
 
     @property
@@ -124,7 +133,9 @@ class PairDecisions:
         """Runs share a letter if and only if they do not differ; empty words above 100 runs."""
         if len(self.means) > MOST_LETTERED:
             return ("",) * len(self.means)
-        return letters_of(self.different, self.order)
+        letters = letters_of(self.different, self.order)
+        pairs = zip(letters, self.members.tolist(), strict=True)
+        return tuple(word if is_member else "" for word, is_member in pairs)
 
     @property
     def separated(self) -> list[int]:
@@ -170,8 +181,6 @@ class PairDecisions:
 def has_values(scores: FloatArray) -> BoolArray:
     """bool[R]: whether each run of float64[R, T] has a score on some topic.
 
-    A run without one has no place among all pairs: every topic would be left out for its sake.
-
     >>> has_values(np.array([[0.5, np.nan], [np.nan, np.nan]])).tolist()
     [True, False]
     """
@@ -179,6 +188,35 @@ def has_values(scores: FloatArray) -> BoolArray:
         return np.ones(len(scores), dtype=bool)
     defined: BoolArray = np.any(~np.isnan(scores), axis=1)
     return defined
+
+
+def find_members(scores: FloatArray) -> BoolArray:
+    """bool[R]: which runs of float64[R, T] are compared with each other, all pairs at once.
+
+    All pairs leave out each topic that any of their runs lacks, so a run stands outside whose
+    topics would cost the others more than a tenth of theirs. The longer half of the runs is
+    inside, whatever it costs; a shorter run joins if it leaves them nine tenths of their topics.
+    A run without a score stands outside.
+
+    >>> scores = np.array([[0.5] * 20, [0.4] * 20, [0.3] * 19 + [np.nan], [0.2] + [np.nan] * 19])
+    >>> find_members(scores).tolist()
+    [True, True, True, False]
+    """
+    defined = ~np.isnan(scores)
+    counts = np.count_nonzero(defined, axis=1)
+    known = counts > 0
+    if np.count_nonzero(known) < 2 or defined[known].all():
+        return known if scores.shape[1] else np.ones(len(scores), dtype=bool)
+    ordered = -np.sort(-counts[known])
+    members: BoolArray = known & (counts >= ordered[max(1, (len(ordered) + 1) // 2 - 1)])
+    shared = defined[members].all(axis=0)
+    # Runs of one length are judged together, so that their order decides nothing.
+    for length in np.unique(counts[known & ~members])[::-1]:
+        left = np.count_nonzero(defined & shared, axis=1)
+        joining = (counts == length) & (left >= MOST_LEFT * np.count_nonzero(shared))
+        members |= joining
+        shared = shared & defined[joining].all(axis=0)
+    return members
 
 
 def compare_all_pairs(
@@ -191,7 +229,8 @@ def compare_all_pairs(
 ) -> PairDecisions:
     """Compare all pairs of float64[R, T], topics in the order of their numbers.
 
-    A topic without a score of every run is left out. With `direction` -1 lower means are better.
+    Runs with far fewer topics stand outside (`find_members`), and a topic without a score of
+    every other run is left out. With `direction` -1 lower means are better.
     `half_range` is half of the range of the scores, None without one. `groups` int[T] has the
     group of each topic, from 0 in the order of their names. Memory is bounded by R x R and by
     R x 1,024 draws.
@@ -237,12 +276,15 @@ def decide_pairs(
     Where the rows are only some of the family, `size` is that of its decisions.
     """
     rows = _Rows.of(scores, groups)
-    spread = spread_of_pairs(rows.centred, rows.means)
+    spread = spread_of_pairs(rows.centred, rows.means[rows.members])
     size = spread.family_size(half_range) if size is None else size
-    decided = len(rows.means) > 1
+    inside = np.flatnonzero(rows.members)
+    errors = np.zeros((len(scores), len(scores)))
+    errors[np.ix_(inside, inside)] = fill_pairs(spread.errors(size), len(inside))
+    decided = len(inside) > 1
     return PairDecisions(
         means=rows.means,
-        errors=fill_pairs(spread.errors(size), len(rows.means)),
+        errors=errors,
         maxima=maxima,
         critical=deciding_value(maxima, level, rows.units, rows.degrees) if decided else None,
         topics=rows.topics,
@@ -250,6 +292,8 @@ def decide_pairs(
         units=rows.units,
         degrees=rows.degrees,
         sizes=(size,),
+        members=rows.members,
+        deviation=spread.deviation,
         direction=direction,
     )
 
@@ -290,11 +334,13 @@ def deciding_value(
     It is the critical value of the flips, but at least that of Student's t. Groups of unequal
     size leave fewer `degrees` of freedom than the number of units less 1.
     """
-    critical, degrees = critical_value(maxima, level), units - 1 if degrees is None else degrees
-    if not can_decide(units, level) or not np.isfinite(critical) or degrees < FEWEST_DEGREES:
+    critical, own = critical_value(maxima, level), np.array(units - 1.0)
+    if degrees is not None:
+        own = np.array(float(degrees))
+    if not can_decide(units, level) or not np.isfinite(critical) or own < FEWEST_DEGREES:
         return None
-    moved = move_t(np.array(critical), np.array(units - 1.0), np.array(degrees))
-    return max(float(moved), float(scipy.special.stdtrit(degrees, (1 + level) / 2)))
+    moved = move_t(np.array(critical), np.array(units - 1.0), own)
+    return max(float(moved), float(scipy.special.stdtrit(own, (1 + level) / 2)))
 
 
 def adjusted_p(
@@ -341,8 +387,12 @@ def t_of(u: FloatArray, topics: IntArray | int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The runs on the topics with a score of every run, as the units that are flipped."""
+    """The members on the topics with a score of each of them, as the units that are flipped.
 
+    `means` are those of all runs: a run that stands outside has that of its own topics.
+    """
+
+    members: BoolArray
     centred: FloatArray
     means: FloatArray
     topics: int
@@ -352,16 +402,20 @@ class _Rows:
     @classmethod
     def of(cls, scores: FloatArray, groups: IntArray | None) -> _Rows:
         scores = np.asarray(scores, dtype=np.float64)
-        kept = ~np.isnan(scores).any(axis=0)
-        rows = scores[:, kept]
+        members = find_members(scores)
+        kept = ~np.isnan(scores[members]).any(axis=0)
+        rows = scores[members][:, kept]
         if groups is not None:
             groups = np.unique(groups[kept], return_inverse=True)[1].reshape(-1)
-        runs, topics = rows.shape
-        means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
-        units = Units.of(rows, groups)
+        units, topics = Units.of(rows, groups), rows.shape[1]
+        means = np.full(len(scores), np.nan)
+        if topics:
+            means[members] = rows.mean(axis=1)
+        for run in np.flatnonzero(~members & has_values(scores)):
+            means[run] = np.nanmean(scores[run])
         count = units.centred.shape[1]
-        degrees = float(units.degrees[0]) if runs else 0.0
-        return cls(units.centred, means, topics, count, degrees)
+        degrees = float(units.degrees[0]) if len(rows) else 0.0
+        return cls(members, units.centred, means, topics, count, degrees)
 
 
 def spread_of_pairs(centred: FloatArray, means: FloatArray) -> Spread:

@@ -59,6 +59,13 @@ class Spread:
         parts = self.means * self.leanings + self.changed * np.square(self.means) / 4
         return np.where(self.changed > 0, np.maximum(self.squares + parts, 0.0), 0.0)
 
+    @property
+    def deviation(self) -> float:
+        """The median over the rows of the standard deviation of a difference; 0 without rows."""
+        if not len(self.squares):
+            return 0.0
+        return float(np.median(np.sqrt(self.squares / np.maximum(self.counts - 1, 1))))
+
     def family_size(self, half_range: float | None = None) -> float:
         """f: the size of a difference in the family, with one of half the range added.
 

@@ -28,6 +28,7 @@ from evaluation.significance import (
     compare_with_baseline,
     decide_pairs,
     decide_within_all_pairs,
+    find_members,
     scale_of,
     topic_order,
 )
@@ -88,11 +89,15 @@ class AllPairs:
 
 @dataclass(frozen=True)
 class RunPairs:
-    """Decisions about the pairs of some runs of a family, by run id."""
+    """Decisions about the pairs of some runs of a family, by run id.
+
+    `outside` has the runs with far fewer topics than the others, and how many they have.
+    """
 
     run_ids: list[str]
     decisions: PairDecisions
     scale: Scale
+    outside: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -289,17 +294,26 @@ def decide_between(
 ) -> RunPairs:
     """Decide about the pairs of these runs of the family, on the topics that all of it has.
 
-    Runs that are not in it, since the measure is undefined for them, are left out.
+    Runs that are not in it, since the measure is undefined for them, are left out.  Those with
+    far fewer topics than the others stand outside.
     """
     asked = parse_measure(measure)
     scale = scale_of(asked)
     scores = scale.tested(tested_scores(edition, measure, pairs.family))
     places = {run_id: place for place, run_id in enumerate(pairs.family)}
     run_ids = [run_id for run_id in run_ids if run_id in places]
-    chosen = scores[[places[run_id] for run_id in run_ids]].copy()
-    chosen[:, np.isnan(scores).any(axis=0)] = np.nan
+    own = [places[run_id] for run_id in run_ids]
+    members, topics = find_members(scores), np.count_nonzero(~np.isnan(scores), axis=1)
+    chosen = scores[own].copy()
+    chosen[:, np.isnan(scores[members]).any(axis=0)] = np.nan
+    chosen[~members[own]] = np.nan
     decisions = decide_pairs(chosen, pairs.maxima, asked.direction, size=pairs.size)
-    return RunPairs(run_ids, decisions, scale)
+    outside = {
+        run_id: int(topics[place])
+        for run_id, place in zip(run_ids, own, strict=True)
+        if not members[place]
+    }
+    return RunPairs(run_ids, decisions, scale, outside)
 
 
 def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:

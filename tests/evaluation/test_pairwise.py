@@ -10,6 +10,7 @@ from evaluation.significance import (
     compare_all_pairs,
     compare_with_baseline,
     decide_within_all_pairs,
+    find_members,
     letters_of,
     paired_t,
     topic_order,
@@ -173,3 +174,42 @@ def test_letters_of_any_relation_are_few_and_shared_exactly_where_runs_do_not_di
     words = [set(re.findall(r"\w'*", word)) for word in letters_of(different, np.arange(40))]
     shared = [[bool(one & other) for other in words] for one in words]
     assert shared == (~different).tolist() and len(set().union(*words)) <= 780
+
+
+def test_a_short_run_does_not_take_the_topics_of_all_others():
+    scores = near_duplicates(8, 30, 18)
+    scores[7, 6:] = np.nan
+    pairs = compare_all_pairs(scores)
+    alone = compare_all_pairs(scores[:7])
+    assert (pairs.topics, pairs.members.tolist()) == (30, [True] * 7 + [False])
+    assert pairs.p[:7, :7].tolist() == alone.p.tolist()
+    assert (pairs.letters[7], pairs.rank_low[7], pairs.rank_high[7]) == ("", 1, 8)
+    assert pairs.interval(7, 0) is None and pairs.p[7, 0] == 1
+
+
+def test_a_pair_with_a_short_run_has_no_verdict_among_all():
+    scores = near_duplicates(4, 30, 19)
+    scores[3, 6:] = np.nan
+    alone = compare_with_baseline(scores, 0, correction="none")[3]
+    found = decide_within_all_pairs(alone, compare_all_pairs(scores), 3, 0)
+    assert (found.p_adjusted, found.low, found.topics) == (None, None, 6)
+    assert found.difference == alone.difference
+
+
+@pytest.mark.parametrize(
+    ("lengths", "members"),
+    [
+        ((50, 6), (True, True)),
+        ((50, 50, 6, 6), (True, True, False, False)),
+        ((50, 30, 30, 30), (True, True, True, True)),
+        ((50, 46, 44), (True, True, True)),
+        ((50, 50, 44), (True, True, False)),
+        ((50, 50, 0), (True, True, False)),
+    ],
+)
+def test_runs_join_all_pairs_if_they_leave_the_others_their_topics(lengths, members):
+    scores = np.zeros((len(lengths), 50))
+    for run, length in enumerate(lengths):
+        scores[run, length:] = np.nan
+    assert tuple(find_members(scores).tolist()) == members
+    assert find_members(scores[::-1])[::-1].tolist() == list(members)

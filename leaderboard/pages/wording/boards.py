@@ -210,17 +210,30 @@ def describe_strips(board: Board) -> str:
 
 
 def describe_left_out(board: Board) -> Sentence:
-    """Name the runs that no test counts, since the measure is undefined for them."""
+    """Name the runs that no test counts, and those that have too few topics for all pairs."""
     runs = [standing.run for standing in board.unranked]
     if not runs:
-        return []
+        return _describe_short_runs(board)
     has, so = (
         ("has", "it has no rank and is")
         if len(runs) == 1
         else ("have", "they have no ranks and are")
     )
     said = f" {has} no {board.measure} on any topic, so {so} not tested."
-    return join_phrases(capitalise(name_or_count_runs(runs)), said)
+    short = _describe_short_runs(board)
+    rest = join_phrases(" ", *short) if short else []
+    return join_phrases(capitalise(name_or_count_runs(runs)), said, *rest)
+
+
+def _describe_short_runs(board: Board) -> Sentence:
+    """Name the runs whose topics would cost the others too many of theirs."""
+    outside = board.pairs.outside if board.pairs is not None else {}
+    found: Sentence = []
+    for standing in board.ranked:
+        if topics := outside.get(standing.run.pk):
+            said = f" has only {counted(topics, 'topic')}, so it is not compared with all runs."
+            found += join_phrases(" " if found else "", run_phrase(standing.run), said)
+    return found
 
 
 def describe_trust(board: Board) -> str:
