@@ -26,15 +26,22 @@ from evaluation.significance import (
     Variances,
     anova_topics,
     interval_topics,
+    topics_in_family,
     topics_needed,
     variances_of,
 )
+from evaluation.significance.across import Family
 from evaluation.tables import Table
 
 DEPTHS = (5, 10, 20, 50, 100)
+RUNS = (2, 3, 10)
+DESIGNS: dict[Family, str] = {"baseline": "baseline", "all": "all pairs"}
 EPILOG = """
-Topics, after Sakai's topic-set-size design:
-  paired t   of two runs: --effect D in standard deviations, or --difference with a variance
+Topics for a run named in advance, as boards and compare test it (--runs N, with the baseline):
+  baseline   against the baseline, for --effect D in standard deviations or --difference
+  all pairs  against another run, where all pairs are tested
+After Sakai's topic-set-size design:
+  paired t   of two runs without any other, by the plain paired t-test
   ANOVA      one-way, of --runs N runs whose best and worst are --difference apart
   interval   of the mean difference of two runs, not wider than --width
 
@@ -129,16 +136,14 @@ def check(options: argparse.Namespace) -> None:
 def topics_table(variances: Variances | None, name: str, options: argparse.Namespace) -> Table:
     """Build a row per design; without variances only effects are planned for."""
     power, alpha = options.power, options.alpha
-    rows = [
-        ["paired t", "2", f"effect {effect:g}", str(topics_needed(effect, power, alpha))]
-        for effect in options.effect
-    ]
+    rows = []
+    for effect in options.effect:
+        rows += rows_of_effect(effect, f"effect {effect:g}", options)
     if variances is not None:
         for difference in options.difference:
             detects = f"difference {difference:g}"
-            effect = difference / variances.paired**0.5
-            rows.append(["paired t", "2", detects, str(topics_needed(effect, power, alpha))])
-            for runs in options.num_runs or (2, 3, 10):
+            rows += rows_of_effect(difference / variances.paired**0.5, detects, options)
+            for runs in options.num_runs or RUNS:
                 topics = anova_topics(difference, variances.residual, runs, power, alpha)
                 rows.append(["ANOVA", str(runs), detects, str(topics)])
         for width in options.width:
@@ -150,6 +155,17 @@ def topics_table(variances: Variances | None, name: str, options: argparse.Names
     if name:
         note = f"{name}; {note}"
     return Table(["design", "runs", "detects", "topics"], rows, texts=1, note=note)
+
+
+def rows_of_effect(effect: float, detects: str, options: argparse.Namespace) -> list[list[str]]:
+    """The topics of a pair alone, and of a run named in advance in a family."""
+    power, alpha = options.power, options.alpha
+    rows = [["paired t", "2", detects, str(topics_needed(effect, power, alpha))]]
+    for runs in options.num_runs or RUNS:
+        for family, design in DESIGNS.items():
+            topics = topics_in_family(effect, runs, family, power, alpha)
+            rows.append([design, str(runs), detects, str(topics)])
+    return rows
 
 
 def depths_table(read: RescoredRuns, asked: Asked, options: argparse.Namespace) -> Table:

@@ -41,9 +41,11 @@ from evaluation.significance.planning import (
 )
 from evaluation.significance.posterior import Posterior, posterior_of, posterior_of_pair
 from evaluation.significance.power import (
-    minimum_detectable,
+    critical_before,
+    detectable_effect,
     power_of,
     smallest_p,
+    topics_in_family,
     topics_needed,
 )
 from evaluation.significance.randomisation import sign_flip, sign_flips, topic_order
@@ -78,9 +80,11 @@ __all__ = [
     "compare_with_baseline",
     "compute_lead",
     "compute_leads",
+    "critical_before",
     "decide_pairs",
     "decide_pairs_over_collections",
     "decide_within_all_pairs",
+    "detectable_effect",
     "draw_maxima",
     "draw_maxima_over_collections",
     "find_members",
@@ -91,7 +95,6 @@ __all__ = [
     "interval_topics",
     "letters_of",
     "measured_error",
-    "minimum_detectable",
     "pair_deviations",
     "paired_t",
     "posterior_of",
@@ -107,6 +110,7 @@ __all__ = [
     "studentized_range_tail",
     "t_interval",
     "topic_order",
+    "topics_in_family",
     "topics_needed",
     "tukey_hsd",
     "variances_of",

@@ -87,7 +87,7 @@ def anova_topics(
         noncentrality = topics * difference**2 / (2 * variance)
         return 1 - float(scipy.special.ncfdtr(between, within, noncentrality, critical)) >= power
 
-    return _fewest(is_enough)
+    return fewest(is_enough)
 
 
 def interval_topics(width: float, variance: float, level: float = 0.95) -> int:
@@ -110,7 +110,7 @@ def interval_topics(width: float, variance: float, level: float = 0.95) -> int:
         t = scipy.special.stdtrit(degrees, (1 + level) / 2)
         return bool(2 * t * np.sqrt(variance / topics) * bias <= width)
 
-    return _fewest(is_enough)
+    return fewest(is_enough)
 
 
 def _check(difference: float, variance: float) -> None:
@@ -118,13 +118,20 @@ def _check(difference: float, variance: float) -> None:
         raise ValueError("the difference and the variance must be above 0")
 
 
-def _fewest(is_enough: Callable[[int], bool]) -> int:
-    """The smallest number from 2 that is enough, by doubling and bisection."""
-    low, high = 1, 2
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > MOST_TOPICS:
-            raise ValueError(f"more than {MOST_TOPICS:,} topics would be needed")
+def fewest(is_enough: Callable[[int], bool], least: int = 2, around: int = 2) -> int:
+    """The smallest number from `least` that is enough, by growing steps from `around`.
+
+    >>> fewest(lambda number: number >= 40, around=37), fewest(lambda number: True, around=9)
+    (40, 2)
+    """
+    low = high = min(max(around, least), MOST_TOPICS)
+    step = 1
+    while high <= MOST_TOPICS and not is_enough(high):
+        low, high, step = high, high + step, 2 * step
+    if high > MOST_TOPICS:
+        raise ValueError(f"more than {MOST_TOPICS:,} topics would be needed")
+    while low == high or (low >= least and is_enough(low)):
+        low, high, step = max(low - step, least - 1), low, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -59,13 +59,13 @@ def _quantile(tail: float, runs: int, degrees: float) -> float:
     low, high = 0.0, 8.0
     while excess(high) > 0:
         low, high = high, high * 2
-    return _root(excess, low, high)
+    return find_root(excess, low, high)
 
 
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+def find_root(falling: Callable[[float], float], low: float, high: float) -> float:
     """The root of a decreasing function between two points around it (Ridders 1979).
 
-    >>> f"{_root(lambda x: 2.0 - x * x, 0.0, 4.0):.9f}"
+    >>> f"{find_root(lambda x: 2.0 - x * x, 0.0, 4.0):.9f}"
     '1.414213562'
     """
     above, below = falling(low), falling(high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,12 +15,15 @@ from evaluation.pooling import PoolDepth, compare_depths
 from evaluation.significance import (
     Variances,
     anova_topics,
+    critical_before,
+    detectable_effect,
     interval_topics,
-    minimum_detectable,
     pair_deviations,
-    topics_needed,
+    topics_in_family,
     variances_of,
 )
+from evaluation.significance.across import Family
+from evaluation.significance.units import FEWEST_TOPICS
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight, sights_of
@@ -27,6 +31,8 @@ from leaderboard.boards.standings import Board, BoardChoice, find_untested_board
 from leaderboard.models import Track
 from leaderboard.scoring.comparisons import score_matrix
 
+# What a run named in advance is tested against.
+DESIGNS: dict[Family, str] = {"baseline": "against the baseline", "all": "all pairs"}
 DEPTHS = (5, 10, 20, 50, 100)
 # Below this effect size the topics would be millions.
 SMALLEST_EFFECT = 0.001
@@ -180,7 +186,16 @@ def plan_topics(request: PlanRequest, variances: Variances) -> list[DesignLine]:
     """Return the topics that each design needs."""
     effect = request.difference / variances.paired**0.5
     return [
-        DesignLine("paired t", 2, "difference", request.difference, _paired(request, effect)),
+        *(
+            DesignLine(
+                DESIGNS[family],
+                request.runs,
+                "difference",
+                request.difference,
+                _in_family(request, effect, family),
+            )
+            for family in DESIGNS
+        ),
         DesignLine(
             *("ANOVA", request.runs, "difference", request.difference),
             _anova(request, variances.residual),
@@ -190,11 +205,11 @@ def plan_topics(request: PlanRequest, variances: Variances) -> list[DesignLine]:
 
 
 def find_detectable(board: Board, request: PlanRequest, variances: Variances) -> float | None:
-    """Return the smallest difference that two runs on the topics of this board show."""
+    """Return the smallest difference that the topics of this board show of a run."""
     topics = board.edition.num_evaluated
-    if topics < 2:
+    if topics < FEWEST_TOPICS:
         return None
-    return minimum_detectable(topics, request.power, request.alpha) * float(variances.paired**0.5)
+    return _detectable(topics, request) * float(variances.paired**0.5)
 
 
 @dataclass(frozen=True)
@@ -216,9 +231,8 @@ def compute_detectable(
     """Compute the curve up to 200 topics, or to twice those that the plan needs."""
     last = min(max(MOST_DRAWN, 2 * needed), LAST_TOPIC)
     topics = np.unique(np.geomspace(FIRST_DRAWN, last, DRAWN).round())
-    effects = np.array(
-        [minimum_detectable(int(n), request.power, request.alpha) for n in topics.tolist()]
-    )
+    effects = np.array([_detectable(int(n), request) for n in topics.tolist()])
+    topics, effects = topics[np.isfinite(effects)], effects[np.isfinite(effects)]
     low = high = None
     if board is not None and request.variance is None:
         pairs = pair_deviations(score_matrix(board.edition, board.measure, board.ranked_ids))
@@ -250,9 +264,7 @@ def plan_costs(
     relevant = max(depths[-1].pool.relevant, 1)
     return CostTable(
         topics=topics,
-        detectable=[
-            minimum_detectable(n, request.power, request.alpha) * deviation for n in topics
-        ],
+        detectable=[_detectable(n, request) * deviation for n in topics],
         lines=[
             JudgingCostLine(
                 pool=line.pool,
@@ -288,10 +300,20 @@ def compute_depths(edition_id: int, measure: str, family: tuple[str, ...]) -> tu
     return tuple(compare_depths(read.qrels, read.runs, DEPTHS, read.means, read.rel, direction))
 
 
-def _paired(request: PlanRequest, effect: float) -> int | None:
+def _detectable(topics: int, request: PlanRequest) -> float:
+    """Return the effect that a run named in advance shows against the baseline."""
+    critical = critical_before(topics, request.runs, "baseline", request.alpha)
+    return detectable_effect(topics, critical, request.power) or math.inf
+
+
+def _in_family(request: PlanRequest, effect: float, family: Family) -> int | None:
     if effect < SMALLEST_EFFECT:
         return None
-    return topics_needed(min(effect, LARGEST_EFFECT), request.power, request.alpha)
+    effect = min(effect, LARGEST_EFFECT)
+    try:
+        return topics_in_family(effect, request.runs, family, request.power, request.alpha)
+    except ValueError:
+        return None
 
 
 def _anova(request: PlanRequest, variance: float) -> int | None:

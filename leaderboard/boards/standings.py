@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, minimum_detectable
+from evaluation.significance import Difference, critical_before, detectable_effect
+from evaluation.significance.across import Family
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.judges import WhoJudged, describe_who_judged
@@ -300,10 +301,42 @@ class Board:
         """Whether there are enough topics for a difference to be significant."""
         return self.edition.num_evaluated >= FEWEST_TOPICS
 
-    @property
-    def detectable_effect(self) -> float | None:
-        """The effect size d that one comparison detects with 80 % power on this many topics."""
-        return minimum_detectable(self.edition.num_evaluated) if self.has_enough_topics else None
+    @cached_property
+    def detectable(self) -> Detectable | None:
+        """What a run named in advance shows with probability .80 on this many topics."""
+        topics = self.edition.num_evaluated
+        if not self.has_enough_topics or self.num_in_family < 2:
+            return None
+        deviations = [_deviation_of(each.against) for each in self.ranked if each.against]
+        known = [deviation for deviation in deviations if deviation]
+        deviation = statistics.median(known) if known else None
+        family: Family = "all" if self.compares_all else "baseline"
+        critical = critical_before(topics, self.num_in_family, family)
+        if self.compares_all and self.decisions is not None:
+            decisions = self.decisions.decisions
+            critical = decisions.critical or critical
+            printed = topics if self.decisions.scale.unit == "total" else 1
+            is_ratio = self.decisions.scale.unit == "ratio"
+            deviation = None if is_ratio else decisions.deviation * printed
+        effect = detectable_effect(topics, critical)
+        if effect is None:
+            return None
+        return Detectable(effect, effect * deviation if deviation else None)
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """A true difference in standard deviations of its topics, and in the measure if it has one."""
+
+    effect: float
+    size: float | None
+
+
+def _deviation_of(against: Difference) -> float | None:
+    """Return the standard deviation of a difference over its topics; None of a ratio."""
+    if against.unit == "ratio" or not against.effect_size or against.difference is None:
+        return None
+    return against.difference / against.effect_size
 
 
 def name_of_test(track: Track, question: str) -> str:

@@ -207,19 +207,23 @@ def runs(folder):
     return ["qrels", *RUNS]
 
 
-def topics(out: str) -> list[str]:
-    return [row[3] for row in table(out)[1:]]
-
-
 def test_plan_prints_the_topics_of_a_paired_test(capfd):
     assert main(["plan", "--effect", "0.5", "0.3", "0.2", "--format", "tsv"]) == 0
-    assert topics(capfd.readouterr().out) == ["34", "90", "199"]
+    alone = [row[3] for row in table(capfd.readouterr().out) if row[0] == "paired t"]
+    assert alone == ["34", "90", "199"]
+
+
+def test_plan_prints_the_topics_of_a_run_in_its_family(capfd):
+    assert main(["plan", "--effect", "0.5384", "--runs", "12", "--format", "tsv"]) == 0
+    rows = [row[:2] + row[3:] for row in table(capfd.readouterr().out)[2:]]
+    assert rows == [["baseline", "12", "50"], ["all pairs", "12", "66"]]
 
 
 def test_plan_prints_the_topics_of_an_analysis_of_variance(capfd):
     typed = ["--variance", "0.0462", "--difference", "0.1", "--runs", "2", "3", "10"]
     assert main(["plan", *typed, "--format", "tsv"]) == 0
-    assert topics(capfd.readouterr().out)[1:] == ["74", "91", "146"]
+    found = [row[3] for row in table(capfd.readouterr().out) if row[0] == "ANOVA"]
+    assert found == ["74", "91", "146"]
 
 
 def test_plan_needs_a_variance_for_a_difference(capfd):

@@ -17,8 +17,9 @@ from evaluation.significance import (
     bootstrap,
     bootstraps,
     compare_with_baseline,
+    critical_before,
+    detectable_effect,
     holm,
-    minimum_detectable,
     paired_t,
     power_of,
     scale_of,
@@ -27,6 +28,7 @@ from evaluation.significance import (
     sign_test,
     smallest_p,
     t_interval,
+    topics_in_family,
     topics_needed,
     wilcoxon,
 )
@@ -461,21 +463,29 @@ class TestCompareWithBaseline:
 
 class TestPower:
     @pytest.mark.parametrize(
-        ("topics", "effect"),
+        ("topics", "effects", "of_all_pairs"),
         [
-            (25, 0.584),
-            (43, 0.437),
-            (50, 0.404),
-            (54, 0.388),
-            (100, 0.283),
-            (225, 0.188),
-            (250, 0.178),
-            (1000, 0.089),
-            (6980, 0.034),
+            (25, (0.5942, 0.7119, 0.7886, 0.8756, 0.9345), 0.9294),
+            (50, (0.4131, 0.4895, 0.5383, 0.5928, 0.6292), 0.6257),
+            (100, (0.2869, 0.3381, 0.3704, 0.4062, 0.4300), 0.4275),
+            (250, (0.1789, 0.2101, 0.2297, 0.2513, 0.2656), 0.2640),
         ],
     )
-    def test_the_effect_that_so_many_topics_detect(self, topics, effect):
-        assert minimum_detectable(topics) == approx(effect, abs=5e-4)
+    def test_the_effect_that_a_run_named_in_advance_shows(self, topics, effects, of_all_pairs):
+        for runs, effect in zip((2, 5, 12, 40, 100), effects, strict=True):
+            critical = critical_before(topics, runs)
+            assert detectable_effect(topics, critical) == approx(effect, abs=5.1e-5)
+        critical = critical_before(topics, 12, "all")
+        assert detectable_effect(topics, critical) == approx(of_all_pairs, abs=5.1e-5)
+
+    def test_dunnetts_critical_values(self):
+        found = [critical_before(50, runs) for runs in (5, 12, 40, 100)]
+        assert found == [approx(value, abs=5.1e-5) for value in (2.5238, 2.8499, 3.2124, 3.4534)]
+
+    def test_the_fewest_topics_of_a_family_are_enough_and_one_fewer_is_not(self):
+        topics = topics_in_family(0.3, 12)
+        found = [detectable_effect(n, critical_before(n, 12)) for n in (topics - 1, topics)]
+        assert found[0] > 0.3 >= found[1]
 
     @pytest.mark.parametrize(
         ("effect", "topics", "power"), [(0.5, 34, 0.808), (0.3, 90, 0.804), (0.2, 199, 0.802)]
@@ -485,14 +495,16 @@ class TestPower:
         assert power_of(effect, topics) == approx(power, abs=5e-4)
         assert power_of(effect, topics - 1) < 0.8
 
-    def test_two_topics_detect_only_what_is_enormous_and_one_is_refused(self):
-        assert minimum_detectable(2) == approx(11.5499, abs=5e-5)
-        with pytest.raises(ValueError, match="two topics"):
-            minimum_detectable(1)
+    def test_one_topic_or_one_run_makes_no_family(self):
+        with pytest.raises(ValueError, match="two runs and two topics"):
+            critical_before(1, 2)
+        with pytest.raises(ValueError, match="two runs and two topics"):
+            critical_before(50, 1)
 
     def test_no_effect_needs_no_number_of_topics(self):
-        with pytest.raises(ValueError, match="effect of 0"):
-            topics_needed(0.0)
+        for plan in (topics_needed, lambda effect: topics_in_family(effect, 2)):
+            with pytest.raises(ValueError, match="effect of 0"):
+                plan(0.0)
 
     def test_an_enormous_effect_still_needs_two_topics(self):
         assert topics_needed(100.0) == 2

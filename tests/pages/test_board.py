@@ -154,7 +154,8 @@ def test_the_power_of_the_board_is_told(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", [1] * 9 + [2])
     said = words(page_of(client, ten))
-    assert "With 10 topics a single comparison can detect an effect of d = 1.00" in said
+    assert "A run named in advance that is truly" in said
+    assert "than the baseline would be told apart with probability .80 on 10 topics." in said
 
 
 def test_a_board_of_few_topics_says_the_error_that_was_measured(ten, ada, ben, client):

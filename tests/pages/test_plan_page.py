@@ -7,7 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from evaluation.significance import minimum_detectable, pair_deviations, topics_needed, variances_of
+from evaluation.significance import (
+    critical_before,
+    detectable_effect,
+    pair_deviations,
+    topics_in_family,
+    variances_of,
+)
 from leaderboard.analysis import rescoring
 from leaderboard.models import Job, Track, User
 from leaderboard.pages.forms.planning import PlanForm
@@ -49,16 +55,16 @@ def test_a_typed_variance_needs_the_topics_of_the_literature(ten, client):
     """Sakai 2016: variance .0462 and difference .1 need 74, 91 and 146 topics."""
     for runs, topics in ((2, 74), (3, 91), (10, 146)):
         page = page_at(client, f"{ADDRESS}?variance=.0462&difference=.1&runs={runs}")
-        assert rows(page, 1)[1].split()[-1] == str(topics)
+        assert rows(page, 1)[2].split()[-1] == str(topics)
 
 
 def test_without_one_the_variance_is_that_of_the_measure_on_the_board(ten, client):
     runs = [run.pk for run in ten.runs.all()]
     found = variances_of(score_matrix(ten.edition, "RR", runs))
     page = page_at(client, f"{ADDRESS}?measure=RR&difference=.2")
-    assert rows(page, 1)[0].split()[-1] == str(topics_needed(0.2 / found.paired**0.5))
+    assert rows(page, 1)[0].split()[-1] == str(topics_in_family(0.2 / found.paired**0.5, 10))
     assert "Variances of RR on this board (3 runs):" in words(page)
-    assert "Detecting a difference of 0.2 between two runs with power 0.8" in words(page)
+    assert "Detecting that a run named in advance is 0.2 better or worse" in words(page)
 
 
 def test_a_pool_is_shown_with_its_documents_hours_and_order(ten, client):
@@ -75,7 +81,7 @@ def test_the_printed_command_gives_the_topics_and_pools_of_the_page(ten, client,
     [command] = commands(page_at(client, linked(page)))
     printed = printed_by(command, files)
     topics = [row.split()[-1].replace(",", "") for row in rows(page, 1)]
-    assert [line.split()[-1] for line in printed.splitlines()[1:4]] == topics
+    assert [line.split()[-1] for line in printed.splitlines()[2:6]] == topics
     for row in rows(page, 3):
         depth, documents, judged, relevant, hours, *_ = row.split()
         line = next(each for each in printed.splitlines() if each.split()[:1] == [depth])
@@ -113,7 +119,7 @@ def limits() -> list[str]:
 
 @pytest.mark.parametrize("asked", limits())
 def test_extreme_plans_are_answered(ten, client, asked):
-    assert len(rows(page_at(client, f"{ADDRESS}?{asked}"), 1)) == 3
+    assert len(rows(page_at(client, f"{ADDRESS}?{asked}"), 1)) == 4
 
 
 def test_runs_that_differ_by_the_same_on_all_topics_have_no_variance(ten, ben, client):
@@ -129,7 +135,7 @@ def test_an_organiser_plans_before_there_is_a_board(collection, as_ada, client):
     address = "/tracks/later/plan/"
     assert "A variance is needed" in page_at(as_ada, address)
     page = page_at(as_ada, f"{address}?variance=.0462&difference=.1&runs=2")
-    assert rows(page, 1)[1].endswith("74")
+    assert rows(page, 1)[2].endswith("74")
     assert client.get(address).status_code == 404
 
 
@@ -181,7 +187,7 @@ def test_the_command_of_another_board_names_its_runs(other, client, tmp_path):
     for tag, ranks in (("a", [1, 5, 1, 5, 1, 5, 1, 5, 1, 5]), ("b", 2), ("c", 3)):
         (tmp_path / f"{tag}.run").write_text(run_of(tag, ranks))
     topics = [row.split()[-1].replace(",", "") for row in rows(page, 1)]
-    printed = printed_by(command, tmp_path).splitlines()[1:4]
+    printed = printed_by(command, tmp_path).splitlines()[2:6]
     assert [line.split()[-1] for line in printed] == topics
 
 
@@ -207,7 +213,7 @@ def test_the_chart_has_the_values_of_its_table(ten, client):
     runs = sorted(ten.runs.values_list("pk", flat=True))
     scores = score_matrix(ten.edition, "AP", runs)
     low, high = np.percentile(pair_deviations(scores), [25, 75])
-    effect = minimum_detectable(10)
+    effect = detectable_effect(10, critical_before(10, 10))
     expected = [effect * each for each in (variances_of(scores).paired ** 0.5, low, high)]
     assert first == ["10", *(f"{value:.3f}".removeprefix("0") for value in expected)]
     assert int(last[0].replace(",", "")) >= 200

@@ -20,7 +20,7 @@ class PlanForm(forms.Form):
         label="Smallest difference", min_value=1e-6, max_value=1e6, initial=0.05
     )
     width = forms.FloatField(label="Widest interval", min_value=1e-6, max_value=1e6, initial=0.1)
-    runs = forms.IntegerField(label="Runs in the ANOVA", min_value=2, max_value=1000, initial=10)
+    runs = forms.IntegerField(label="Runs of the family", min_value=2, max_value=1000, initial=10)
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power", min_value=0.5, max_value=0.999, initial=0.8)
     board = forms.ChoiceField(label="Take the variance from", required=False)

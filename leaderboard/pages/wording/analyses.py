@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.measures import parse_measure
-from evaluation.significance import TESTS, Difference, minimum_detectable
+from evaluation.significance import TESTS, Difference
 from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
 from leaderboard.analysis import RunPair
@@ -430,13 +430,18 @@ def describe_pair_test(board: Board, pair: RunPair) -> Sentence:
     topics = board.edition.num_evaluated
     if topics < FEWEST_TOPICS:
         return [Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
-    effect = strong(f"d = {score(minimum_detectable(topics), 2)}")
-    return join_phrases(
+    said = join_phrases(
         f"{_describe_family(board, pair)} Effect size ",
         strong(f"d = {score(pair.against.effect_size, 2)}"),
-        f". With {counted(topics, 'topic')} a single comparison detects an effect of ",
-        effect,
-        " with 80 % power.",
+        ".",
+    )
+    if board.detectable is None:
+        return said
+    return join_phrases(
+        *said,
+        f" With {counted(topics, 'topic')} a pair named in advance whose true effect is ",
+        strong(f"d = {score(board.detectable.effect, 2)}"),
+        " would be told apart with probability .80.",
     )
 
 

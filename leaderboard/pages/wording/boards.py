@@ -28,7 +28,6 @@ from leaderboard.pages.wording.phrases import (
     strong,
 )
 from leaderboard.scoring.families import LONGEST_MEASURE, match_measure
-from leaderboard.scoring.verdicts import LEVEL
 
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12
@@ -183,19 +182,25 @@ def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
 
 
 def describe_power(board: Board) -> Sentence:
-    """State which effects this board can detect."""
-    topics = board.edition.num_evaluated
-    effect = board.detectable_effect
-    if effect is None:
+    """State which true difference a run named in advance would show on this board."""
+    topics, found = board.edition.num_evaluated, board.detectable
+    if not board.has_enough_topics:
         return join_phrases(
             f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
+    if found is None:
+        return []
+    size = f"{score(found.effect, 2)} standard deviations of its difference"
+    if found.size is not None:
+        size = f"{score(found.size, board.decimals)} (d = {score(found.effect, 2)})"
+    other = "another run" if board.compares_all else "the baseline"
     return join_phrases(
-        f"With {counted(topics, 'topic')} a single comparison can detect an effect of ",
-        strong(f"d = {score(effect, 2)}"),
-        f" (power 80 %, α = {score(LEVEL, 2)}).",
+        "A run named in advance that is truly ",
+        strong(keep_on_one_line(size)),
+        f" better or worse than {other} would be told apart with probability .80"
+        f" on {counted(topics, 'topic')}.",
     )
 
 

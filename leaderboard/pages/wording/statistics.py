@@ -113,7 +113,7 @@ STATISTICS = {
     ),
     "planning": Statistic(
         "Topics and pools to plan",
-        "evaluation.significance.topics_needed, evaluation.significance.anova_topics,"
+        "evaluation.significance.topics_in_family, evaluation.significance.anova_topics,"
         " evaluation.significance.interval_topics, evaluation.pooling.compare_depths",
         command_adds="With an entered variance it prints no pools.",
     ),
