@@ -60,14 +60,14 @@ class VerdictBounds:
 
     @property
     def stands(self) -> bool:
-        """Whether no missing judgment could change the verdict."""
+        """Whether both extremes give this verdict; mixtures of judgments may give another."""
         return self.verdict == self.verdict_low == self.verdict_high
 
     @property
     def becomes(self) -> str:
-        """Say which other verdict is possible: "cannot change" or "could become worse"."""
+        """Say what the extremes give: "the same at both extremes", or "could become worse"."""
         if self.stands:
-            return "cannot change"
+            return "the same at both extremes"
         could = {self.verdict_low, self.verdict_high} - {self.verdict}
         # A verdict that can reach the other extreme can also become not significant.
         is_any = self.verdict != NOT_SIGNIFICANT and could != {NOT_SIGNIFICANT}

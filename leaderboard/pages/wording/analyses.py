@@ -231,11 +231,29 @@ def _describe_doubtful_verdicts(table: UnjudgedTable, baseline: Run) -> Sentence
     doubts, doubtful = len(table.doubts), [each.standing.run for each in table.doubtful]
     against = join_phrases(f" by {table.measure} against the baseline ", run_phrase(baseline))
     if not doubtful:
-        which = "The verdict" if doubts == 1 else f"All {spell_number(doubts)} verdicts"
-        return join_phrases(which, against, " cannot change, whichever grades are still missing.")
+        which = "the verdict" if doubts == 1 else f"all {spell_number(doubts)} verdicts"
+        return join_phrases(
+            f"Both extremes of the missing grades give {which}",
+            against,
+            "; mixtures were not tried.",
+            _describe_fixed_signs(table),
+        )
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
     names = join_phrases(": ", list_runs(doubtful)) if len(doubtful) <= MOST_NAMED_RUNS else []
     return join_phrases(strong(number), against, " could change", names, ".")
+
+
+def _describe_fixed_signs(table: UnjudgedTable) -> str:
+    """Say of how many runs the sign of the difference is certain, which the extremes do bound."""
+    fixed = sum(each.doubt is not None and each.doubt.robust for each in table.doubts)
+    if not fixed:
+        return ""
+    if fixed == len(table.doubts) == 1:
+        return " The run that is ahead stays ahead with any further judgments."
+    return (
+        f" In {fixed} of {counted(len(table.doubts), 'pair')} the run that is ahead stays ahead"
+        " with any further judgments."
+    )
 
 
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
