@@ -11,8 +11,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from evaluation.measures import parse_measure
 from leaderboard.models import Edition, Run
+from leaderboard.scoring.comparisons import score_matrix
 from leaderboard.scoring.families import load_measure_means
 
 # Steps are decimal fractions, and so are their multiples.
@@ -68,6 +71,36 @@ def build_ladder(edition: Edition) -> Ladder:
         risen=frozenset([run for run, _ in risen] + exempt),
         standing=sorted([*last.values(), *on_board.intersection(exempt)]),
     )
+
+
+def propose_step(edition: Edition) -> float | None:
+    """Return the smallest step that equal runs rarely pass: 2 s / sqrt(topics).
+
+    s is the median standard deviation of the differences by topic between a run and the one that
+    its team showed before.  An equal run passes a step of 1, 2 or 3 s / sqrt(topics) with
+    probability .16, .023 or .0013.  None where no team has two runs.
+    """
+    track = edition.track
+    direction = parse_measure(track.primary_measure).direction
+    means = load_measure_means(edition, track.primary_measure)
+    runs = Run.objects.filter(track=track, pk__in=means).order_by("received_at", "pk")
+    pairs, shown = [], {}
+    for run, team in runs.values_list("pk", "team"):
+        before, mean = shown.get(team), means[run]
+        if before is not None:
+            pairs.append((before, run))
+        if mean is not None and (
+            before is None or direction * mean > direction * (means[before] or 0.0)
+        ):
+            shown[team] = run
+    if not pairs or edition.num_evaluated < 2:
+        return None
+    ids = sorted({run for pair in pairs for run in pair})
+    place = {run: number for number, run in enumerate(ids)}
+    scores = score_matrix(edition, track.primary_measure, ids)
+    first, second = np.array([[place[run] for run in pair] for pair in pairs]).T
+    deviations = np.nanstd(scores[second] - scores[first], axis=1, ddof=1)
+    return float(2 * np.median(deviations) / edition.num_evaluated**0.5)
 
 
 def find_rising_runs(

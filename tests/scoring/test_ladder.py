@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from leaderboard.actions import runs, tracks
 from leaderboard.boards.disclosure import run_or_404, sight_of
 from leaderboard.boards.standings import find_visible_board
 from leaderboard.models import Score
-from leaderboard.scoring.ladder import find_rising_runs
+from leaderboard.scoring.ladder import find_rising_runs, propose_step
 from tests.api.conftest import Program
 from tests.builders import RUN, make_run, make_track, signed_in
 from tests.pages.reading import page_at, words
@@ -123,3 +124,21 @@ def test_what_many_noisy_runs_learn_is_a_few_steps():
     """A hundred runs about .5: without a ladder a hundred values show, with one some."""
     values = {str(n): 0.5 + ((n * 37) % 100 - 50) / 1000 for n in range(100)}
     assert len(find_rising_runs([(run, 1) for run in values], values, step=0.02)) <= 5
+
+
+def with_scores(track, user, tag, values):
+    run = make_run(track, user, RUN.replace("ben-bm25", tag))
+    scores = Score.objects.filter(score_set__run=run, measure="AP")
+    scores.update(mean=np.mean(values), by_topic=np.array(values, dtype="<f8").tobytes())
+    return run
+
+
+def test_a_step_is_proposed_that_equal_runs_rarely_pass(ladder, ben, as_ada):
+    with_scores(ladder, ben, "first", [0.5, 0.5, 0.5])
+    ladder.refresh_from_db()
+    assert propose_step(ladder.edition) is None
+    with_scores(ladder, ben, "second", [0.7, 0.6, 0.5])
+    # The differences .2, .1 and 0 have the standard deviation .1.
+    assert propose_step(ladder.edition) == pytest.approx(2 * 0.1 / 3**0.5)
+    said = words(page_at(as_ada, "/tracks/lead/manage/"))
+    assert "an equal run passes .1155 once in 40 times. A smaller step" in said

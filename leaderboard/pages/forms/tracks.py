@@ -17,6 +17,7 @@ from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.actions.track_settings import check, match_spelling
 from leaderboard.actions.tracks import OF_THE_BENCHMARK
+from leaderboard.display.numbers import score
 from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
@@ -37,6 +38,7 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
+from leaderboard.scoring.ladder import propose_step
 
 SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
 DATES = [
@@ -154,6 +156,18 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
                 self.fields[name].disabled = True
                 self.fields[name].help_text = "A setting of its benchmark."
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
+        self._warn_of_small_step()
+
+    def _warn_of_small_step(self) -> None:
+        """Propose a step that equal runs rarely pass, and say so if the step is smaller."""
+        edition = self.instance.edition if self.instance.pk is not None else None
+        least = propose_step(edition) if edition is not None else None
+        if least is None:
+            return
+        words = f" On this board an equal run passes {score(least)} once in 40 times."
+        if 0 < self.instance.ladder_step < least:
+            words += " A smaller step, such as yours, shows luck."
+        self.fields["ladder_step"].help_text += words
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
