@@ -115,6 +115,12 @@ def build_pool(runs: list[Run], options: argparse.Namespace) -> Pool:
         raise ValueError("--method strata needs --strata RANK:RATE,...")
     if options.method in SIZED and options.size is None:
         raise ValueError(f"--method {options.method} needs --size N")
+    if options.method == "strata" and len(options.strata) == 1 and options.strata[0].rate < 1:
+        print(
+            "warning: xinfAP is too low from one stratum that is drawn in part; draw the first"
+            " ranks in full, such as --strata 10:1,100:0.2",
+            file=sys.stderr,
+        )
     how = (options.method, options.depth, options.size, options.strata, options.seed)
     return pool_runs(runs, *how)
 

@@ -18,7 +18,12 @@ from evaluation.measures import counting, ranks, gains, user_models, holes, dive
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.diversity import DIVERSITY
 from evaluation.measures.example import example, example_run
-from evaluation.measures.holes import SAMPLED, WITHOUT_GRADES, measures_of_sample
+from evaluation.measures.holes import (
+    SAMPLED,
+    WITHOUT_GRADES,
+    is_of_one_stratum,
+    measures_of_sample,
+)
 from evaluation.measures.names import Asked, parse_measure, parse_measures
 from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
@@ -39,6 +44,7 @@ __all__ = [
     "example_run",
     "gains",
     "holes",
+    "is_of_one_stratum",
     "measures_of_sample",
     "parse_measure",
     "parse_measures",

@@ -96,6 +96,21 @@ def measures_of_sample(judgments: Judgments) -> frozenset[str]:
     return frozenset((*SAMPLED, *WITHOUT_GRADES) if is_sample else MEASURES)
 
 
+def is_of_one_stratum(judgments: Judgments) -> bool:
+    """Whether some topic is a single stratum drawn in part, from which xinfAP is too low.
+
+    Where nothing above a rank was drawn, its smoothing counts a precision of 1/3, and a topic
+    without a relevant document that was drawn counts 0.
+    """
+    if not judgments.strata:
+        return False
+    documents, topics = judgments.documents, len(judgments.topics)
+    every = documents.by_stratum(np.ones(len(documents.grade), bool), topics)
+    drawn = documents.by_stratum(documents.grade >= 0, topics)
+    is_single = np.count_nonzero(every, axis=1) == 1
+    return bool((is_single & (drawn.sum(axis=1) < every.sum(axis=1))).any())
+
+
 def strata_of(run: JudgedRun) -> Int32Array:
     """Return the stratum of each row; without a sample all documents are in one."""
     if run.document is None:

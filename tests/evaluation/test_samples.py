@@ -118,3 +118,11 @@ def test_check_says_what_a_sample_is_good_for(folder, capfd):
         "of them 2 documents not drawn: a sample, from which only xinfAP and infNDCG estimate"
     )
     assert expected in capfd.readouterr().err
+
+
+def test_one_stratum_drawn_in_part_is_warned_of(folder, capfd):
+    main([*POOLED, "--strata", "6:0.5"])
+    assert "xinfAP is too low from one stratum" in capfd.readouterr().err
+    (folder / "sample").write_text("1 0 d1 1 1\n1 0 d2 1 -1\n")
+    main(["score", "sample", "run", "-m", "xinfAP"])
+    assert "Draw the first ten ranks in full." in capfd.readouterr().err
