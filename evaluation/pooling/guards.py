@@ -14,9 +14,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from evaluation.pooling.orders import Candidates, DepthOrder, Draw, Order, start_order
-from evaluation.ragged import BoolArray
+from evaluation.pooling.pools import chance_of
+from evaluation.ragged import BoolArray, FloatArray, IntArray
 
-Reason: TypeAlias = Literal["warm-up", "least seen", "order"]
+Reason: TypeAlias = Literal["warm-up", "least seen", "random", "order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,17 @@ class Guards:
     """What an adaptive order has to keep to.
 
     The first `warm_up` documents of a topic are those of a depth pool. After them every
-    `every`-th document is the best of the run with the fewest documents handed out. At most
-    `in_a_row` documents in a row are drawn from runs of one team, while another team has any.
+    `every`-th document is the best of the run with the fewest documents handed out: fair to runs,
+    but not random. At most `in_a_row` documents in a row are drawn from runs of one team, while
+    another team has any. `sample` documents of a topic are a simple random sample of its
+    candidates, drawn by the seed before the order starts and handed out in between; only they say
+    what the order missed (`estimate_relevant`).
     """
 
     warm_up: int = 20
     every: int = 5
     in_a_row: int = 2
+    sample: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,19 @@ class ReplayError(ValueError):
 class GuardedOrder:
     """An order with guards, drawn in batches.
 
-    `teams` names the team of each run. `log` has all events. A batch depends on the seed and
-    the events before it only: two batches without marks between them equal one of both sizes.
+    `teams` names the team of each run. `log` has all events, `sample` the documents that were
+    drawn at random, in random order. A batch depends on the seed and the events before it only:
+    two batches without marks between them equal one of both sizes.
     """
 
-    def __init__(self, order: Order, teams: Sequence[str], guards: Guards | None = None) -> None:
+    def __init__(
+        self, order: Order, teams: Sequence[str], guards: Guards | None = None, seed: int = 0
+    ) -> None:
         self.order = order
         self.guards = guards or Guards()
+        found = order.candidates
+        shuffled = sorted(found.docnos, key=lambda docno: chance_of(seed, found.topic, docno))
+        self.sample = tuple(shuffled[: self.guards.sample])
         self.log: list[Event] = []
         self._teams = np.array([sorted(set(teams)).index(team) for team in teams], np.int64)
         self._warm_up = DepthOrder(order.candidates)
@@ -95,6 +106,9 @@ class GuardedOrder:
             return self._handed_out(self._draw(self._warm_up, allowed), "warm-up")
         if (place + 1) % self.guards.every == 0:
             return self._handed_out(self._draw_least_seen(allowed), "least seen")
+        sampled = self._draw_sampled() if place % self.guards.every == 0 else None
+        if sampled is not None:
+            return self._handed_out(sampled, "random")
         return self._handed_out(self._draw(self.order, allowed), "order")
 
     def _allowed_runs(self) -> BoolArray:
@@ -116,6 +130,15 @@ class GuardedOrder:
         seen = order.candidates.is_retrieved.sum(axis=1) - order.open_of_run
         has_open = allowed & (order.open_of_run > 0)
         return order.first_open(int(np.where(has_open, seen, np.iinfo(np.int64).max).argmin()))
+
+    def _draw_sampled(self) -> Draw | None:
+        """The next document of the sample, from the run that ranks it best; None if all are out."""
+        for docno in self.sample:
+            document = self._number[docno]
+            if self.order.is_open[document]:
+                run = int(self.order.candidates.rank_or_last[:, document].argmin())
+                return Draw(document, run)
+        return None
 
     def _handed_out(self, draw: Draw, reason: Reason) -> HandedOut:
         return HandedOut(self.order.candidates.docnos[draw.document], draw.run, reason)
@@ -145,7 +168,7 @@ class OrderSettings:
 
     def start(self, candidates: Candidates) -> GuardedOrder:
         order = start_order(self.order, candidates, self.seed)
-        return GuardedOrder(order, self.teams, self.guards)
+        return GuardedOrder(order, self.teams, self.guards, self.seed)
 
 
 def resume(settings: OrderSettings, candidates: Candidates, log: Sequence[Event]) -> GuardedOrder:
@@ -165,3 +188,46 @@ def replay(settings: OrderSettings, candidates: Candidates, log: Sequence[Event]
         elif order.draw_batch(1) != [event]:
             raise ReplayError(f"event {number} of the log: the order hands out another document")
     return order
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantEstimate:
+    """How many of the candidates are relevant, from a random sample, with exact ends."""
+
+    estimate: float
+    low: int
+    high: int
+
+
+def estimate_relevant(
+    candidates: int, sampled: int, relevant: int, level: float = 0.95
+) -> RelevantEstimate:
+    """Estimate the relevant documents of a topic from those of a random sample.
+
+    The estimate is candidates x relevant / sampled. The ends hold every number with which as few,
+    and as many, relevant documents in the sample are not improbable: both tails of the
+    hypergeometric distribution are above (1 - level) / 2. ValueError for counts that cannot be.
+
+    >>> estimate_relevant(200, 20, 3), estimate_relevant(200, 20, 0).high
+    (RelevantEstimate(estimate=30.0, low=8, high=73), 32)
+    """
+    if not 0 <= relevant <= sampled <= candidates or not sampled:
+        raise ValueError("of the candidates some are sampled, and of these some are relevant")
+    possible = np.arange(relevant, candidates - (sampled - relevant) + 1)
+    counts = np.arange(sampled + 1)
+    logarithms = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, candidates + 1)))])
+
+    def log_choices(total: IntArray, chosen: IntArray) -> FloatArray:
+        """The logarithm of the number of ways to choose; -inf where there is none."""
+        rest = total - chosen
+        ways = logarithms[total] - logarithms[chosen] - logarithms[np.maximum(rest, 0)]
+        return np.where(rest >= 0, ways, -np.inf)
+
+    chances = np.exp(
+        log_choices(possible[:, np.newaxis], counts)
+        + log_choices(candidates - possible[:, np.newaxis], sampled - counts)
+        - log_choices(np.array(candidates), np.array(sampled))
+    )
+    fewer, more = chances[:, : relevant + 1].sum(axis=1), chances[:, relevant:].sum(axis=1)
+    held = possible[np.minimum(fewer, more) > (1 - level) / 2]
+    return RelevantEstimate(candidates * relevant / sampled, int(held[0]), int(held[-1]))

@@ -15,6 +15,7 @@ from evaluation.pooling import (
     Place,
     Pooled,
     ReplayError,
+    estimate_relevant,
     replay,
     resume,
     rrf_pool,
@@ -254,3 +255,43 @@ class TestLogs:
         ]
         with pytest.raises(ReplayError):
             replay(SETTINGS, candidates_of(*RANKINGS), turned)
+
+
+class TestRandomPart:
+    def start(self, sample=4, seed=3):
+        guards = Guards(warm_up=3, every=4, in_a_row=60, sample=sample)
+        settings = OrderSettings("thompson", seed, TEAMS, guards)
+        return settings, candidates_of(*RANKINGS)
+
+    def test_it_is_drawn_before_any_grade_and_handed_out_in_between(self):
+        settings, candidates = self.start()
+        order = settings.start(candidates)
+        drawn = order.draw_batch(len(candidates.docnos))
+        found = [each.docno for each in drawn if each.reason == "random"]
+        assert found and set(found) <= set(order.sample) and len(order.sample) == 4
+        assert drawn[4].reason == "random"
+
+    def test_its_members_depend_on_the_seed_only(self):
+        settings, candidates = self.start()
+        again = settings.start(candidates)
+        again.take_mark(candidates.docnos[0], True)
+        assert settings.start(candidates).sample == again.sample
+        assert self.start(seed=4)[0].start(candidates).sample != again.sample
+
+    def test_a_log_with_random_documents_is_replayed(self):
+        settings, candidates = self.start()
+        order = settings.start(candidates)
+        order.draw_batch(9)
+        assert replay(settings, candidates, order.log).log == order.log
+
+
+@pytest.mark.parametrize(("relevant", "ends"), [(3, (30, 8, 73)), (0, (0, 0, 32))])
+def test_a_random_part_says_how_many_relevant_documents_there_are(relevant, ends):
+    found = estimate_relevant(200, 20, relevant)
+    assert (found.estimate, found.low, found.high) == ends
+
+
+@pytest.mark.parametrize("counts", [(10, 0, 0), (10, 5, 6), (10, 11, 1), (10, 5, -1)])
+def test_counts_that_cannot_be_have_no_estimate(counts):
+    with pytest.raises(ValueError, match="of the candidates"):
+        estimate_relevant(*counts)
