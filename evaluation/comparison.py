@@ -246,7 +246,8 @@ def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bo
 class DecidedPairs:
     """All pairs of the runs that have a score by a measure; `left_out` names the others.
 
-    `scores` is float64[runs, topics], as the measure prints them.
+    `scores` is float64[runs, topics], as the measure prints them. `short` has the runs that stand
+    outside, since they have far fewer topics than the others, and how many they have.
     """
 
     asked: Asked
@@ -254,6 +255,18 @@ class DecidedPairs:
     scores: FloatArray
     pairs: Pairs
     left_out: list[str]
+    short: dict[str, int]
+
+    @property
+    def note(self) -> str:
+        """What a table says of the runs that are not compared; empty if all are."""
+        words = ""
+        if self.left_out:
+            words += f"; excluded, undefined on every topic: {', '.join(self.left_out)}"
+        if self.short:
+            named = (f"{tag} ({counted(topics, 'topic')})" for tag, topics in self.short.items())
+            words += f"; not compared, too few topics: {', '.join(named)}"
+        return words
 
     @property
     def order(self) -> list[int]:
@@ -276,12 +289,13 @@ def decide_all_pairs(
     left_out = [tag for tag, has in zip(records.tags, has_scores, strict=True) if not has]
     tested = scale_of(asked.measure).tested(values[kept])
     level, direction = 1 - alpha, asked.measure.direction
-    pairs: Pairs
+    tags, short, pairs = [records.tags[run] for run in kept], {}, None
     if method == "maximum":
         half_range = scale_of(asked.measure).half_range
         pairs = compare_all_pairs(tested, level, direction, half_range=half_range)
+        topics = np.count_nonzero(~np.isnan(tested), axis=1).tolist()
+        short = {tags[run]: topics[run] for run in np.flatnonzero(~pairs.members).tolist()}
     else:
-        pairs = (tukey_hsd if method == "hsd" else randomised_tukey)(
-            tested, level, direction=direction
-        )
-    return DecidedPairs(asked, [records.tags[run] for run in kept], values[kept], pairs, left_out)
+        tukey = tukey_hsd if method == "hsd" else randomised_tukey
+        pairs = tukey(tested, level, direction=direction)
+    return DecidedPairs(asked, tags, values[kept], pairs, left_out, short)

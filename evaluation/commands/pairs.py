@@ -31,8 +31,9 @@ The family is all runs given: p is adjusted for all their pairs, and adding or r
 changes every p.
 
 maximum: the studentised maximum by sign flips, with a standard error for each pair. Below six
-topics nothing differs. hsd: Tukey's HSD, whose one variance for all pairs is wrong where some
-runs are more alike than others. randomised: Tukey's range over shuffled runs, wrong there too.
+topics nothing differs. A run whose topics would cost the others more than a tenth of theirs is not
+compared, and may have any rank. hsd: Tukey's HSD, whose one variance for all pairs is wrong where
+some runs are more alike than others. randomised: Tukey's range over shuffled runs, wrong there too.
 
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
@@ -68,9 +69,7 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
     pairs, tags = found.pairs, found.tags
     if options.method != "maximum":
         warn_of_unequal_pairs(scale_of(asked.measure).tested(found.scores), asked.name)
-    note = note_of(pairs, options)
-    if found.left_out:
-        note += f"; excluded, undefined on every topic: {', '.join(found.left_out)}"
+    note = note_of(pairs, options) + found.note
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
         rows = [ranks_of(found, run, options.digits) for run in found.order]
@@ -83,6 +82,7 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
             f"{pairs.p[run, other]:.3g}",
         ]
         for run, other in combinations(found.order, 2)
+        if not {tags[run], tags[other]} & found.short.keys()
     ]
     return Table(header, rows, texts=3, note=note)
 

@@ -151,6 +151,7 @@ class RankIntervals:
     topics: int
     alpha: float
     left_out: tuple[str, ...] = ()
+    note: str = ""
 
     def __getitem__(self, run: str) -> tuple[int, int]:
         return self.places[run]
@@ -179,9 +180,7 @@ class RankIntervals:
             for run, mean in zip(self.runs, self.means, strict=True)
         ]
         runs, topics = counted(len(self.runs), "run"), counted(self.topics, "topic")
-        note = f"{runs}, {topics}; alpha {self.alpha:g}"
-        if self.left_out:
-            note += f"; excluded, undefined on every topic: {', '.join(self.left_out)}"
+        note = f"{runs}, {topics}; alpha {self.alpha:g}{self.note}"
         return table_text(Table(header, rows, texts=2, note=note))
 
     __repr__ = __str__
@@ -232,4 +231,5 @@ def _intervals(found: DecidedPairs, alpha: float) -> RankIntervals:
         topics=pairs.topics,
         alpha=alpha,
         left_out=tuple(found.left_out),
+        note=found.note,
     )
