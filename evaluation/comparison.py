@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Asked, Measure
 from evaluation.phrases import counted
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
+from evaluation.reading.groups import number_groups
 from evaluation.reading.runs.reader import Run
 from evaluation.scoring import ScoringRules, build_record, values_by_topic
 from evaluation.significance import (
@@ -33,11 +35,14 @@ from evaluation.significance import (
     tukey_hsd,
 )
 from evaluation.significance.baseline import Correction, Test
+from evaluation.significance.units import FEWEST_TOPICS
 
 Family: TypeAlias = Literal["baseline", "all"]
 Method: TypeAlias = Literal["maximum", "hsd", "randomised"]
 Pairs: TypeAlias = PairDecisions | AllPairs
 
+# With fewer groups of topics a verdict holds, but few differences can be seen.
+FEW_GROUPS = 10
 CORRECTIONS = {
     "holm": "Holm",
     "benjamini_hochberg": "Benjamini-Hochberg",
@@ -104,11 +109,15 @@ class Design:
 
 @dataclass(frozen=True)
 class Records:
-    """Runs on the same topics, with what computes the scores of each."""
+    """Runs on the same topics, with what computes the scores of each.
+
+    `grouping` has the group of each topic, such as its conversation; None if there are none.
+    """
 
     tags: list[str]
     judged: list[JudgedRun]
     values: list[Callable[[Measure], FloatArray]]
+    grouping: Mapping[bytes, bytes] | None = None
 
     @property
     def topics(self) -> list[bytes]:
@@ -127,7 +136,27 @@ class Records:
             [self.tags[run] for run in runs],
             [self.judged[run] for run in runs],
             [self.values[run] for run in runs],
+            self.grouping,
         )
+
+    @cached_property
+    def groups(self) -> IntArray | None:
+        """The group of each topic, from 0 in the order of their names; None if there are none.
+
+        ValueError where a topic has no group.
+        """
+        return None if self.grouping is None else number_groups(self.topics, self.grouping)
+
+    @property
+    def note(self) -> str:
+        """What a table says of the groups; empty without."""
+        if self.groups is None:
+            return ""
+        number = len(np.unique(self.groups))
+        words = f"; {counted(len(self.groups), 'topic')} in {counted(number, 'group')}"
+        if number < FEWEST_TOPICS:
+            return f"{words}: verdicts need six of similar length"
+        return words + (": few differences can be seen" if number < FEW_GROUPS else "")
 
 
 @dataclass(frozen=True)
@@ -142,14 +171,19 @@ class Comparison:
     probability: Posterior | None = None
 
 
-def build_records(runs: Sequence[Run], judgments: Judgments, rules: ScoringRules) -> Records:
+def build_records(
+    runs: Sequence[Run],
+    judgments: Judgments,
+    rules: ScoringRules,
+    grouping: Mapping[bytes, bytes] | None = None,
+) -> Records:
     """Judge runs on the same topics: those that all of them answer, if the rules say so."""
     if rules.answered_only:
         answered = [t for t in judgments.topics if all(t in each.rankings for each in runs)]
         judgments = judgments.of(answered)
     judged = [build_record(run, judgments, rules) for run in runs]
     values = [values_by_topic(*pair, rules) for pair in zip(runs, judged, strict=True)]
-    return Records([run.tag for run in runs], judged, values)
+    return Records([run.tag for run in runs], judged, values, grouping)
 
 
 def compare_over(
@@ -186,10 +220,20 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
         kept = np.flatnonzero(has_values(scores)).tolist()
         places = {run: place for place, run in enumerate(kept)}
         pairs = compare_all_pairs(
-            scale.tested(scores[kept]), level, measure.direction, half_range=scale.half_range
+            scale.tested(scores[kept]),
+            level,
+            measure.direction,
+            half_range=scale.half_range,
+            groups=records.groups,
         )
         alone = compare_with_baseline(
-            scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
+            scores,
+            0,
+            level=level,
+            correction="none",
+            direction=measure.direction,
+            scale=scale,
+            groups=records.groups,
         )
         outcomes = [
             decide_within_all_pairs(found, pairs, places[run], places[0], scale)
@@ -206,6 +250,7 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
             correction=design.adjustment,
             direction=measure.direction,
             scale=scale,
+            groups=records.groups,
         )
     means = [measure.aggregate(row) for row in scores]
     verdicts = [
@@ -289,13 +334,15 @@ def decide_all_pairs(
     left_out = [tag for tag, has in zip(records.tags, has_scores, strict=True) if not has]
     tested = scale_of(asked.measure).tested(values[kept])
     level, direction = 1 - alpha, asked.measure.direction
-    tags, short, pairs = [records.tags[run] for run in kept], {}, None
-    if method == "maximum":
-        half_range = scale_of(asked.measure).half_range
-        pairs = compare_all_pairs(tested, level, direction, half_range=half_range)
-        topics = np.count_nonzero(~np.isnan(tested), axis=1).tolist()
-        short = {tags[run]: topics[run] for run in np.flatnonzero(~pairs.members).tolist()}
-    else:
+    tags = [records.tags[run] for run in kept]
+    if method != "maximum":
         tukey = tukey_hsd if method == "hsd" else randomised_tukey
-        pairs = tukey(tested, level, direction=direction)
+        by_range = tukey(tested, level, direction=direction)
+        return DecidedPairs(asked, tags, values[kept], by_range, left_out, {})
+    half_range = scale_of(asked.measure).half_range
+    pairs = compare_all_pairs(
+        tested, level, direction, half_range=half_range, groups=records.groups
+    )
+    topics = np.count_nonzero(~np.isnan(tested), axis=1).tolist()
+    short = {tags[run]: topics[run] for run in np.flatnonzero(~pairs.members).tolist()}
     return DecidedPairs(asked, tags, values[kept], pairs, left_out, short)

@@ -12,7 +12,7 @@ from evaluation import tables
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, parse_probability, parse_region
 from evaluation.commands.printing import json_number
-from evaluation.commands.records import read_records
+from evaluation.commands.records import add_groups_option, check_groups, read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
         help="QRELS BASELINE RUN ... of another collection, its runs in the order of the systems:"
         " compare by the mean over the collections; repeatable",
     )
+    add_groups_option(parser)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
     return parser
@@ -101,10 +102,13 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         parser().error(str(error))
     check_further(options)
+    if options.groups is not None and (options.test != "max_t" or options.region is not None):
+        parser().error("--groups requires --test max_t and excludes --region")
     named = [[options.qrels, options.baseline, *options.runs], *options.further]
     records = read_collections(named, options)
     if records is None:
         return files.REFUSED
+    check_groups(records[0], parser())
     # Measure by measure, the baseline first.
     comparisons = [
         comparison
@@ -115,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
             else compare_on_measure(asked, records[0], design)
         )
     ]
-    print_comparisons(comparisons, design, options)
+    print_comparisons(comparisons, design, records[0].note, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
 
@@ -128,6 +132,8 @@ def check_further(options: argparse.Namespace) -> None:
         parser().error("--and takes QRELS, BASELINE and as many RUNs as the first collection has")
     if options.test != "max_t" or options.correction == "none" or options.region is not None:
         parser().error("--and requires --test max_t with adjustment and excludes --region")
+    if options.groups is not None:
+        parser().error("--and excludes --groups")
     for asked in requested_measures(options):
         if scale_of(asked.measure).unit == "total":
             parser().error(f"{asked.name} is a sum, which has no mean over collections")
@@ -158,7 +164,7 @@ def note_of(design: Design, options: argparse.Namespace) -> str:
 
 
 def print_comparisons(
-    comparisons: list[Comparison], design: Design, options: argparse.Namespace
+    comparisons: list[Comparison], design: Design, grouped: str, options: argparse.Namespace
 ) -> None:
     if options.format == "json":
         document = {
@@ -185,7 +191,7 @@ def print_comparisons(
             row + probabilities_of(comparison, options.digits)
             for row, comparison in zip(rows, comparisons, strict=True)
         ]
-    note = note_of(design, options)
+    note = note_of(design, options) + grouped
     if left_out := [each for each in comparisons if math.isnan(each.mean)]:
         names = (f"{each.run} on {each.measure}" for each in left_out)
         note += f"; excluded, undefined on every topic: {', '.join(names)}"

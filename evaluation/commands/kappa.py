@@ -16,6 +16,7 @@ from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused
 from evaluation.reading import paths
+from evaluation.reading.groups import number_groups, read_groups
 from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, text_of
 
@@ -45,6 +46,11 @@ def parser() -> argparse.ArgumentParser:
         "--bin", metavar="N", type=whole_number(1), help="grades from N become 1, lower ones 0"
     )
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
+    parser.add_argument(
+        "--groups",
+        metavar="FILE",
+        help="lines `topic group`, such as conversations: intervals are over whole groups",
+    )
     parser.add_argument("--level", metavar="P", type=parse_probability, default=0.95)
     add_table_options(parser)
     return parser
@@ -63,11 +69,16 @@ def run(options: argparse.Namespace) -> int:
                 assessors[name] = paths.read_judgments(
                     path, options.lenient, format=options.qrels_format
                 )
+        grouping = None
+        if options.groups is not None:
+            path = options.groups
+            with paths.open_input(path) as file:
+                grouping = read_groups(file)
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     if len(assessors) < 2:
         parser().error("two assessors are needed: give two files, or name them in column 2")
-    print_agreement(assessors, options)
+    print_agreement(assessors, grouping, options)
     return 0
 
 
@@ -79,8 +90,19 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return [f"{place}:{path}" for place, path in enumerate(paths, 1)]
 
 
-def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace) -> None:
+def print_agreement(
+    assessors: Mapping[str, Qrels],
+    grouping: Mapping[bytes, bytes] | None,
+    options: argparse.Namespace,
+) -> None:
     topics, grades, topic_of = grades_of(list(assessors.values()))
+    units, over = topic_of, "topics"
+    if grouping is not None:
+        try:
+            groups = number_groups(topics, grouping)
+        except ValueError as error:
+            parser().error(str(error))
+        units, over = groups[topic_of], counted(len(np.unique(groups)), "group") + " of topics"
     rel = options.rel
     if options.bin is not None:
         grades = np.where(np.isnan(grades), np.nan, (grades >= options.bin).astype(np.float64))
@@ -91,14 +113,14 @@ def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace)
             here = grades[:, topic_of == place]
             found = agreement_of_assessors(here, np.zeros(here.shape[1], np.int64), rel)
             rows += [[text_of(topic), *row(each, list(assessors), options)] for each in found]
-    found = agreement_of_assessors(grades, topic_of, rel, options.level)
+    found = agreement_of_assessors(grades, units, rel, options.level)
     overall = ["all"] if options.by_topic else []
     rows += [[*overall, *row(each, list(assessors), options)] for each in found]
     header = ["assessors", "statistic", "documents", "value", "low", "high"]
     note = (
         f"{counted(len(assessors), 'assessor')}, {counted(len(topics), 'topic')}; relevant from"
         f" grade {options.bin or options.rel}; {options.level:.0%} intervals: jackknife over"
-        " topics"
+        f" {over}"
     )
     if options.by_topic:
         table = Table(["topic", *header], rows, texts=3, note=note)

@@ -12,7 +12,7 @@ import numpy as np
 from evaluation import tables
 from evaluation.commands import files
 from evaluation.commands.arguments import judged_runs_parser, parse_probability
-from evaluation.commands.records import read_records
+from evaluation.commands.records import add_groups_option, check_groups, read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     add_ties_option(parser)
     parser.add_argument("--method", choices=get_args(Method), default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
+    add_groups_option(parser)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
     return parser
@@ -58,6 +59,9 @@ def run(options: argparse.Namespace) -> int:
     records = read_records(options.runs, options)
     if records is None:
         return files.REFUSED
+    if options.groups is not None and options.method != "maximum":
+        parser().error("--groups requires --method maximum")
+    check_groups(records, parser())
     for asked in requested_measures(options):
         table = compare_on_measure(asked, records, options)
         tables.print_table(table, options.format)
@@ -69,7 +73,7 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
     pairs, tags = found.pairs, found.tags
     if options.method != "maximum":
         warn_of_unequal_pairs(scale_of(asked.measure).tested(found.scores), asked.name)
-    note = note_of(pairs, options) + found.note
+    note = note_of(pairs, options) + records.note + found.note
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
         rows = [ranks_of(found, run, options.digits) for run in found.order]

@@ -9,19 +9,43 @@ from evaluation.commands import files
 from evaluation.commands.score import check_ties, read_judgments
 from evaluation.comparison import Records, build_records
 from evaluation.problems import Refused
+from evaluation.reading import paths
+from evaluation.reading.groups import read_groups
 
 
-def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records | None:
+def read_records(run_paths: Sequence[str], options: argparse.Namespace) -> Records | None:
     """Every run, judged; None where a file is refused, and why has been said."""
     check_ties(options)
     path = options.qrels
     try:
         judgments = read_judgments(options)
+        grouping = None
+        if getattr(options, "groups", None) is not None:
+            path = options.groups
+            with paths.open_input(path) as file:
+                grouping = read_groups(file)
         runs = []
-        for place, path in enumerate(paths, 1):
-            files.show_current_file(place, paths)
+        for place, path in enumerate(run_paths, 1):
+            files.show_current_file(place, run_paths)
             runs.append(files.read_scored_run(path, judgments, options))
     except (Refused, OSError) as reason:
         files.report_refusal(path, reason)
         return None
-    return build_records(runs, judgments, files.rules_of(options))
+    return build_records(runs, judgments, files.rules_of(options), grouping)
+
+
+def check_groups(records: Records, parser: argparse.ArgumentParser) -> None:
+    """End with a message where a topic has no group."""
+    try:
+        _ = records.groups
+    except ValueError as error:
+        parser.error(str(error))
+
+
+def add_groups_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--groups",
+        metavar="FILE",
+        help="lines `topic group`, such as conversations: whole groups are flipped, since their"
+        " topics are not independent",
+    )

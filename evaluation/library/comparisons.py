@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -19,7 +19,7 @@ from evaluation.frames import build_frame
 from evaluation.library.runs import Runs, read_runs
 from evaluation.library.settings import Measures, Scorer, Settings
 from evaluation.phrases import counted
-from evaluation.reading.objects import QrelsSource
+from evaluation.reading.objects import QrelsSource, identifier
 from evaluation.significance.baseline import Correction, Test
 from evaluation.tables import Table, table_text
 
@@ -35,6 +35,7 @@ class Comparisons:
 
     rows: tuple[Comparison, ...]
     design: Design
+    note: str = ""
 
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.rows)
@@ -65,7 +66,7 @@ class Comparisons:
     def __str__(self) -> str:
         header = ["measure", "run", "verdict", "mean", "difference", "low", "high", "p adjusted"]
         rows = [[row.measure, row.run, row.verdict, *_cells(row)] for row in self.rows]
-        note = self.design.describe(len(self.runs))
+        note = self.design.describe(len(self.runs)) + self.note
         return table_text(Table(header, rows, texts=3, note=note))
 
     __repr__ = __str__
@@ -104,6 +105,7 @@ def compare(
     family: Family = "baseline",
     alpha: float = 0.05,
     region: float | None = None,
+    groups: Mapping[Any, Any] | None = None,
     **settings: Unpack[Settings],
 ) -> Comparisons:
     """Compare runs with a baseline topic by topic, as the command `compare` does.
@@ -112,7 +114,8 @@ def compare(
     baseline is the run of that name, or the first. Runs are compared on all judged topics, or with
     `answered_only` on those that every run answers. p is adjusted for the `family`: all
     comparisons with the baseline, or "all" pairs of runs. `region` is the difference that does
-    not matter between two runs that were named before any result was seen.
+    not matter between two runs that were named before any result was seen. `groups` has the group
+    of each topic, such as its conversation: whole groups are flipped then, by the test max_t.
 
     Raises as `evaluate` does, ValueError for tests that cannot be combined or an unknown baseline.
 
@@ -131,9 +134,19 @@ def compare(
         if baseline not in [run.tag for run in read]:
             raise ValueError(f"no run is named {baseline}")
         read.sort(key=lambda run: run.tag != baseline)
-    records = build_records(read, scorer.judgments, scorer.rules)
+    if groups is not None and region is not None:
+        raise ValueError("a region is for topics that are not in groups")
+    records = build_records(read, scorer.judgments, scorer.rules, _read_grouping(groups))
     found = [row for asked in scorer.asked for row in compare_on_measure(asked, records, design)]
-    return Comparisons(tuple(found), design)
+    return Comparisons(tuple(found), design, records.note)
+
+
+def _read_grouping(groups: Mapping[Any, Any] | None) -> dict[bytes, bytes] | None:
+    if groups is None:
+        return None
+    return {
+        identifier(topic, "topic"): identifier(group, "group") for topic, group in groups.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +205,7 @@ def rank_intervals(
     measure: object = "AP",
     *,
     alpha: float = 0.05,
+    groups: Mapping[Any, Any] | None = None,
     **settings: Unpack[Settings],
 ) -> RankIntervals:
     """Return the ranks that runs may have, by the test of all pairs (`pairs --ranks`).
@@ -199,6 +213,7 @@ def rank_intervals(
     Two runs are told apart by the studentised maximum of sign flips over all pairs. The best rank
     of a run is one more than the number of runs that are better, and the worst leaves out those
     that are worse (Mogstad, Romano, Shaikh and Wilhelm 2024). `measure` names one measure.
+    `groups` are those of `compare`.
 
     >>> qrels = {topic: {"d1": 1} for topic in range(8)}
     >>> bm25 = {topic: {"d2": 2, "d1": 1} for topic in range(8)}
@@ -215,11 +230,13 @@ def rank_intervals(
     scorer = Scorer.of(qrels, str(measure), settings)
     if len(scorer.asked) != 1:
         raise ValueError(f"{measure} names {len(scorer.asked)} measures; name one")
-    records = build_records(read_runs(runs, scorer), scorer.judgments, scorer.rules)
-    return _intervals(decide_all_pairs(scorer.asked[0], records, alpha), alpha)
+    grouping = _read_grouping(groups)
+    records = build_records(read_runs(runs, scorer), scorer.judgments, scorer.rules, grouping)
+    found = decide_all_pairs(scorer.asked[0], records, alpha)
+    return _intervals(found, alpha, records.note + found.note)
 
 
-def _intervals(found: DecidedPairs, alpha: float) -> RankIntervals:
+def _intervals(found: DecidedPairs, alpha: float, note: str) -> RankIntervals:
     pairs, tags, order = found.pairs, found.tags, found.order
     low, high = pairs.rank_low.tolist(), pairs.rank_high.tolist()
     return RankIntervals(
@@ -231,5 +248,5 @@ def _intervals(found: DecidedPairs, alpha: float) -> RankIntervals:
         topics=pairs.topics,
         alpha=alpha,
         left_out=tuple(found.left_out),
-        note=found.note,
+        note=note,
     )

@@ -1,0 +1,58 @@
+"""Groups of topics: lines `topic group`, such as the conversation that a turn belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import BinaryIO
+
+import numpy as np
+
+from evaluation.problems import Problems
+from evaluation.ragged import IntArray
+from evaluation.reading.columns import check_identifier, columns_of
+from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+
+
+def read_groups(file: BinaryIO) -> dict[bytes, bytes]:
+    """Return the group of each topic.
+
+    Raises `Refused` with each problem at its line: E_COLUMNS, E_TOPIC, E_DUP_TOPIC or E_EMPTY.
+
+    >>> from io import BytesIO
+    >>> read_groups(BytesIO(b"31_1 31\\n31_2 31\\n"))
+    {b'31_1': b'31', b'31_2': b'31'}
+    """
+    problems = Problems()
+    groups: dict[bytes, bytes] = {}
+    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
+    for number, line in data_lines(lines, problems):
+        columns = columns_of(number, line, problems)
+        if columns and len(columns) != 2:
+            message = f"expected 2 columns (topic group) but found {len(columns)}"
+            problems.error("E_COLUMNS", number, message, line)
+        elif columns and check_identifier("topic number", "E_TOPIC", number, columns[0], problems):
+            topic, group = columns
+            if topic in groups:
+                problems.error("E_DUP_TOPIC", number, "the topic already has a group", topic)
+            groups.setdefault(topic, group)
+    if not groups and not problems.errors:
+        problems.error("E_EMPTY", None, "the file has no groups")
+    in_line_order(problems).raise_if_refused()
+    return groups
+
+
+def number_groups(topics: Sequence[bytes], groups: Mapping[bytes, bytes]) -> IntArray:
+    """Return the group of each topic, int64[T], from 0 in the order of their names.
+
+    ValueError where a topic has no group.
+
+    >>> number_groups([b"31_1", b"31_2", b"4_1"], {b"31_1": b"31", b"31_2": b"31", b"4_1": b"4"})
+    array([0, 0, 1])
+    """
+    for topic in topics:
+        if topic not in groups:
+            raise ValueError(f"no group for the topic {topic.decode(errors='replace')}")
+    names = [groups[topic] for topic in topics]
+    place = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([place[name] for name in names], dtype=np.int64)
