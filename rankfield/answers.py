@@ -252,6 +252,42 @@ class Comparison(Pair):
     topics: list[TopicPair]
 
 
+@dataclass(frozen=True)
+class TopicMove:
+    """A topic on which a new run and its reference differ."""
+
+    topic: str
+    reference: float | None
+    new: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class GateAnswer:
+    """What the gate says of a run beside a fixed reference: pass, worse, or cannot tell.
+
+    `needed` is the number of topics that would let an equal run pass, None where more topics do
+    not help or are not needed.
+    """
+
+    answer: Literal["pass", "worse", "cannot tell"]
+    sentences: list[str]
+    run: str
+    reference: str
+    measure: str
+    margin: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    topics: int
+    changed: int
+    needed: int | None
+    notice: bool
+    unjudged: float
+    unjudged_reference: float
+    moved: list[TopicMove]
+
+
 def read_answer(kind: type[Value], answer: Answer) -> Value:
     """Return the value of an answer; fields that it does not know are for later versions.
 
@@ -361,3 +397,8 @@ def read_board(answer: Answer) -> Board:
 def read_comparison(answer: Answer) -> Comparison:
     topics = [read_answer(TopicPair, topic) for topic in list_parts(answer, "topics")]
     return read_answer(Comparison, {**answer, "topics": topics})
+
+
+def read_gate(answer: Answer) -> GateAnswer:
+    moved = [read_answer(TopicMove, topic) for topic in list_parts(answer, "moved")]
+    return read_answer(GateAnswer, {**answer, "moved": moved})

@@ -18,6 +18,7 @@ from rankfield.answers import (
     Benchmark,
     Board,
     Comparison,
+    GateAnswer,
     Receipt,
     Run,
     TopicScore,
@@ -27,6 +28,7 @@ from rankfield.answers import (
     read_answer,
     read_board,
     read_comparison,
+    read_gate,
     read_receipt,
     read_run,
     read_version,
@@ -329,6 +331,30 @@ class Site:
         """Compare run `b` with run `a`: differences are b minus a."""
         query = {"a": run_id(a), "b": run_id(b), "measure": measure, "family": family}
         return read_comparison(self.connection.get(f"{API}/tracks/{quote(track)}/compare", query))
+
+    def gate(
+        self,
+        track: str,
+        run: Run | str,
+        margin: float,
+        *,
+        reference: Run | str = "",
+        measure: str = "",
+        builds: int = 50,
+    ) -> GateAnswer:
+        """Hold a run against a fixed reference, by default that of the main branch.
+
+        Without a main branch it is the baseline. A loss of up to `margin` is accepted. `builds` is
+        the budget of runs for one reference.
+        """
+        query = {
+            "run": run_id(run),
+            "margin": str(margin),
+            "reference": run_id(reference),
+            "measure": measure,
+            "builds": str(builds),
+        }
+        return read_gate(self.connection.get(f"{API}/tracks/{quote(track)}/gate", query))
 
 
 @dataclass(frozen=True)

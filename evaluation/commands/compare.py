@@ -10,7 +10,13 @@ from dataclasses import asdict
 
 from evaluation import tables
 from evaluation.commands import files
-from evaluation.commands.arguments import command_parser, parse_probability, parse_region
+from evaluation.commands.arguments import (
+    command_parser,
+    parse_positive,
+    parse_probability,
+    parse_region,
+    whole_number,
+)
 from evaluation.commands.printing import json_number
 from evaluation.commands.records import add_groups_option, check_groups, read_records
 from evaluation.commands.score import (
@@ -27,10 +33,11 @@ from evaluation.comparison import (
     compare_on_measure,
     compare_over,
 )
-from evaluation.significance import TESTS, scale_of
+from evaluation.gates import GateReport, ScoredPair, check_gate
+from evaluation.significance import TESTS, Gate, scale_of
 from evaluation.tables import Table
 
-WORSE = 1
+WORSE, CANNOT_TELL = 1, 4
 EPILOG = """
 The family is all runs compared with the baseline, or all pairs of runs with --family all. For
 each measure, p is adjusted over the family. The intervals hold jointly for the whole family;
@@ -48,8 +55,16 @@ from the paired t-test of these two alone (noninformative prior) and are not adj
 that the run is better by more than R, that the two are within R of each other, that it is worse
 by more than R. R is in the unit of the difference; for a ratio, within R is 1 / (1 + R) to 1 + R.
 
+--margin M is a gate for one RUN, in CI: BASELINE is a fixed reference, and a loss of up to M is
+accepted. The answer is pass, if a loss of M or more is ruled out (95 %); worse, if a loss is shown
+(97.5 %), unless it is within the margin; else cannot tell, with the topics that are needed. The
+first measure decides. A reference that many builds are held against needs --builds N: each then has
+an Nth of the 5 %. Where topics are added until there is an answer, --look 1, 2, ... counts the
+looks.
+
 Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
-measure; 2 when a file is rejected or the command is wrong.
+measure, and with --margin when it is worse; 2 when a file is rejected or the command is wrong; 4
+with --require-pass when the gate cannot tell.
 """
 
 
@@ -91,6 +106,18 @@ def parser() -> argparse.ArgumentParser:
     )
     add_groups_option(parser)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
+    parser.add_argument(
+        "--margin", metavar="M", type=parse_positive, help="with one RUN: a gate, see below"
+    )
+    parser.add_argument(
+        "--builds",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="how many runs are held against this baseline in total",
+    )
+    parser.add_argument("--look", metavar="K", type=whole_number(1), help="K-th look at this pair")
+    parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
     add_table_options(parser, "json")
     return parser
 
@@ -102,6 +129,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         parser().error(str(error))
     check_further(options)
+    check_margin(options)
     if options.groups is not None and (options.test != "max_t" or options.region is not None):
         parser().error("--groups requires --test max_t and excludes --region")
     named = [[options.qrels, options.baseline, *options.runs], *options.further]
@@ -109,6 +137,8 @@ def run(options: argparse.Namespace) -> int:
     if records is None:
         return files.REFUSED
     check_groups(records[0], parser())
+    if options.margin is not None:
+        return run_gate(records[0], options)
     # Measure by measure, the baseline first.
     comparisons = [
         comparison
@@ -122,6 +152,74 @@ def run(options: argparse.Namespace) -> int:
     print_comparisons(comparisons, design, records[0].note, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
+
+
+def check_margin(options: argparse.Namespace) -> None:
+    """End with a message where the options of a gate cannot be combined."""
+    if options.margin is None:
+        if options.require_pass or options.look is not None or options.builds > 1:
+            parser().error("--builds, --look and --require-pass need --margin")
+        return
+    if len(options.runs) > 1 or options.further or options.fail_if_worse:
+        parser().error("--margin takes one RUN and excludes --and and --fail-if-worse")
+    if options.region is not None or options.test != "max_t" or options.family != "baseline":
+        parser().error("--margin has its own test and excludes --region, --test and --family")
+
+
+def run_gate(records: Records, options: argparse.Namespace) -> int:
+    """Print a report for every measure; the first decides about the exit status."""
+    gate = Gate(options.margin, options.builds, options.look)
+    reports = [
+        check_gate(ScoredPair.of(asked, records), gate) for asked in requested_measures(options)
+    ]
+    print_gate(reports, records.note, options)
+    if reports[0].answer == "worse":
+        return WORSE
+    return CANNOT_TELL if options.require_pass and reports[0].answer == "cannot tell" else 0
+
+
+def print_gate(reports: Sequence[GateReport], grouped: str, options: argparse.Namespace) -> None:
+    if options.format == "json":
+        document = [
+            asdict(report) | {"answer": report.answer, "sentences": report.sentences}
+            for report in reports
+        ]
+        tables.write_bytes([json.dumps(document, indent=2).encode() + b"\n"])
+        return
+    digits = options.digits
+
+    def value(number: float | None) -> str:
+        return "" if number is None else f"{number:+z.{digits}f}"
+
+    header = ["measure", "run", "answer", "difference", "low", "high", "margin", "topics", "needed"]
+    rows = [
+        [
+            *(report.measure, report.run, report.answer),
+            *map(value, (report.difference, report.low, report.high)),
+            *(f"{options.margin:g}", str(report.outcome.topics)),
+            "" if report.outcome.needed is None else str(report.outcome.needed),
+        ]
+        for report in reports
+    ]
+    first = reports[0]
+    note = f"{first.measure}: {' '.join(first.sentences)}{grouped}"
+    note += (
+        f" Unjudged in the first ten: {first.unjudged:.1f},"
+        f" of {first.reference} {first.unjudged_reference:.1f}."
+    )
+    tables.print_table(Table(header, rows, texts=3, note=note), options.format)
+    if first.moved:
+        print()
+        moved = [
+            [
+                each.topic,
+                *(f"{n:z.{digits}f}" for n in (each.reference, each.new)),
+                value(each.difference),
+            ]
+            for each in first.moved
+        ]
+        header = ["topic", first.reference, first.run, "difference"]
+        tables.print_table(Table(header, moved, texts=1), options.format)
 
 
 def check_further(options: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ from evaluation.significance.baseline import (
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
+from evaluation.significance.gate import Gate, GateOutcome, decide_gate
 from evaluation.significance.leads import Lead, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
 from evaluation.significance.means import interval_of_mean, interval_of_score
@@ -62,6 +63,8 @@ __all__ = [
     "Bootstrap",
     "Collected",
     "Difference",
+    "Gate",
+    "GateOutcome",
     "Interval",
     "Lead",
     "MeasuredError",
@@ -81,6 +84,7 @@ __all__ = [
     "compute_lead",
     "compute_leads",
     "critical_before",
+    "decide_gate",
     "decide_pairs",
     "decide_pairs_over_collections",
     "decide_within_all_pairs",

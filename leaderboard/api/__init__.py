@@ -25,6 +25,7 @@ from leaderboard.api import (
     boards,
     collections,
     failed_jobs,
+    gates,
     judging,
     machines,
     runs,
@@ -140,6 +141,7 @@ api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.router)
 api.add_router("/tracks", failed_jobs.router)
+api.add_router("/tracks", gates.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", benchmark_boards.router)
 api.add_router("/benchmarks", benchmark_snapshots.router)

@@ -136,10 +136,14 @@ def compare(
 
 
 def run_on_board(board: Board, name: str, run_id: str) -> Run:
+    return standing_on_board(board, name, run_id).run
+
+
+def standing_on_board(board: Board, name: str, run_id: str) -> Standing:
     standing = board.standing_with(run_id)
     if standing is None:
         raise field_error(name, "is not a run on this board", run_id)
-    return standing.run
+    return standing
 
 
 def serialise_pair(board: Board, pair: RunPair, region: float) -> dict[str, Any]:

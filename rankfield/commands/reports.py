@@ -11,7 +11,7 @@ from evaluation import tables
 from evaluation.tables import Table
 
 # The worst is first: one verdict stands for several runs.
-VERDICTS = ("rejected", "worse", "not significant", "better", "none")
+VERDICTS = ("rejected", "worse", "cannot tell", "not significant", "pass", "better", "none")
 # Problems beyond these are on the page of the run; a comment has at most 65,536 characters.
 MOST_CHARACTERS = 20_000
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from evaluation.commands.arguments import parse_positive
+from evaluation.commands.arguments import parse_positive, whole_number
 from evaluation.commands.files import add_fix_option
 from evaluation.tables import Table
-from rankfield.answers import PreviousBest, Run, Track
+from rankfield.answers import GateAnswer, PreviousBest, Run, Track
 from rankfield.checkout import Checkout, find_checkout
 from rankfield.checks import Repairs, check_file
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.numbers import number_text, signed_text
-from rankfield.commands.outcomes import EXIT_STATUS, OK, REJECTED, WORSE
+from rankfield.commands.outcomes import CANNOT_TELL, EXIT_STATUS, OK, REJECTED, WORSE
 from rankfield.commands.reports import Report
 from rankfield.commands.systems import find_benchmark, submit_system
 from rankfield.errors import RejectedError, SiteError, UnreachableError, describe_error
@@ -32,13 +32,19 @@ On a track with a main branch, runs state the commit and the branch that the CI 
 --fail-if-worse compares each run with the best one that your team had on the board before, also
 on a track with a main branch.
 
+--margin M is a gate instead: each run is held against a fixed reference, --reference ID or the
+newest run of the main branch before it, else the baseline. It passes if a loss of M or more is
+ruled out, is worse if a loss is shown, and else the gate cannot tell and reports how many topics
+are needed. --builds N is how many runs are held against one reference in total.
+
 Of a benchmark, DIR or a zip has the runs of one system, each named by its track (bread.run.gz or
 bread/my.run) or recognised by its topics. They become a version, which is compared with the newest
 one of the main branch before it, on the benchmark and on each track. --fail-if-worse then means
 worse on the benchmark or on one of its tracks.
 
 In CI, --summary and --outputs add to files such as GITHUB_STEP_SUMMARY and GITHUB_OUTPUT. The
-verdict is better, worse, not significant, rejected or none, for several runs the worst of them.
+verdict is better, worse, not significant, rejected or none, with --margin pass, worse, cannot tell,
+rejected or none, for several runs the worst of them.
 {EXIT_STATUS}"""
 
 
@@ -67,6 +73,10 @@ def parser() -> argparse.ArgumentParser:
         "--timeout", metavar="S", type=parse_positive, help="wait for up to S seconds"
     )
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
+    parser.add_argument("--margin", metavar="M", type=parse_positive, help="the gate, see below")
+    parser.add_argument("--reference", metavar="ID", default="", help="the run of the gate")
+    parser.add_argument("--builds", metavar="N", type=whole_number(1), default=50)
+    parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
     parser.add_argument("--check-only", action="store_true", help="check, and submit nothing")
     parser.add_argument("--summary", metavar="FILE", help="add scores and verdict as Markdown")
     parser.add_argument("--outputs", metavar="FILE", help="add verdict, runs and pages as x=y")
@@ -105,14 +115,24 @@ def submit(site: Site, report: Report, options: argparse.Namespace) -> int:
         runs = site.wait_for_all(runs, timeout=options.timeout)
     if runs:
         report_runs(site, track, runs, report)
+        if options.margin is not None and not options.no_wait:
+            report_gate(site, track, runs, report, options)
     if options.format == "json":
         print(json.dumps([asdict(found) for found in runs], indent=2))
     else:
         report.print_text()
     if len(runs) < len(options.runs) or any(found.is_rejected for found in runs):
         return REJECTED
+    if options.margin is not None:
+        return status_of_gate(report.verdicts, options.require_pass)
     worse = any(found.verdict and found.verdict.verdict == "worse" for found in runs)
     return WORSE if options.fail_if_worse and worse else OK
+
+
+def status_of_gate(answers: Sequence[str], require_pass: bool) -> int:
+    if "worse" in answers:
+        return WORSE
+    return CANNOT_TELL if require_pass and "cannot tell" in answers else OK
 
 
 def are_acceptable(site: Site, report: Report, options: argparse.Namespace) -> bool:
@@ -178,6 +198,42 @@ def report_runs(site: Site, track: Track, runs: list[Run], report: Report) -> No
         report.sentences += describe_comparisons(found)
         if found.verdict is not None and found.verdict.verdict is not None:
             report.verdicts.append(found.verdict.verdict)
+
+
+def report_gate(
+    site: Site, track: Track, runs: list[Run], report: Report, options: argparse.Namespace
+) -> None:
+    """Report what the gate says of each run, in place of the verdict about the best before."""
+    report.verdicts = []
+    for found in runs:
+        if found.is_rejected:
+            continue
+        gate = site.gate(
+            track.slug,
+            found,
+            options.margin,
+            reference=options.reference,
+            builds=options.builds,
+        )
+        report.verdicts.append(gate.answer)
+        report.sentences += describe_gate(found.tag, gate)
+
+
+def describe_gate(tag: str, gate: GateAnswer) -> Iterator[str]:
+    """Yield the answer with its numbers, the topics that moved most, and what is not judged."""
+    ends = f" [{signed_text(gate.low)}, {signed_text(gate.high)}]" if gate.low is not None else ""
+    change = "" if gate.difference is None else f" {signed_text(gate.difference)}{ends}"
+    yield (
+        f"{tag}: {gate.answer}. {gate.measure}{change} against {gate.reference}, margin"
+        f" {gate.margin:g}. {' '.join(gate.sentences)}"
+    )
+    if gate.moved:
+        moves = (f"{move.topic} {signed_text(move.difference)}" for move in gate.moved)
+        yield f"Moved most: {', '.join(moves)}."
+    yield (
+        f"Unjudged in the first ten: {gate.unjudged:.1f} documents, of the reference"
+        f" {gate.unjudged_reference:.1f}."
+    )
 
 
 def describe_comparisons(found: Run) -> Iterator[str]:

@@ -22,7 +22,7 @@ from rankfield.forms import FormFile
 from rankfield.site import Site, read_run_files, rejection_of
 
 # What only a run of a track has.
-OF_TRACKS = ("tag", "team", "replaces", "fix")
+OF_TRACKS = ("tag", "team", "replaces", "fix", "margin")
 NOT_FOUND = 404
 
 

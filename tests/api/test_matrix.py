@@ -180,6 +180,9 @@ CALLS = {
     ),
     "get /tracks/{slug}/leaderboard": Call("/tracks/blind/leaderboard", ORGANISERS_SEE),
     "get /tracks/{slug}/compare": Call("/tracks/blind/compare?a={run}&b={other}", ORGANISERS_SEE),
+    "get /tracks/{slug}/gate": Call(
+        "/tracks/blind/gate?run={run}&reference={other}&margin=.1", ORGANISERS_SEE
+    ),
     "get /tracks/{slug}/runs": Call("/tracks/blind/runs", EVERYBODY),
     "post /tracks/{slug}/runs": Call(
         "/tracks/blind/runs",
@@ -312,6 +315,9 @@ OPEN_CALLS = {
     "get /tracks/{slug}/compare": Call(
         "/tracks/open/compare?a={open_run}&b={open_other}", EVERYBODY
     ),
+    "get /tracks/{slug}/gate": Call(
+        "/tracks/open/gate?run={open_run}&reference={open_other}&margin=.1", EVERYBODY
+    ),
     "get /runs/{run_id}": Call("/runs/{open_run}", EVERYBODY),
     "patch /runs/{run_id}": Call(
         "/runs/{open_run}",
@@ -336,6 +342,9 @@ LEAD_CALLS = {
     "get /tracks/{slug}/runs": Call("/tracks/lead/runs", EVERYBODY),
     "get /tracks/{slug}/compare": Call(
         "/tracks/lead/compare?a={lead_run}&b={lead_other}", ORGANISERS_SEE
+    ),
+    "get /tracks/{slug}/gate": Call(
+        "/tracks/lead/gate?run={lead_run}&reference={lead_other}&margin=.1", ORGANISERS_SEE
     ),
     "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
     "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),

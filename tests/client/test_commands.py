@@ -16,7 +16,7 @@ from tests.builders import OTHER_RUN, RUN, make_run
 from tests.client.conftest import URL, InProcess
 from tests.pages.ten_topics import run_of, send, ten_track
 
-OK, WORSE, REJECTED, NOT_REACHED = 0, 1, 2, 3
+OK, WORSE, REJECTED, NOT_REACHED, CANNOT_TELL = 0, 1, 2, 3, 4
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +115,20 @@ def test_a_run_that_is_worse_ends_with_one_if_asked(capsys, ada, ben):
     Path("worse.run").write_text(run_of("second", [2, 3, 4, 2, 3, 4, 2, 3, 4, 5]))
     assert main(["submit", "ten", "worse.run", "--fail-if-worse"]) == WORSE
     assert "second is worse than first, your previous best: AP -" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("ranks", "answer", "status"),
+    [([2, 3, 4, 2, 3, 4, 2, 3, 4, 5], "worse", WORSE), ([1] * 9 + [2], "cannot tell", CANNOT_TELL)],
+)
+def test_the_gate_has_three_answers(capsys, ada, ben, ranks, answer, status):
+    send(ten_track(ada), ben, "first", 1)
+    Track.objects.filter(slug="ten").update(baseline=Run.objects.get())
+    Path("new.run").write_text(run_of("second", ranks))
+    assert main(["submit", "ten", "new.run", "--margin", ".05", "--require-pass"]) == status
+    printed = capsys.readouterr().out
+    assert f"second: {answer}. AP -" in printed
+    assert "Moved most: 10 -" in printed if answer != "worse" else "second is worse than first."
 
 
 def test_on_an_internal_board_both_comparisons_are_printed(capsys, ada, ben):

@@ -25,6 +25,8 @@ READ = {
     answers.Board: "BoardOut",
     answers.Standing: "StandingOut",
     answers.Comparison: "ComparisonOut",
+    answers.GateAnswer: "GateOut",
+    answers.TopicMove: "MovedTopicOut",
     answers.TopicPair: "TopicPairOut",
     answers.TopicScore: "TopicScoreOut",
     Problem: "ProblemOut",
