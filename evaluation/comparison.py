@@ -23,10 +23,13 @@ from evaluation.significance import (
     Difference,
     PairDecisions,
     Posterior,
+    Risk,
     compare_all_pairs,
     compare_over_collections,
     compare_with_baseline,
     decide_within_all_pairs,
+    describe_risk,
+    geo_risks,
     has_values,
     posterior_of_pair,
     randomised_tukey,
@@ -262,6 +265,32 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
         [baseline, pair] = found
         probability = posterior_of_pair(scores[1], scores[0], measure, design.region)
         return [baseline, replace(pair, probability=probability)]
+    return found
+
+
+@dataclass(frozen=True)
+class ComparedRisk:
+    """What one run risks beside the baseline on one measure; `geo_risk` is beside all runs."""
+
+    measure: str
+    run: str
+    risk: Risk
+    geo_risk: float | None
+
+
+def describe_risks(asked: Asked, records: Records, alpha: float) -> list[ComparedRisk]:
+    """Describe the risk of every run but the first, which is the baseline.
+
+    GeoRisk is None where lower scores are better, or some score is negative.
+    """
+    measure, scores = asked.measure, records.scores(asked.measure)
+    geo = geo_risks(scores, alpha) if measure.direction > 0 else np.full(len(scores), np.nan)
+    found = []
+    for run in range(1, len(scores)):
+        risk = describe_risk(measure.direction * (scores[run] - scores[0]), alpha)
+        if risk is not None:
+            value = None if np.isnan(geo[run]) else float(geo[run])
+            found.append(ComparedRisk(asked.name, records.tags[run], risk, value))
     return found
 
 

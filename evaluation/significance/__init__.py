@@ -50,6 +50,7 @@ from evaluation.significance.power import (
     topics_needed,
 )
 from evaluation.significance.randomisation import sign_flip, sign_flips, topic_order
+from evaluation.significance.risk import Risk, describe_risk, geo_risks
 from evaluation.significance.scales import Scale, scale_of
 from evaluation.significance.studentized import (
     studentized_range_quantile,
@@ -70,6 +71,7 @@ __all__ = [
     "MeasuredError",
     "PairDecisions",
     "Posterior",
+    "Risk",
     "Scale",
     "TestResult",
     "Variances",
@@ -88,10 +90,12 @@ __all__ = [
     "decide_pairs",
     "decide_pairs_over_collections",
     "decide_within_all_pairs",
+    "describe_risk",
     "detectable_effect",
     "draw_maxima",
     "draw_maxima_over_collections",
     "find_members",
+    "geo_risks",
     "has_values",
     "holm",
     "interval_of_mean",
