@@ -17,7 +17,8 @@ from evaluation.phrases import counted
 from evaluation.tables import Table
 
 EPILOG = """
-tau is Kendall's tau_b. tau_AP gives more weight to agreement at the top of the ranking.
+tau is Kendall's tau_b. tau_AP gives more weight to agreement at the top of the ranking. Few topics
+make both too low, and no interval over topics holds for them.
 
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
         for one, other in permutations(range(len(every)), 2)
     ]
     header = ["measure", "reference", "tau", "tau_AP"]
-    table = Table(header, rows, texts=2, note=counted(len(options.runs), "run"))
+    runs, topics = counted(len(options.runs), "run"), counted(len(records.topics), "topic")
+    note = f"{runs}, {topics}; few topics make tau too low"
+    table = Table(header, rows, texts=2, note=note)
     tables.print_table(table, options.format)
     return 0
