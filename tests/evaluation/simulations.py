@@ -7,6 +7,12 @@ standard errors; one that exceeds is drawn again, from other seeds, with four th
 
 Boards of cell (structure s, R runs, T topics) number b come from the seed [SEED, s, R, T, b].
 Collections are read from RANKFIELD_DATA: normal boards with the covariance of their runs.
+
+With --coverage, topics are drawn with replacement from those of a population, whose means are the
+truth: the scores of the runs of a collection, or of a model with 20,000 topics. A cell is one
+population, measure, number of differences and of topics. It holds where all intervals of a board
+cover the truth at once on .93 of the boards, .90 below 25 topics, less 3.5 standard errors. Boards
+come from the seed [20261, cell] against the baseline, and [20262, cell] for all pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from evaluation.measures import parse_measure
 from evaluation.ragged import FloatArray
 from evaluation.reading.judging.qrels import read_qrels
 from evaluation.reading.runs.reader import read_run_leniently
-from evaluation.significance import PairDecisions, decide_pairs
+from evaluation.significance import PairDecisions, compare_all_pairs, decide_pairs
 from evaluation.significance.baseline import max_t
 from evaluation.significance.pairwise import draw_maxima
 
@@ -98,11 +104,11 @@ def collected(scores: FloatArray) -> Noise:
     return draw
 
 
-def read_collection(folder: Path) -> FloatArray:
-    """The nDCG@10 of all runs of a folder, float64[R, T]."""
+def read_collection(folder: Path, text: str = "nDCG@10") -> FloatArray:
+    """The scores of all runs of a folder by one measure, float64[R, T]."""
     with next(folder.glob("*qrels*")).open("rb") as qrels:
         judgments = prepare(read_qrels(qrels))
-    measure = parse_measure("nDCG@10")
+    measure = parse_measure(text)
     rows = []
     for path in sorted(folder.glob("runs/*")):
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -245,17 +251,115 @@ def structures_of(data: str) -> Iterator[tuple[str, Noise, tuple[int, ...]]]:
             yield name, collected(scores), (len(scores),)
 
 
+COVERAGE_SEEDS = {"baseline": 20261, "all": 20262}
+MEASURES = ("RR", "AP", "nDCG@10", "P@10", "Success@1")
+COVERED_TOPICS = (10, 25, 50, 150)
+MODEL_TOPICS = 20_000
+# Of the topics of a variant, so many differ from the run that it is made from.
+CHANGED = (0.03, 0.35)
+
+
+def draw_like(measure: str, generator: Generator, runs: int) -> FloatArray:
+    """Scores of independent runs of a model, float64[runs, 20,000], as a measure has them."""
+    shape = (runs, MODEL_TOPICS)
+    levels = generator.uniform(0.3, 0.6, (runs, 1))
+    if measure == "RR":
+        ranks: FloatArray = generator.geometric(np.broadcast_to(levels, shape))
+        return np.where(ranks > 10, 0.0, 1 / ranks)
+    if measure == "Success@1":
+        return (generator.random(shape) < levels).astype(np.float64)
+    scores = generator.beta(4 * levels, 4 * (1 - levels), shape)
+    return np.round(scores, 1) if measure == "P@10" else scores
+
+
+def draw_population(structure: str, measure: str, generator: Generator, runs: int) -> FloatArray:
+    """A model: independent runs, variants of one run, or half of each."""
+    scores = draw_like(measure, generator, runs)
+    first = {"independent": runs, "variants": 1, "half and half": (runs + 1) // 2}[structure]
+    for run in range(first, runs):
+        kept = generator.random(MODEL_TOPICS) >= generator.uniform(*CHANGED)
+        scores[run, kept] = scores[0, kept]
+    return scores
+
+
+def populations(data: str, measure: str, generator: Generator) -> Iterator[tuple[str, FloatArray]]:
+    """The names and the scores of everything that topics are drawn from."""
+    for structure in ("independent", "variants", "half and half"):
+        yield structure, draw_population(structure, measure, generator, max(RUNS) + 1)
+    for name in ("acordar", "dl19"):
+        folder = Path(data) / "data" / name
+        if data and folder.exists():
+            scores = read_collection(folder, measure)
+            yield name, scores[:, ~np.isnan(scores).any(axis=0)]
+
+
+def covers(scores: FloatArray, truth: FloatArray, family: str, draws: int) -> bool:
+    """Whether all intervals of a board hold the truth; those of six topics or more are there."""
+    if family == "baseline":
+        outcomes = max_t(scores[1:] - scores[0], draws=draws, half_range=0.5)
+        ends = [outcome.interval for outcome in outcomes]
+        pairs = zip(ends, truth[1:] - truth[0], strict=True)
+        return all(end is None or end.low <= true <= end.high for end, true in pairs)
+    pairs = compare_all_pairs(scores, draws=draws, half_range=0.5)
+    if pairs.critical is None:
+        return True
+    away = np.abs(pairs.differences - (truth[:, np.newaxis] - truth))
+    return bool((away <= pairs.critical * pairs.errors + 1e-12).all())
+
+
+def coverage_of(
+    scores: FloatArray, topics: int, family: str, boards: int, draws: int, generator: Generator
+) -> float:
+    truth = scores.mean(axis=1)
+    found = 0
+    for _ in range(boards):
+        drawn = generator.integers(scores.shape[1], size=topics)
+        found += covers(scores[:, drawn], truth, family, draws)
+    return found / boards
+
+
+def print_coverage(options: argparse.Namespace, data: str) -> None:
+    goals = {topics: 0.93 if topics >= 25 else 0.9 for topics in options.topics}
+    print("\t".join(["population", "measure", "differences", "topics", "coverage", "verdict"]))
+    for place, measure in enumerate(options.measures):
+        source = np.random.default_rng([COVERAGE_SEEDS[options.family], place])
+        for name, scores in populations(data, measure, source):
+            if options.structures and name not in options.structures:
+                continue
+            for size, topics in product(options.runs or (5, 12, 40), options.topics):
+                if size >= len(scores):
+                    continue
+                number = int.from_bytes(f"{name} {measure} {size} {topics}".encode(), "little")
+                generator = np.random.default_rng([COVERAGE_SEEDS[options.family], number])
+                chosen = scores[generator.permutation(len(scores))[: size + 1]]
+                share = coverage_of(
+                    chosen, topics, options.family, options.boards, options.draws, generator
+                )
+                goal = goals[topics] - 3.5 * (0.05 * 0.95 / options.boards) ** 0.5
+                verdict = "holds" if share >= goal else "falls short"
+                cells = [name, measure, str(size), str(topics), f"{share:.4f}", verdict]
+                print("\t".join(cells), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser("python -m tests.evaluation.simulations")
     parser.add_argument("--boards", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=999)
     parser.add_argument("--structures", nargs="+", help="only these structures")
     parser.add_argument("--runs", type=int, nargs="+", help="only these numbers of runs")
-    parser.add_argument("--topics", type=int, nargs="+", default=TOPICS)
+    parser.add_argument("--topics", type=int, nargs="+")
+    parser.add_argument("--coverage", action="store_true", help="of intervals, see above")
+    parser.add_argument("--family", choices=COVERAGE_SEEDS, default="baseline")
+    parser.add_argument("--measures", nargs="+", default=MEASURES)
     parser.add_argument("--again", type=int, default=AGAIN, help="boards of a second drawing")
     options = parser.parse_args()
+    data = os.environ.get("RANKFIELD_DATA", "")
+    options.topics = options.topics or (COVERED_TOPICS if options.coverage else TOPICS)
+    if options.coverage:
+        print_coverage(options, data)
+        return
     print("\t".join(["structure", "runs", "topics", "truth", "boards", *CLAIMS, "verdict"]))
-    for structure, noise, sizes in structures_of(os.environ.get("RANKFIELD_DATA", "")):
+    for structure, noise, sizes in structures_of(data):
         for runs, topics in product(sizes, options.topics):
             if options.structures and structure not in options.structures:
                 continue

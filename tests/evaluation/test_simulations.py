@@ -8,6 +8,8 @@ from tests.evaluation.simulations import (
     CLAIMS,
     STRUCTURES,
     Board,
+    coverage_of,
+    draw_population,
     has_false_rank,
     limit_of,
     says_false_pair,
@@ -47,3 +49,11 @@ def test_between_two_simulated_boards_the_worse_error_is_printed():
     assert (measured_error(7, 40).all_pairs, measured_error(7, 40).baseline) == (0.025, 0.108)
     assert (measured_error(30, 40).all_pairs, measured_error(30, 40).baseline) == (0.101, 0.142)
     assert measured_error(900, 900) == measured_error(100, 40)
+
+
+@pytest.mark.parametrize("family", ["baseline", "all"])
+def test_intervals_cover_the_truth_where_few_topics_differ(family):
+    """The usual error covered it on less than half of such boards."""
+    generator = np.random.default_rng(7)
+    scores = draw_population("variants", "RR", generator, 6)
+    assert coverage_of(scores, 10, family, 60, 199, generator) >= 0.9
