@@ -122,12 +122,6 @@ class OddTopics:
 
 
 @dataclass(frozen=True)
-class TeamQuota:
-    team: Team
-    quota: Quota
-
-
-@dataclass(frozen=True)
 class Queue:
     """The jobs of the whole site, and its workers."""
 
@@ -169,7 +163,7 @@ class Desk:
     little_judged: list[Standing]
     odd_topics: OddTopics
     names: list[Team]
-    teams: list[TeamQuota]
+    teams: list[tuple[Team, Quota]]
     queue: Queue
 
     @property
@@ -348,13 +342,13 @@ def find_odd_topics(board: Board | None) -> OddTopics:
     )
 
 
-def _teams(track: Track) -> list[TeamQuota]:
+def _teams(track: Track) -> list[tuple[Team, Quota]]:
     """Return every team with its remaining quota, or nothing if the track has no quota."""
     if track.quota_per_day is None and track.quota_total is None:
         return []
     teams = _competing_teams(track)
     quotas = find_quotas(teams)
-    return [TeamQuota(team, quotas[team.pk]) for team in teams]
+    return [(team, quotas[team.pk]) for team in teams]
 
 
 def _competing_teams(track: Track) -> list[Team]:

@@ -51,14 +51,6 @@ PHONE_COLUMNS = ("difference", "borda", "answered")
 
 
 @dataclass(frozen=True)
-class GroupLink:
-    """A group of tracks, with the address that opens or folds it."""
-
-    group: ColumnGroup
-    address: str
-
-
-@dataclass(frozen=True)
 class BenchmarkBoardTable:
     """The table of a benchmark's board, with links that change its order, columns and groups."""
 
@@ -110,12 +102,12 @@ class BenchmarkBoardTable:
         return min(max(map(text_width, names), default=0.0), NAME_WIDTH) + PADDING
 
     @property
-    def group_links(self) -> list[GroupLink]:
-        """Links that open or fold groups of tracks; none for a short board without groups."""
+    def group_links(self) -> list[tuple[ColumnGroup, str]]:
+        """Groups with addresses that open or fold them; none for a short board without groups."""
         groups = find_groups(self.board)
         if len(groups) < 2 and len(self.board.columns) <= MOST_OPEN:
             return []
-        return [GroupLink(group, self._group_address(group)) for group in groups]
+        return [(group, self._group_address(group)) for group in groups]
 
     def _group_address(self, group: ColumnGroup) -> str:
         """Return the address that folds an open group or opens a folded one."""

@@ -20,14 +20,6 @@ MOST_DOTS = 5_000
 
 
 @dataclass(frozen=True)
-class Strip:
-    """A track with the place of the system there, and all systems on a line."""
-
-    at: TrackPlace
-    cell: SafeString
-
-
-@dataclass(frozen=True)
 class SystemStrips:
     """The strips of a system, on one axis where the measures have one range."""
 
@@ -52,8 +44,9 @@ class SystemStrips:
         return sum(len(place.others) for place in self.profile.places) <= MOST_DOTS
 
     @property
-    def rows(self) -> list[Strip]:
-        return [Strip(place, self._draw(place)) for place in self.profile.places]
+    def rows(self) -> list[tuple[TrackPlace, SafeString]]:
+        """The place of the system on each track, and all systems there on a line."""
+        return [(place, self._draw(place)) for place in self.profile.places]
 
     def _draw(self, place: TrackPlace) -> SafeString:
         if not self._is_one_axis:

@@ -50,8 +50,8 @@ def rename(client, **fields: str):
 def hidden_in(page) -> dict[str, list[str]]:
     """Return the fields that a page sends again, as its browser does."""
     sent: dict[str, list[str]] = {}
-    for field in page.context["sent"]:
-        sent.setdefault(field.name, []).append(field.value)
+    for name, value in page.context["sent"]:
+        sent.setdefault(name, []).append(value)
     return sent
 
 

@@ -224,14 +224,6 @@ def _describe(
 
 
 @dataclass(frozen=True)
-class DrawnRun:
-    """A run with its ranks over random choices of judges as a cell."""
-
-    line: RankedRun
-    ranks: SafeString
-
-
-@dataclass(frozen=True)
 class DrawnBoards:
     """The drawings of the table of runs."""
 
@@ -246,11 +238,9 @@ class DrawnBoards:
         return charts.column_head(self.column)
 
     @property
-    def runs(self) -> list[DrawnRun]:
+    def runs(self) -> list[tuple[RankedRun, SafeString]]:
+        """Each run with its ranks over random choices of judges as a cell."""
         return [
-            DrawnRun(
-                each,
-                charts.mixed_ranks(self.column, each.rank, each.best, each.worst, each.kind),
-            )
+            (each, charts.mixed_ranks(self.column, each.rank, each.best, each.worst, each.kind))
             for each in self.boards.runs
         ]

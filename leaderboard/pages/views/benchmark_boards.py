@@ -53,14 +53,6 @@ class MeasureOption:
 
 
 @dataclass(frozen=True)
-class KeptField:
-    """A query parameter that a form repeats."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True)
 class SharedTracks:
     """Incomplete systems that answer the same tracks, with the address that compares them."""
 
@@ -91,7 +83,7 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
         "shared": group_incomplete(board),
         "exports": BENCHMARK_FORMATS,
         "kept_fields": [
-            KeptField(name, value)
+            (name, value)
             for name, values in request.GET.lists()
             for value in values
             if name not in ("column", "format")

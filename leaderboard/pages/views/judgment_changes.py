@@ -10,14 +10,6 @@ from leaderboard.display.numbers import count, counted
 
 
 @dataclass(frozen=True)
-class TransitionRow:
-    """The judgments that had one grade before, counted by their grade now."""
-
-    before: int | None
-    cells: list[str]
-
-
-@dataclass(frozen=True)
 class TopicOfChanges:
     number: str
     added: str
@@ -31,7 +23,8 @@ class JudgmentChanges:
     is_none: bool
     words: str
     columns: list[int | None]
-    transitions: list[TransitionRow]
+    # For each grade before, the number of judgments by their grade now.
+    transitions: list[tuple[int | None, list[str]]]
     topics: list[TopicOfChanges]
     num_topics: int
 
@@ -47,7 +40,7 @@ def describe_judgment_changes(found: ChangesFound | None) -> JudgmentChanges | N
     cells = {(before, after): number for before, after, number in found.transitions}
     columns = distinct_grades(after for _, after in cells)
     rows = [
-        TransitionRow(before, [count_or_blank(cells.get((before, after), 0)) for after in columns])
+        (before, [count_or_blank(cells.get((before, after), 0)) for after in columns])
         for before in distinct_grades(before for before, _ in cells)
     ]
     return JudgmentChanges(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -17,16 +16,10 @@ from leaderboard.actions.sent_forms import claim_form, keep_result
 View = Callable[..., HttpResponse]
 
 
-@dataclass(frozen=True)
-class SentField:
-    name: str
-    value: str
-
-
-def list_sent_fields(request: HttpRequest) -> list[SentField]:
+def list_sent_fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the fields of a form as hidden fields repeat them, without its token."""
     return [
-        SentField(name, value)
+        (name, value)
         for name, values in request.POST.lists()
         if name != "csrfmiddlewaretoken"
         for value in values
