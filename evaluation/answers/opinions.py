@@ -9,7 +9,7 @@ from evaluation.answers.findings import Findings
 from evaluation.answers.labels import CONTRADICTS, FITTING, UNJUDGED, plain_label
 from evaluation.answers.marks import MACHINE, PEOPLE
 from evaluation.answers.nugget_files import stated
-from evaluation.marks import KINDS, Mark, replay
+from evaluation.marks import KINDS, Kind, Mark, replay
 from evaluation.settlement import Rule, settle
 
 Fields = Mapping[str, object]
@@ -46,7 +46,7 @@ class Opinions:
         if code is None:
             report_label(self.findings, line, label)
             return
-        kind = next((kind for kind in KINDS if kind == stated(fields, "kind")), "grade")
+        kind: Kind = next((each for each in KINDS if each == stated(fields, "kind")), "grade")
         grade = BELOW_NONE if code == CONTRADICTS else code
         is_judged = kind == "grade" and code != UNJUDGED
         # A line may mark several nuggets under one key.
@@ -59,7 +59,11 @@ class Opinions:
         self.lines.append(line)
         self.marks.append(
             Mark(
-                *(topic, pair, assessor, grade if is_judged else None, kind),
+                topic,
+                pair,
+                assessor,
+                grade if is_judged else None,
+                kind,
                 key=key,
                 replaces=replaced,
             )

@@ -346,7 +346,8 @@ class _Flipped:
     def needed(self) -> FloatArray:
         """The u that a flip must reach to count: that of t, u^2 = n t^2 / (n - 1 + t^2)."""
         counts = self.counts
-        squares = np.square(move_t(self.t, self.units.degrees, counts - 1.0))
+        moved = move_t(self.t, self.units.degrees, np.subtract(counts, 1.0))
+        squares = np.square(moved)
         needed: FloatArray = np.sqrt(counts * squares / (counts - 1 + squares)) * (1 - TIE)
         return needed
 

@@ -356,7 +356,7 @@ def adjusted_p(
     have `drawn`, by default the units less 1.
     """
     draws = len(maxima)
-    moved = move_t(t, degrees, units - 1.0 if drawn is None else drawn)
+    moved = move_t(t, degrees, np.subtract(units, 1.0) if drawn is None else drawn)
     reached = draws - np.searchsorted(maxima, moved * (1 - TIE), side="left")
     p: FloatArray = np.maximum((1 + reached) / (1 + draws), smallest_p_of(t, units, degrees))
     return np.where(t > 0, p, 1.0)

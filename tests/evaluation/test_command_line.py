@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.reading import paths
-from evaluation.reading.runs.fast_reader import blocks
+from evaluation.reading.fast import blocks
 
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 a 1\n10 0 c 1\n"
 RUN = b"1 Q0 b 1 9 bm25\n1 Q0 a 2 8 bm25\n2 Q0 a 1 3 bm25\n2 Q0 x 2 1 bm25\n"
