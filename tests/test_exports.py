@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.boards import exports
+from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.exports import file_of
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Run, Team, Track, User
@@ -33,7 +34,7 @@ def run(track: Track, ben: User) -> Run:
 def written(format: str, track: Track, user: User, papers: bool = False) -> str:
     board = board_of(track, user)
     columns = paper_columns(board) if papers else columns_of(board)
-    return exports.FORMATS[format].write(board, columns)
+    return FORMATS[format].write(file_of(board, columns))
 
 
 def rows(text: str, delimiter: str = ",") -> list[list[str]]:
@@ -108,27 +109,29 @@ def test_a_late_run_is_marked_beside_its_name_in_papers(track, run, ada, format)
 
 
 def test_without_a_late_run_nothing_speaks_of_any(track, run, ada):
-    assert all("late" not in written(format, track, ada) for format in exports.FORMATS)
+    assert all("late" not in written(format, track, ada) for format in FORMATS)
 
 
 def test_latex_is_a_booktabs_table_with_the_best_in_bold(track, run, ada):
     make_run(track, ada, OTHER_RUN)
     lines = written("tex", track, ada, papers=True).splitlines()
-    assert lines[1:5] == [
+    assert lines[1:7] == [
+        "\\begin{table}",
+        "\\caption{Bread track: 2 runs by AP; judgments v1, 3 topics.}",
         "\\begin{tabular}{rllrrr}",
         "\\toprule",
         "Rank & Run & Team & AP & nDCG@10 & P@5 \\\\",
         "\\midrule",
     ]
-    assert lines[5].startswith("1 & ben-bm25 & ben & \\textbf{0.6944} & ")
-    assert lines[6].startswith("2 & other & organisers & 0.5278 & ")
-    assert lines[7:9] == ["\\bottomrule", "\\end{tabular}"]
+    assert lines[7].startswith("1 & ben-bm25 & ben & \\textbf{0.6944} & ")
+    assert lines[8].startswith("2 & other & organisers & 0.5278 & ")
+    assert lines[9:] == ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
 
 
-def test_a_comment_of_latex_ends_with_its_line(track, run, ada):
+def test_a_caption_of_latex_is_one_line_without_commands(track, run, ada):
     Track.objects.update(name="Bread\n\\end{document}")
-    text = written("tex", track, ada, papers=True)
-    assert all(line.startswith("%") for line in text.splitlines()[8:])
+    caption = written("tex", track, ada, papers=True).splitlines()[2]
+    assert caption.startswith("\\caption{Bread \\textbackslash{}end\\{document\\}: 1 run by AP")
 
 
 def test_markdown_prints_names_as_they_are(track, run, ada):

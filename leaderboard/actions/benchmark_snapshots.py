@@ -21,8 +21,9 @@ from leaderboard.boards.benchmark_columns import (
     columns_of_benchmark,
     paper_benchmark_columns,
 )
-from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS, build_benchmark_caption
-from leaderboard.boards.exports import escape_tex, render_misc
+from leaderboard.boards.benchmark_exports import build_benchmark_caption, file_of_benchmark
+from leaderboard.boards.board_files import FORMATS
+from leaderboard.display.latex import escape_tex, render_misc
 from leaderboard.models import AuditEvent, BenchmarkSnapshot, Run, SystemVersion, User
 
 WITHDRAWN = "withdrawn"
@@ -51,8 +52,10 @@ def freeze_benchmark_board(
         heads=[_describe_head(column) for column in papers],
         rows=[_print_row(row, papers) for row in board.rows],
         files={
-            name: format.write(board, papers if name in PAPER_FORMATS else columns)
-            for name, format in BENCHMARK_FORMATS.items()
+            name: format.write(
+                file_of_benchmark(board, papers if name in PAPER_FORMATS else columns)
+            )
+            for name, format in FORMATS.items()
         },
         created_by=user,
     )

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from leaderboard.actions.tracks import change_track
-from leaderboard.boards.exports import escape_tex, render_misc
+from leaderboard.display.latex import escape_tex, render_misc
 from leaderboard.models import AuditEvent, Collection, Milestone, Overview, Track, User
 
 

@@ -15,15 +15,11 @@ from django.utils.text import slugify
 
 from leaderboard.actions.overviews import Author, parse_authors, render_authors, suggest_authors
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns, page_text
-from leaderboard.boards.exports import (
-    FORMATS,
-    build_caption,
-    escape_tex,
-    printed_columns,
-    render_misc,
-)
+from leaderboard.boards.exports import build_caption, file_of
 from leaderboard.boards.standings import Board
+from leaderboard.display.latex import escape_tex, render_misc
 from leaderboard.models import AuditEvent, Run, Snapshot, User
 
 ERASED = "erased"
@@ -39,7 +35,8 @@ def freeze_board(
         raise ActionError("An empty board cannot be frozen.")
     if board.is_untested:
         raise ActionError("Tests are still running. Freeze the board when they finish.")
-    columns = printed_columns(available_columns(board))
+    columns = [column for column in available_columns(board) if column.fields]
+    files = file_of(board, columns)
     snapshot = Snapshot(
         track=board.sight.track,
         edition=board.edition,
@@ -53,7 +50,7 @@ def freeze_board(
             [standing.run.pk, *(page_text(board, standing, column) for column in columns)]
             for standing in board.standings
         ],
-        files={name: format.write(board, columns) for name, format in FORMATS.items()},
+        files={name: format.write(files) for name, format in FORMATS.items()},
         created_by=user,
     )
     try:

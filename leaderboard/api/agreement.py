@@ -24,8 +24,8 @@ from leaderboard.api.errors import ApiError, permission_error
 from leaderboard.api.fields import Label
 from leaderboard.api.schemas import AgreementOut, response_schemas
 from leaderboard.boards.disclosure import sight_of, track_or_404
-from leaderboard.boards.exports import text_file
 from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Assessment, Collection, JudgmentSet
 from leaderboard.models.collections import ImportState

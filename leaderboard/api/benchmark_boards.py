@@ -19,7 +19,8 @@ from leaderboard.boards.benchmark_boards import (
     find_benchmark_board,
 )
 from leaderboard.boards.benchmark_columns import columns_of_benchmark, paper_benchmark_columns
-from leaderboard.boards.benchmark_exports import describe_benchmark_board, download_benchmark_board
+from leaderboard.boards.benchmark_exports import describe_benchmark_board, file_of_benchmark
+from leaderboard.boards.board_files import download
 from leaderboard.boards.deferred_tests import request_contest_tests
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.boards.kept_pages import find_or_make
@@ -62,7 +63,7 @@ def get_benchmark_board(
         if format != "json":
             papers = format in ("md", "tex")
             columns = paper_benchmark_columns(board) if papers else columns_of_benchmark(board)
-            return download_benchmark_board(board, format, columns)
+            return download(file_of_benchmark(board, columns), format)
         return json_answer(BenchmarkBoardOut, describe_benchmark_board(board))
 
     return find_or_make(request, lambda: find_seen_benchmark(viewer(request), slug), make)

@@ -12,9 +12,9 @@ from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkBoardOut, BenchmarkSnapshotList
 from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import Paging, response_schemas
-from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS
+from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.disclosure import benchmark_or_404, visible_benchmark_snapshots
-from leaderboard.boards.exports import text_file
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot
 
 router = Router(tags=["benchmarks"])
@@ -44,7 +44,7 @@ def get_benchmark_snapshot(
     """Get a frozen board of a benchmark, as it was when it was frozen."""
     sight = benchmark_or_404(viewer(request), slug)
     found = get_object_or_404(visible_benchmark_snapshots(sight), slug=name)
-    text, media_type = found.files[format], BENCHMARK_FORMATS[format].media_type
+    text, media_type = found.files[format], FORMATS[format].media_type
     if format == "json":
         return HttpResponse(text, content_type=media_type)
     return text_file(f"{slug}-{name}.{format}", text, media_type)

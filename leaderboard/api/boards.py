@@ -16,10 +16,11 @@ from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label, Region
 from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
 from leaderboard.api.schemas import BoardOut, ComparisonOut, json_answer, response_schemas
-from leaderboard.boards import exports
+from leaderboard.boards.board_files import download
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.exports import file_of
 from leaderboard.boards.kept_pages import find_or_make
 from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import (
@@ -59,7 +60,7 @@ def get_leaderboard(
         if format != "json":
             papers = format in ("md", "tex")
             columns = paper_columns(board) if papers else columns_of(board)
-            return exports.download(board, format, columns)
+            return download(file_of(board, columns), format)
         return json_answer(BoardOut, serialise_board(board))
 
     return find_or_make(request, lambda: find_seen_track(viewer(request), slug), make)

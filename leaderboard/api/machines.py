@@ -27,12 +27,12 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Viewer, track_or_404, visible_judgment_sets
-from leaderboard.boards.exports import streamed_bytes
 from leaderboard.collections.prompting import (
     render_assessment_prompts,
     render_pool_prompts,
     render_version_prompts,
 )
+from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Assessment, Collection, JudgmentSet, Pool
 from leaderboard.models.collections import ImportState
 

@@ -40,9 +40,9 @@ from leaderboard.api.schemas import (
 from leaderboard.api.uploads import find_uploads
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
-from leaderboard.boards.exports import uploaded_file
 from leaderboard.boards.receipts import Receipt
 from leaderboard.boards.standings import name_of_test
+from leaderboard.infrastructure.downloads import stored_file
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Edition, Run, Score, Team, Track
 from leaderboard.models.people import team_key
@@ -326,7 +326,8 @@ def find_measure(sight: Sight, text: str) -> str:
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Download the original file (team and organisers only)."""
-    return uploaded_file(managed_run_or_403(request, run_id).run)
+    run = managed_run_or_403(request, run_id).run
+    return stored_file(run.file, run.saved_as)
 
 
 @router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)

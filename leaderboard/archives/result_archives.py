@@ -25,8 +25,9 @@ from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import load_evaluated_topics, read_scores
 from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
 from leaderboard.archives.zip_files import ZipEntry
-from leaderboard.boards import exports
+from leaderboard.boards.board_files import render_csv, render_latex
 from leaderboard.boards.columns import Cell, paper_columns, shown_columns
+from leaderboard.boards.exports import build_caption, file_of
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import escape_formula, export_cell
 from leaderboard.display.numbers import counted
@@ -237,11 +238,9 @@ class TeamResults:
 def build_board_members(board: Board) -> Iterator[ZipEntry]:
     """Yield a board and its scores as files, as far as this viewer may see them."""
     columns = shown_columns(board)
-    yield ZipEntry(
-        "README.txt", [BOARD_README.format(caption=exports.build_caption(board)).encode()]
-    )
-    yield ZipEntry("board.csv", [exports.render_csv(board, columns).encode()])
-    yield ZipEntry("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
+    yield ZipEntry("README.txt", [BOARD_README.format(caption=build_caption(board)).encode()])
+    yield ZipEntry("board.csv", [render_csv(file_of(board, columns)).encode()])
+    yield ZipEntry("board.tex", [render_latex(file_of(board, paper_columns(board))).encode()])
     head = ("run", "tag", "team", "topic", *board.measures)
     yield ZipEntry("scores.csv", render_csv_lines(head, score_lines(board)))
 

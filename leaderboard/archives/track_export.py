@@ -58,9 +58,10 @@ from leaderboard.archives.manifests import (
 )
 from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, ZipEntry
 from leaderboard.assessments.mark_files import render_marks
-from leaderboard.boards import exports
+from leaderboard.boards.board_files import render_csv, render_latex
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.exports import file_of
 from leaderboard.boards.standings import Board, BoardChoice, find_board
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.stored_judgments import render_qrels
@@ -238,8 +239,8 @@ def board_members(track: Track) -> Iterator[ZipEntry]:
         find_board(sight.with_every_run()),
     )
     if board is not None and board.standings and whole is not None:
-        yield ZipEntry("board.csv", [exports.render_csv(board, shown_columns(board)).encode()])
-        yield ZipEntry("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
+        yield ZipEntry("board.csv", [render_csv(file_of(board, shown_columns(board))).encode()])
+        yield ZipEntry("board.tex", [render_latex(file_of(board, paper_columns(board))).encode()])
         yield from page_members(whole)
 
 

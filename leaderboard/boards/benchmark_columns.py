@@ -47,6 +47,14 @@ class BenchmarkTableColumn:
     def is_words(self) -> bool:
         return self.kind in ("system", "words")
 
+    @property
+    def ranks(self) -> bool:
+        return self.name == "mean"
+
+    @property
+    def title_in_papers(self) -> str:
+        return f"{self.title} ({self.detail})" if self.kind == "track" else self.title
+
     def is_best(self, row: SystemRow) -> bool:
         value = self.value(row)
         return value is not None and value == self.best

@@ -1,22 +1,17 @@
-"""The board of a benchmark as a file, with the columns, systems and order that the reader chose.
+"""The board of a benchmark as files: what they say besides the cells of its columns.
 
-Programs get every digit, papers four decimals.  Systems that lack a track follow the ranked ones
-in tables for programs, without rank and mean; papers print the ranked ones only.
+Systems that lack a track follow the ranked ones in tables for programs, without rank and mean;
+papers print the ranked ones only.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
-
-from django.http import HttpResponse
 
 from leaderboard.boards.benchmark_boards import BenchmarkBoard, SystemRow
 from leaderboard.boards.benchmark_columns import BenchmarkTableColumn
-from leaderboard.boards.exports import DAGGERS, escape_markdown, escape_tex, text_file
-from leaderboard.display.csv_tables import CsvTable, render_table
+from leaderboard.boards.board_files import BoardFile
 from leaderboard.display.numbers import counted
 from leaderboard.scoring.verdicts import LEVEL
 
@@ -32,92 +27,17 @@ NO_MEAN = {
 }
 
 
-@dataclass(frozen=True)
-class BenchmarkFormat:
-    name: str
-    media_type: str
-    write: Callable[[BenchmarkBoard, Columns], str]
-
-
-def download_benchmark_board(board: BenchmarkBoard, format: str, columns: Columns) -> HttpResponse:
-    """Return the board as a file in one of BENCHMARK_FORMATS."""
-    chosen = BENCHMARK_FORMATS[format]
-    text = chosen.write(board, columns)
-    return text_file(f"{board.sight.benchmark.slug}-board.{format}", text, chosen.media_type)
-
-
-def tabulate_benchmark_board(board: BenchmarkBoard, columns: Columns) -> CsvTable:
-    return CsvTable(
-        [field for column in columns for field in column.fields],
-        [
-            [cell for column in columns for cell in column.cells(row)]
-            for row in [*board.shown, *board.shown_incomplete]
-        ],
+def file_of_benchmark(board: BenchmarkBoard, columns: Columns) -> BoardFile:
+    """Return the board with these columns as its files are written."""
+    return BoardFile(
+        f"{board.sight.benchmark.slug}-board",
+        columns,
+        board.shown,
+        lambda: describe_benchmark_board(board),
+        lambda: build_benchmark_caption(board),
+        has_verdicts=board.contest is not None and not board.compares_all,
+        unranked=board.shown_incomplete,
     )
-
-
-def render_benchmark_csv(board: BenchmarkBoard, columns: Columns) -> str:
-    return render_table(tabulate_benchmark_board(board, columns))
-
-
-def render_benchmark_tsv(board: BenchmarkBoard, columns: Columns) -> str:
-    return render_table(tabulate_benchmark_board(board, columns), "\t")
-
-
-def render_benchmark_json(board: BenchmarkBoard, columns: Columns) -> str:
-    """Render the whole board as JSON, as the API answers it."""
-    return json.dumps(describe_benchmark_board(board), indent=1, ensure_ascii=False) + "\n"
-
-
-def render_benchmark_markdown(board: BenchmarkBoard, columns: Columns) -> str:
-    """Render the ranked systems as a Markdown table; the best values are bold."""
-    lines = [
-        [escape_markdown(_print_title(column)) for column in columns],
-        ["---" if column.is_words else "--:" for column in columns],
-    ]
-    for row in board.shown:
-        lines.append([_print_cell(row, column, escape_markdown, "**{}**") for column in columns])
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{table}\n{escape_markdown(build_benchmark_caption(board))}\n"
-
-
-def render_benchmark_latex(board: BenchmarkBoard, columns: Columns) -> str:
-    """Render the ranked systems as a booktabs table: best values bold, † better and ‡ worse."""
-    lines = [
-        "% \\usepackage{booktabs}",
-        "\\begin{table}",
-        f"\\caption{{{escape_tex(build_benchmark_caption(board))}}}",
-        f"\\begin{{tabular}}{{{''.join('l' if column.is_words else 'r' for column in columns)}}}",
-        "\\toprule",
-        " & ".join(escape_tex(_print_title(column)) for column in columns) + r" \\",
-        "\\midrule",
-        *(
-            " & ".join(_print_tex_cell(row, column) for column in columns) + r" \\"
-            for row in board.shown
-        ),
-        "\\bottomrule",
-        "\\end{tabular}",
-        "\\end{table}",
-    ]
-    if board.contest is not None and not board.compares_all:
-        lines.append(f"% {DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline.")
-    return "\n".join(lines) + "\n"
-
-
-def _print_title(column: BenchmarkTableColumn) -> str:
-    return f"{column.title} ({column.detail})" if column.kind == "track" else column.title
-
-
-def _print_cell(
-    row: SystemRow, column: BenchmarkTableColumn, plain: Callable[[str], str], bold: str
-) -> str:
-    text = plain(column.printed(row))
-    return bold.format(text) if column.is_best(row) else text
-
-
-def _print_tex_cell(row: SystemRow, column: BenchmarkTableColumn) -> str:
-    dagger = DAGGERS.get(row.verdict, "") if column.name == "mean" else ""
-    return _print_cell(row, column, escape_tex, r"\textbf{{{}}}") + dagger
 
 
 def build_benchmark_caption(board: BenchmarkBoard) -> str:
@@ -229,12 +149,3 @@ def describe_row(board: BenchmarkBoard, row: SystemRow) -> dict[str, Any]:
         "p_adjusted": None if against is None else against.p_adjusted,
         "verdict": row.verdict or None,
     }
-
-
-BENCHMARK_FORMATS = {
-    "csv": BenchmarkFormat("CSV", "text/csv", render_benchmark_csv),
-    "tsv": BenchmarkFormat("TSV", "text/tab-separated-values", render_benchmark_tsv),
-    "json": BenchmarkFormat("JSON", "application/json", render_benchmark_json),
-    "md": BenchmarkFormat("Markdown", "text/markdown", render_benchmark_markdown),
-    "tex": BenchmarkFormat("LaTeX", "application/x-tex", render_benchmark_latex),
-}

@@ -51,7 +51,6 @@ class BoardRows(Protocol):
     standings: list[Standing]
     axis: charts.Column
     strip_axis: charts.Column
-    best: dict[str, float]
     pooled: set[str]
     # The pattern of the link to a run, the start of the link that explains a number, and of the
     # one that explains the comparison with the baseline, for each row.
@@ -91,8 +90,9 @@ class Column:
     is_chart: bool = False
     # In pixels, at the least.
     width: float = 60.0
-    # The measure whose value it shows, if any.
+    # The measure whose value it shows, if any, and the best one on the board.
     measure: str = ""
+    best: float = math.nan
     is_words: bool = False
     is_fixed: bool = False
     # Whether a phone shows it; the others appear after "all columns".
@@ -103,9 +103,21 @@ class Column:
     # Whether it shows until the reader chooses.
     is_default: bool = True
 
+    @property
+    def title_in_papers(self) -> str:
+        return self.title
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it shows the measure that ranks the runs."""
+        return self.is_fixed and bool(self.measure)
+
+    def is_best(self, standing: Standing) -> bool:
+        return bool(self.measure) and standing.scores[self.measure] == self.best
+
     def classes(self, more: str = "") -> str:
         """Return the class attribute of its head, or of its cells."""
-        stays = self.on_phone or (self.is_fixed and self.measure)
+        stays = self.on_phone or self.ranks
         pinned = "pinned" if self.name == "run" else ""
         names = ["" if self.is_words else "num", more, "" if stays else "opt", pinned]
         return f' class="{text}"' if (text := " ".join(filter(None, names))) else ""
@@ -243,7 +255,7 @@ def _strip_cells(rows: BoardRows, column: Column) -> Iterator[str]:
 
 
 def _measure_cells(rows: BoardRows, column: Column) -> list[str]:
-    measure, best = column.measure, rows.best[column.measure]
+    measure, best = column.measure, column.best
     plain, marked = (f"<td{column.classes(more)}>" for more in ("", "best"))
     values = [each.scores[measure] for each in rows.standings]
     begins = [marked if column.is_fixed or value == best else plain for value in values]
@@ -476,8 +488,9 @@ DATE = Column(
 
 
 def measure_column(
-    measure: str, *, decimals: int = 4, ranks: bool = False, is_default: bool = True
+    board: Board, measure: str, *, ranks: bool = False, is_default: bool = True
 ) -> Column:
+    decimals = board.sight.decimals or 4
     return Column(
         measure,
         measure,
@@ -486,6 +499,7 @@ def measure_column(
         lambda line: (line.scores[measure],),
         lambda line: format_decimals(line.scores[measure], decimals),
         measure=measure,
+        best=board.best[measure],
         is_fixed=ranks,
         is_default=is_default,
     )
@@ -515,12 +529,12 @@ def page_text(board: Board, standing: Standing, column: Column) -> str:
 
 def columns_of(board: Board) -> list[Column]:
     """Return every column that a board can have, in order."""
-    decimals, run = board.sight.decimals or 4, RUN_OR_LATE if board.has_late else RUN
+    run = RUN_OR_LATE if board.has_late else RUN
     others = [
-        measure_column(measure, decimals=decimals, is_default=place < MEASURES_SHOWN)
+        measure_column(board, measure, is_default=place < MEASURES_SHOWN)
         for place, measure in enumerate(board.others)
     ]
-    ranking = measure_column(board.measure, decimals=decimals, ranks=True)
+    ranking = measure_column(board, board.measure, ranks=True)
     if not board.sight.can_see_scores:
         return [RANK, run, TEAM, TYPE, ranking, AXIS, *others, DATE]
     first = [RANK, run, TEAM, TYPE, ranking, AXIS, STRIP, INTERVAL]

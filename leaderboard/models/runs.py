@@ -247,6 +247,11 @@ class Run(models.Model):
         return self.tag or self.filename or self.id
 
     @property
+    def saved_as(self) -> str:
+        """The name of its file for who downloads it: that of the upload, if there was one."""
+        return self.filename or f"{self.pk}.run"
+
+    @property
     def pseudonym(self) -> str:
         """Return the name of the run on a track with pseudonyms."""
         return f"{self.team.alias.lower()}-{self.pk[:4]}"

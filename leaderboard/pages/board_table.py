@@ -205,10 +205,6 @@ class BoardTable:
         return charts.rank_column(len(self.board.ranked))
 
     @cached_property
-    def best(self) -> dict[str, float]:
-        return self.board.best
-
-    @cached_property
     def pooled(self) -> set[str]:
         return set(self.board.edition.judgment_set.pooled_runs.values_list("pk", flat=True))
 

@@ -34,10 +34,11 @@ from leaderboard.assessments.shared_grades import (
     find_judged_in_both,
 )
 from leaderboard.boards.disclosure import Sight, sights_of
-from leaderboard.boards.exports import render_latex_table, text_file
 from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
 from leaderboard.display.charts import AxisColumn
+from leaderboard.display.latex import render_latex_table
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection, Judgment, JudgmentSet, Topic, Track
 from leaderboard.models.collections import ImportState

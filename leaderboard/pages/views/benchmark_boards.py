@@ -17,7 +17,8 @@ from leaderboard.boards.benchmark_boards import (
     find_benchmark_board,
 )
 from leaderboard.boards.benchmark_columns import shown_benchmark_columns
-from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS, download_benchmark_board
+from leaderboard.boards.benchmark_exports import file_of_benchmark
+from leaderboard.boards.board_files import FORMATS, download
 from leaderboard.boards.deferred_tests import request_contest_tests
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.boards.kept_pages import kept, leave_unkept
@@ -68,8 +69,8 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = benchmark_or_404(request.user, slug)
     board = find_benchmark_board(sight, requested_benchmark_choice(request))
     format = request.GET.get("format", "")
-    if format in BENCHMARK_FORMATS:
-        return download_benchmark_board(board, format, shown_benchmark_columns(board))
+    if format in FORMATS:
+        return download(file_of_benchmark(board, shown_benchmark_columns(board)), format)
     context = {
         "sight": sight,
         "benchmark": sight.benchmark,
@@ -81,7 +82,7 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
         "phases": link_phases(board),
         "measures": list_measures(board),
         "shared": group_incomplete(board),
-        "exports": BENCHMARK_FORMATS,
+        "exports": FORMATS,
         "kept_fields": [
             (name, value)
             for name, values in request.GET.lists()

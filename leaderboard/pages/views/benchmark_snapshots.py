@@ -16,7 +16,7 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkChoice,
     find_benchmark_board,
 )
-from leaderboard.boards.benchmark_exports import BENCHMARK_FORMATS
+from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.disclosure import (
     BenchmarkSight,
     Sight,
@@ -24,7 +24,7 @@ from leaderboard.boards.disclosure import (
     shared_benchmark_sight,
     visible_benchmark_snapshots,
 )
-from leaderboard.boards.exports import text_file
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot
 from leaderboard.pages.forms.desk import BenchmarkSnapshotForm
 from leaderboard.pages.views.benchmark_boards import request_benchmark_tests
@@ -75,7 +75,7 @@ def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpRespon
         "snapshot": found,
         "lines": actions.frozen_systems(found),
         "bibtex": actions.cite_benchmark_snapshot(found, request.build_absolute_uri(request.path)),
-        "exports": BENCHMARK_FORMATS,
+        "exports": FORMATS,
     }
     return render(request, "benchmark/snapshot.html", context)
 
@@ -87,7 +87,7 @@ def _snapshot_file(request: HttpRequest, found: BenchmarkSnapshot, format: str) 
     if format not in found.files:
         raise Http404("no such format")
     filename = f"{found.benchmark.slug}-{found.slug}.{format}"
-    return text_file(filename, found.files[format], BENCHMARK_FORMATS[format].media_type)
+    return text_file(filename, found.files[format], FORMATS[format].media_type)
 
 
 @login_required

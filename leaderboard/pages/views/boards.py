@@ -18,10 +18,11 @@ from leaderboard.analysis.summaries import (
 )
 from leaderboard.analysis.unjudged import UnjudgedTable, build_unjudged_table
 from leaderboard.assessments.provenance import describe_estimates
-from leaderboard.boards import exports
+from leaderboard.boards.board_files import FORMATS, download
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.exports import file_of
 from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import Board, find_visible_board
@@ -47,8 +48,8 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = requested_sight(request, slug)
     found = find_visible_board(sight, requested_choice(request))
     format = request.GET.get("format", "")
-    if found is not None and format in exports.FORMATS:
-        return exports.download(found, format, shown_columns(found))
+    if found is not None and format in FORMATS:
+        return download(file_of(found, shown_columns(found)), format)
     waiting = find_waiting_runs(sight)
     context = {
         "sight": sight,
@@ -91,7 +92,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "much_unjudged": wording.warn_of_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
-        "exports": exports.FORMATS,
+        "exports": FORMATS,
     }
 
 

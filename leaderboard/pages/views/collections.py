@@ -39,11 +39,11 @@ from leaderboard.actions.uploads import (
 from leaderboard.analysis.document_search import find_progress, search_documents, show_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
 from leaderboard.boards.disclosure import visible_judgment_sets
-from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, ImportChoicesForm
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import MOST_INDEXED, ImportState
 from leaderboard.pages.forms.collections import FILES, CollectionForm, JudgmentsForm

@@ -16,8 +16,8 @@ from leaderboard.archives.result_archives import TeamResults, build_board_member
 from leaderboard.archives.stored_copies import ask_for_copy
 from leaderboard.archives.zip_files import ZipEntry, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
+from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Job, PagesCopy, Team, Track
 from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
 from leaderboard.pages.views.lookups import organised_sight_or_403

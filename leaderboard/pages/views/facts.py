@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
-from leaderboard.boards.exports import text_file
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import Run
 from leaderboard.pages.forms.runs import DescriptionForm
 from leaderboard.runs.fact_changes import (

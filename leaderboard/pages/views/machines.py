@@ -17,7 +17,6 @@ from leaderboard.actions import machine_judgments
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.boards.disclosure import visible_judgment_sets
-from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json
 from leaderboard.collections.fillings import find_filling
@@ -27,6 +26,7 @@ from leaderboard.collections.prompting import (
     render_pool_prompts,
     render_version_prompts,
 )
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Assessment, Collection, JudgmentSet, MachineCard, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording

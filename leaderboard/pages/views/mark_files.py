@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from evaluation.problems import Refused
 from leaderboard.actions.mark_import import import_marks
 from leaderboard.assessments.mark_files import ExportFormat, render_marks
-from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json
 from leaderboard.display.numbers import counted
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.pages.forms.assessments import MarksForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import organised_assessment_or_404

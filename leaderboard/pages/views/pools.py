@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import pools as pool_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.uploads import accept_judgments
-from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Pool
 from leaderboard.pages import wording
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm

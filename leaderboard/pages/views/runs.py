@@ -15,7 +15,7 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import run_or_404, track_or_404, visible_runs
-from leaderboard.boards.exports import text_file, uploaded_file
+from leaderboard.infrastructure.downloads import stored_file, text_file
 from leaderboard.models import Run
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -97,7 +97,8 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Return the uploaded file, always as a download."""
-    return uploaded_file(_managed_run_or_404(request, run_id))
+    run = _managed_run_or_404(request, run_id)
+    return stored_file(run.file, run.saved_as)
 
 
 @require_GET

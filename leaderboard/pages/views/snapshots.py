@@ -11,10 +11,11 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import snapshots as snapshot_actions
 from leaderboard.actions.overviews import suggest_authors
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
+from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import Snapshot, Track
 from leaderboard.pages.forms.desk import SnapshotForm
 from leaderboard.pages.views.lookups import organised_sight_or_403

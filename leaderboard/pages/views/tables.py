@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from django.http import HttpRequest, HttpResponse
 
-from leaderboard.boards.exports import text_file
 from leaderboard.display.csv_tables import Cell, CsvTable, render_table
+from leaderboard.infrastructure.downloads import text_file
 
 
 def wants_csv(request: HttpRequest) -> bool:

@@ -19,10 +19,10 @@ from leaderboard.analysis.summaries import (
     tabulate_summaries,
 )
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.kept_pages import kept
 from leaderboard.boards.page_keys import find_seen_track
 from leaderboard.boards.standings import Board, find_untested_board
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters

@@ -20,10 +20,10 @@ from leaderboard.assessments.samples import (
 )
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.judges import name_who_judged
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
 from leaderboard.models.collections import ImportState
