@@ -53,6 +53,9 @@ VALUES = {
     "second": ("v1",),
     "track": ("bread",),
     "table": ("pairs",),
+    "margin": ("0.1",),
+    "builds": ("50",),
+    "look": ("1",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.
 OF_BENCHMARKS = {"phase", "versions", "baseline"}
@@ -66,6 +69,7 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
+    ids |= {"run": bens_run.pk, "reference": adas_run.pk}
     ids |= {
         "name": "judging-1",
         "pool": "pool-1",

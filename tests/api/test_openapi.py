@@ -21,6 +21,7 @@ CALLS = {
     "/api/v1/tracks/{slug}": {"get", "patch"},
     "/api/v1/tracks/{slug}/join": {"post"},
     "/api/v1/tracks/{slug}/deadlines": {"post"},
+    "/api/v1/tracks/{slug}/gate": {"get"},
     "/api/v1/tracks/{slug}/failed-jobs": {"get"},
     "/api/v1/tracks/{slug}/failed-jobs/{job}/again": {"post"},
     "/api/v1/tracks/{slug}/teams": {"post"},

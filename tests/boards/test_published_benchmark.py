@@ -114,9 +114,9 @@ class PlainBenchmark:
         """The p of each pair, adjusted for all of them by the largest t of every draw."""
         maxima = self._draw_maxima(pairs)
         found = {}
-        for one, other in pairs:
-            rows = self._differences(one, other)
-            t = t_of([mean_of(row) for row in rows], rows)
+        family = [self._differences(*pair) for pair in pairs]
+        for (one, other), rows in zip(pairs, family, strict=True):
+            t = t_of(rows, family)
             reached = sum(largest >= t * (1 - 1e-9) for largest in maxima)
             found[one, other] = (1 + reached) / (1 + len(maxima))
         return found
@@ -172,9 +172,30 @@ def error_of(means: Sequence[float], sizes: Sequence[int], sums: Sequence[float]
     return math.sqrt(sum((q - n * m * m) / ((n - 1) * n) for m, n, q in parts))
 
 
-def t_of(means: Sequence[float], rows: Sequence[Sequence[float]]) -> float:
-    squared = sum(squares(row) / ((len(row) - 1) * len(row)) for row in rows)
-    return abs(sum(means)) / math.sqrt(squared)
+def t_of(rows: Sequence[Sequence[float]], family: Sequence[Sequence[Sequence[float]]]) -> float:
+    """The sum of the means over its widened error: that of each collection, squared and added."""
+    squared = sum(
+        widened_error(row, [others[k] for others in family]) ** 2 for k, row in enumerate(rows)
+    )
+    return abs(sum(mean_of(list(row)) for row in rows)) / math.sqrt(squared)
+
+
+def widened_error(row: Sequence[float], family: Sequence[Sequence[float]]) -> float:
+    """The error that two more topics would give, at the size of a difference from the mean."""
+    n, (size, changed) = len(row), sizes_of(row)
+    parts = [sizes_of(other) for other in family]
+    typical = math.sqrt((sum(s for s, _ in parts) + 0.25) / (sum(k for _, k in parts) + 1))
+    own = math.sqrt(size / changed) if changed else 0.0
+    one = min(max(typical, own), own * (1 + 30 / changed)) if changed else typical
+    far = one * min(2.0, (n / 4) ** 0.25)
+    return math.sqrt((squares(row) + 2 * far**2) / ((n + 1) * (n + 2)))
+
+
+def sizes_of(row: Sequence[float]) -> tuple[float, int]:
+    """The squared sizes of the differences that are none of 0, and how many there are."""
+    half = mean_of(list(row)) / 2
+    changed = [value for value in row if abs(value) > 1e-12]
+    return sum((value - half) ** 2 for value in changed), len(changed)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ def test_no_claim_of_a_benchmark_is_false_more_often_than_promised(structure, co
 def test_a_false_claim_about_a_benchmark_is_found():
     """One flip with a maximum of 0: every pair is said to differ."""
     generator = np.random.default_rng(1)
-    scores = [generator.normal(size=(4, size)) for size in (10, 20)]
+    apart = 9.0 * np.arange(4)[:, np.newaxis]
+    scores = [apart + generator.normal(size=(4, size)) for size in (10, 20)]
     board = build_benchmark_board(collected_from(scores), np.zeros(4), np.zeros(99), 99)
     assert CLAIMS["pair differs"](board) and CLAIMS["rank interval"](board)
 
