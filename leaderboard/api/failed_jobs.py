@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest
-from ninja import Router
+from ninja import Router, Status
 
 from leaderboard.actions import runs
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
@@ -32,7 +32,7 @@ def list_failed_jobs(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
     auth=ORGANISE,
     response=response_schemas(FailedJobOut, 202),
 )
-def try_job_again(request: HttpRequest, slug: str, job: int) -> Any:
+def try_job_again(request: HttpRequest, slug: str, job: int) -> Status[dict[str, Any]]:
     """Queue a failed job again."""
     user = viewer(request)
     found = find_failed_jobs(organised_sight_or_403(user, slug).track)
@@ -45,7 +45,7 @@ def try_job_again(request: HttpRequest, slug: str, job: int) -> Any:
         raise ApiError(409, "E_CONFLICT", refusal.message) from None
     except ActionError as reason:
         raise ApiError(409, "E_CONFLICT", str(reason)) from None
-    return 202, describe(failed)
+    return Status(202, describe(failed))
 
 
 def describe(failed: FailedJob) -> dict[str, Any]:
