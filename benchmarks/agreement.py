@@ -89,7 +89,7 @@ def compute_boards() -> float:
     from leaderboard.scoring.judge_boards import compute_judge_boards
 
     began = time.perf_counter()
-    compute_judge_boards(str(Calculation.objects.get(kind="judges").pk), lambda done, of: None)()
+    compute_judge_boards(Calculation.objects.get(kind="judges"), lambda done, of: None)()
     return time.perf_counter() - began
 
 

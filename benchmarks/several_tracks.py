@@ -89,7 +89,7 @@ def _tests(scene: BenchmarkScene) -> tuple[str, ...]:
 
     clock, processor = time.perf_counter(), time.process_time()
     for wanted in Calculation.objects.filter(benchmark__slug=scene.slug).waiting():
-        make_contest_tests(str(wanted.pk), lambda done, total: None)()
+        make_contest_tests(wanted, lambda done, total: None)()
     took = time.perf_counter() - clock
     return scene.slug, seconds(took), seconds(time.process_time() - processor)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -15,6 +15,7 @@ from django.utils import timezone
 from leaderboard.jobs import queue
 from leaderboard.models import Calculation, Job
 from leaderboard.models.calculations import Owner, owned_by
+from leaderboard.models.jobs import Progress, Publish
 
 Kind = Calculation.Kind
 
@@ -93,6 +94,18 @@ def is_on_its_way(known: Calculation) -> bool:
 def job_target(known: Calculation) -> Model:
     """Return what its job is called for: one job makes all tests of an edition."""
     return known.owner if known.kind == Kind.TESTS else known
+
+
+def work_of(
+    make: Callable[[Calculation, Progress], Publish],
+) -> Callable[[str, Progress], Publish]:
+    """Return the work of a job that makes one calculation, unless it was deleted meanwhile."""
+
+    def do(calculation_id: str, progress: Progress) -> Publish:
+        asked = Calculation.objects.filter(pk=int(calculation_id)).first()
+        return (lambda: None) if asked is None else make(asked, progress)
+
+    return do
 
 
 def mark_failed(calculation_id: str, reason: str) -> None:

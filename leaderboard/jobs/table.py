@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from leaderboard.collections import checking, importing, pools, published, word_index
 from leaderboard.jobs import backups, calculations
-from leaderboard.models import Delivery, Mail
+from leaderboard.models import Calculation, Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
@@ -63,6 +63,11 @@ class JobKind:
         return self.most or settings.JOB_TIME_LIMIT * (LONG_JOB_FACTOR if self.long else 1)
 
 
+def calculation(make: Callable[[Calculation, Progress], Publish], *, long: bool = False) -> JobKind:
+    """Return the kind of a job that makes one calculation."""
+    return JobKind(calculations.work_of(make), calculations.mark_failed, long=long)
+
+
 def copy_pages(copy_id: str, progress: Progress) -> Publish:
     """Copy public pages, by what stands above the jobs: it asks the site for them."""
     publish: Publish = import_string("leaderboard.archives.stored_copies.copy_pages")(
@@ -81,9 +86,9 @@ JOB_KINDS = {
         scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
     ),
     "compare": JobKind(comparisons.compare_edition, calculations.mark_tests_failed),
-    "compare_systems": JobKind(benchmark_comparisons.make_contest_tests, calculations.mark_failed),
-    "judge_boards": JobKind(judge_boards.compute_judge_boards, calculations.mark_failed),
-    "try_orders": JobKind(order_trials.compute_order_trial, calculations.mark_failed, long=True),
+    "compare_systems": calculation(benchmark_comparisons.make_contest_tests),
+    "judge_boards": calculation(judge_boards.compute_judge_boards),
+    "try_orders": calculation(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
     "announce_version": JobKind(version_verdicts.announce_version),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.

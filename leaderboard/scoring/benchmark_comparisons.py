@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from functools import cached_property, partial
 from itertools import compress
 from typing import Any
@@ -35,7 +34,7 @@ from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Benchmark, Calculation, Edition, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
-from leaderboard.scoring.comparisons import stack_scores
+from leaderboard.scoring.comparisons import Stamp, load_results, stack_scores
 from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 
 # Systems x topics up to which a request makes the tests itself.
@@ -154,26 +153,18 @@ class ContestTests:
         )
 
 
-# The key is the id of a stored comparison and the time it was made.
-tests_cache: ProcessCache[tuple[int, datetime], ContestTests] = ProcessCache(CACHE_SIZE)
+tests_cache: ProcessCache[Stamp, ContestTests] = ProcessCache(CACHE_SIZE)
 
 
 def load_contest_tests(benchmark: Benchmark, contest: Contest) -> ContestTests | None:
     """Return the tests, stored or made now; None if a job has yet to make them."""
     kept = Calculation.objects.of(Calculation.Kind.CONTEST, benchmark).filter(key=contest.key)
-    made = kept.made().values_list("pk", "computed_at").first()
-    if made is not None:
-        return tests_cache.get_many([made], _read_tests).get(made)
+    made = load_results(kept, tests_cache, lambda row: ContestTests.unpack(row.results))
+    if made:
+        return made[0]
     if count_scores(contest) > IMMEDIATE_SCORES:
         return None
     return compute_contest_tests(contest)
-
-
-def _read_tests(
-    stamps: Sequence[tuple[int, datetime]],
-) -> dict[tuple[int, datetime], ContestTests]:
-    rows = Calculation.objects.made().filter(pk__in=[number for number, _ in stamps])
-    return {(row.pk, row.computed_at): ContestTests.unpack(row.results) for row in rows}
 
 
 def count_scores(contest: Contest) -> int:
@@ -273,11 +264,8 @@ def collect_scores(contest: Contest) -> list[Collected]:
     return collected
 
 
-def make_contest_tests(target: str, progress: Progress) -> Publish:
-    """Make the tests of a stored contest; return the function that stores them."""
-    asked = Calculation.objects.filter(pk=int(target)).first()
-    if asked is None:
-        return lambda: None
+def make_contest_tests(asked: Calculation, progress: Progress) -> Publish:
+    """Make the tests of a contest; return the function that stores them."""
     tests = compute_contest_tests(Contest.unpack(asked.request))
     return partial(asked.keep, tests.pack())
 

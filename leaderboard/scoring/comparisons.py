@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from django.db.models import F, Q, Value
@@ -135,8 +135,10 @@ class StoredComparison:
     against: dict[str, Difference] = field(default_factory=dict)
 
 
-# The key is the id of a comparison and the time it was made.
-comparison_cache: ProcessCache[tuple[int, datetime], StoredComparison] = ProcessCache(CACHE_SIZE)
+# The id of a calculation and the time it was made.
+Stamp = tuple[int, datetime]
+R = TypeVar("R")
+comparison_cache: ProcessCache[Stamp, StoredComparison] = ProcessCache(CACHE_SIZE)
 
 
 def name_tests(measure: str, baseline: str | None, test: str) -> str:
@@ -160,14 +162,20 @@ def tests_on_first_sight(editions: Sequence[Edition]) -> CalculationQuerySet:
 def load_comparisons(comparisons: CalculationQuerySet) -> list[StoredComparison]:
     """Return the results of these tests; a process reads each of them once."""
 
-    def read(
-        stamps: Sequence[tuple[int, datetime]],
-    ) -> dict[tuple[int, datetime], StoredComparison]:
-        rows = Calculation.objects.made().filter(pk__in=[number for number, _ in stamps])
-        return {(row.pk, row.computed_at): _parse_comparison(row) for row in rows}
+    return load_results(comparisons, comparison_cache, _parse_comparison)
 
-    stamps = comparisons.made().values_list("pk", "computed_at")
-    return list(comparison_cache.get_many(list(stamps), read).values())
+
+def load_results(
+    kept: CalculationQuerySet, cache: ProcessCache[Stamp, R], parse: Callable[[Calculation], R]
+) -> list[R]:
+    """Return the results of these calculations that are made; a process reads each once."""
+
+    def read(stamps: Sequence[Stamp]) -> dict[Stamp, R]:
+        rows = Calculation.objects.made().filter(pk__in=[number for number, _ in stamps])
+        return {(row.pk, row.computed_at): parse(row) for row in rows}
+
+    stamps = kept.made().values_list("pk", "computed_at")
+    return list(cache.get_many(list(stamps), read).values())
 
 
 def _parse_comparison(row: Calculation) -> StoredComparison:

@@ -139,11 +139,9 @@ def find_basis(track: Track, judges: ComparedJudges) -> str:
     return settings_digest({name: str(value) for name, value in basis.items()})
 
 
-def compute_judge_boards(target: str, progress: Progress) -> Publish:
+def compute_judge_boards(asked: Calculation, progress: Progress) -> Publish:
     """Score the runs of a track by every judge; return the function that stores the boards."""
-    asked = Calculation.objects.select_related("track").filter(pk=int(target)).first()
-    if asked is None or asked.track is None:
-        return lambda: None
+    assert asked.track is not None
     judges = ComparedJudges.unpack(asked.request)
     if judges is None:
         return lambda: None

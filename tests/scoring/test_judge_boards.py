@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.jobs.table import JOB_KINDS
 from leaderboard.models import Calculation
 from leaderboard.scoring.judge_boards import (
     Judge,
     Panel,
     compare_judges,
-    compute_judge_boards,
     family_by_judge,
 )
 from tests.builders import OTHER_RUN, make_run
@@ -85,5 +85,5 @@ def test_one_run_has_no_order(track, ben):
 
 @pytest.mark.django_db
 def test_the_job_of_deleted_boards_writes_nothing():
-    compute_judge_boards("99", lambda done, of: None)()
+    JOB_KINDS["judge_boards"].do("99", lambda done, of: None)()
     assert not Calculation.objects.exists()
