@@ -109,8 +109,8 @@ def work_of(
 
 
 def mark_failed(calculation_id: str, reason: str) -> None:
-    Calculation.objects.filter(pk=int(calculation_id)).mark_failed(reason)
+    Calculation.objects.filter(pk=int(calculation_id)).mark_failed()
 
 
 def mark_tests_failed(edition_id: str, reason: str) -> None:
-    Calculation.objects.filter(kind=Kind.TESTS, edition=edition_id).mark_failed(reason)
+    Calculation.objects.filter(kind=Kind.TESTS, edition=edition_id).mark_failed()

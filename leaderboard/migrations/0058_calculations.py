@@ -102,7 +102,6 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("reason", models.TextField(blank=True, default="")),
                 ("failed_at", models.DateTimeField(editable=False, null=True)),
                 ("computed_at", models.DateTimeField(editable=False, null=True)),
                 (

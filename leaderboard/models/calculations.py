@@ -33,12 +33,11 @@ class CalculationQuerySet(models.QuerySet["Calculation"]):
 
     def ask_again(self) -> None:
         """Forget that jobs failed; each is made by a job that the caller queues."""
-        self.update(state=Calculation.State.ASKED, reason="", failed_at=None)
+        self.update(state=Calculation.State.ASKED, failed_at=None)
 
-    def mark_failed(self, reason: str) -> None:
-        """Record that the job failed which should have made these."""
-        failed = {"state": Calculation.State.FAILED, "reason": reason}
-        self.waiting().update(**failed, failed_at=timezone.now())
+    def mark_failed(self) -> None:
+        """Record that the job failed which should have made these; the job keeps the reason."""
+        self.waiting().update(state=Calculation.State.FAILED, failed_at=timezone.now())
 
 
 class Calculation(models.Model):
@@ -69,8 +68,7 @@ class Calculation(models.Model):
     basis = models.CharField(max_length=64, blank=True, default="")
     results = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.ASKED)
-    # Why the last job that should have made it failed, and when.
-    reason = models.TextField(blank=True, default="")
+    # When the last job that should have made it failed.
     failed_at = models.DateTimeField(null=True, editable=False)
     computed_at = models.DateTimeField(null=True, editable=False)
 
@@ -109,7 +107,6 @@ class Calculation(models.Model):
             basis=basis,
             state=self.State.MADE,
             computed_at=timezone.now(),
-            reason="",
             failed_at=None,
         )
         kept = Calculation.objects.of(self.kind, self.owner).filter(state=self.State.MADE)
