@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TextIO
@@ -46,13 +46,13 @@ def add_reading_options(parser: argparse.ArgumentParser, optional: bool = False)
     add_run_rules(parser)
 
 
-def add_fix_option(parser: argparse._ActionsContainer) -> None:
-    names = "; ".join(f"{name}: {what}" for name, what in FIXES.items())
+def add_fix_option(parser: argparse._ActionsContainer, fixes: Mapping[str, str] = FIXES) -> None:
+    names = "; ".join(f"{name}: {what}" for name, what in fixes.items())
     parser.add_argument(
         "--fix",
         metavar="NAME",
         action="append",
-        choices=FIXES,
+        choices=fixes,
         default=[],
         help=f"repair what is certain, repeatable ({names})",
     )

@@ -55,15 +55,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--passages", metavar="FILE", help="the run that nuggets of R2C2 point at")
     group.add_argument("--limit", metavar="N", type=whole_number(1), help="longest answer")
     group.add_argument("--unit", choices=UNITS, help="unit of the limit")
-    names = "; ".join(f"{name}: {what}" for name, what in FIXES.items())
-    group.add_argument(
-        "--fix",
-        metavar="NAME",
-        action="append",
-        choices=FIXES,
-        default=[],
-        help=f"repair, repeatable ({names})",
-    )
+    files.add_fix_option(group, FIXES)
 
 
 def rules_of(options: argparse.Namespace, path: str) -> AnswerRules:
