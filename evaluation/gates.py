@@ -16,7 +16,7 @@ from evaluation.significance.differences import EQUAL
 from evaluation.significance.scales import Unit
 from evaluation.significance.units import FEWEST_TOPICS
 
-# The topics that moved most are named, so many each way.
+# How many of the topics that moved most are named, in each direction.
 MOST_MOVED = 5
 FIRST = 10
 JUDGED = parse_measure(f"Judged@{FIRST}")

@@ -1,7 +1,7 @@
 """Drafts: answers as a file has them, before positions become docnos.
 
 A reader of objects collects what is missing or of another type, and reads on. What stays is a
-draft, which repairs change and checks look at, and of which an answer is made.
+draft, which repairs change and checks examine, and from which an answer is made.
 """
 
 from __future__ import annotations

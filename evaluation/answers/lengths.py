@@ -22,7 +22,7 @@ def count_words(texts: Sequence[str]) -> int:
 
 
 def count_words_nfkc(texts: Sequence[str]) -> int:
-    """Return the number of words after normalisation, by which one sign may become four words."""
+    """Return the number of words after NFKC, which can turn one character into four words."""
     return sum(len(_normal(text.strip()).split()) for text in texts)
 
 

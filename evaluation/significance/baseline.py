@@ -175,7 +175,7 @@ def decide_within_all_pairs(
 ) -> Difference:
     """Return a difference of two runs with the p and the interval that hold for all pairs.
 
-    `pairs` are on the scale of the measure. The p of the pair alone stays as it is. There is no
+    `pairs` are on the scale of the measure. The p of the pair alone does not change. There is no
     other where one of the two stands outside.
     """
     if not (pairs.members[run] and pairs.members[other]):

@@ -124,7 +124,7 @@ def _interval_of_threshold(gains: FloatArray, level: float = 0.95) -> Interval |
     """The interval of the tenth percentile from two of the ordered gains, exact for any scores.
 
     The number of topics below the true percentile is binomial. An interval of the mean of the
-    worst tenth would not hold: the usual one covered .56 to .92 with 20 to 100 topics.
+    worst tenth would not hold: the usual one covers the true value too rarely.
     """
     topics = len(gains)
     below = scipy.special.bdtr(np.arange(topics), topics, WORST)

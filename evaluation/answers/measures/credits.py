@@ -62,7 +62,8 @@ def weighted_nuggets(judged: JudgedAnswers, *, vital: float, okay: float, partia
 def groups(judged: JudgedAnswers, *, at: str) -> Share:
     """Share of the groups with at least one nugget that is supported.
 
-    Takes at: with partial, partial support is enough. A nugget without a group is one of its own.
+    Takes at: with partial, partial support is enough. A nugget without a group counts as a group
+    of its own.
     Source: Rankfield, after the sub-narratives of the TREC 2025 RAG Track.
 
     >>> example("Groups"), example("Groups(at=partial)")
