@@ -62,7 +62,7 @@ def build_measure(
         raise MeasureError(f"{text}: no parameter {unknown[0]}; {definition.name} takes {takes}")
     if missing := [p for p in definition.parameters if p.required and p.name not in given]:
         raise MeasureError(f"{text}: {missing[0].name} is missing, {missing[0].allowed}")
-    values = {name: _value(text, known[name], given[name]) for name in known if name in given}
+    values = {name: read_value(text, known[name], given[name]) for name in known if name in given}
     cutoff = _cutoff(text, definition, at)
     if definition.check is not None:
         definition.check(values if cutoff is None else {**values, "k": cutoff})
@@ -79,12 +79,13 @@ def _cutoff(text: str, definition: Definition, at: str | None) -> int | float | 
         raise MeasureError(
             f"{text}: write {definition.name}@{definition.at.name}, {definition.at.allowed}"
         )
-    value = _value(text, definition.at, at)
+    value = read_value(text, definition.at, at)
     assert isinstance(value, int | float)
     return value
 
 
-def _value(text: str, parameter: Parameter, given: str) -> Value:
+def read_value(text: str, parameter: Parameter, given: str) -> Value:
+    """Return the value of a parameter; raises MeasureError with what is allowed."""
     try:
         return parameter.read(given)
     except ValueError:

@@ -6,8 +6,8 @@ import re
 
 from evaluation.answers.measures.declaring import ANSWER_MEASURES
 from evaluation.answers.measures.value import AnswerMeasure
-from evaluation.measures.declaring import MeasureError, Parameter, Value
-from evaluation.measures.text import loosely
+from evaluation.measures.declaring import MeasureError, Value
+from evaluation.measures.text import loosely, read_value
 
 FORM = re.compile(r"\s*([\w#-]+)\s*(?:\((.*)\))?\s*")
 ALIASES = {
@@ -70,7 +70,7 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
         if key not in known:
             takes = ", ".join(known) or "no parameter"
             raise MeasureError(f"{text}: no parameter {key}; {name} takes {takes}")
-        given[key] = _value(text, known[key], value)
+        given[key] = read_value(text, known[key], value)
     differing = [(n, given[n]) for n in known if n in given and given[n] != known[n].default]
     return AnswerMeasure(name, tuple(differing))
 
@@ -83,13 +83,6 @@ def _argument(text: str, place: int, part: str, names: list[str]) -> tuple[str, 
     if place >= len(names):
         raise MeasureError(f"{text}: write parameters as name=value")
     return names[place], part
-
-
-def _value(text: str, parameter: Parameter, given: str) -> Value:
-    try:
-        return parameter.read(given)
-    except ValueError:
-        raise MeasureError(f"{text}: {parameter.name} is {parameter.allowed}") from None
 
 
 def _known_name(name: str) -> str:
