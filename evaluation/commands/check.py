@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -92,8 +92,13 @@ def run(options: argparse.Namespace) -> int:
             given.append(None if path is None else read(path))
         except (Refused, OSError) as reason:
             return files.report_refusal(path, reason)
+    return report_check(options, lambda: check_file(options, TrackFiles(*given)))
+
+
+def report_check(options: argparse.Namespace, check: Callable[[], tuple[Problems, str]]) -> int:
+    """Print all problems of a file and whether it is accepted; return the exit status."""
     try:
-        problems, summary = check_file(options, TrackFiles(*given))
+        problems, summary = check()
     except Refused as refusal:
         print_problems(options, refusal.problems)
         print(f"{options.run}: rejected", file=sys.stderr)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from evaluation.answers.reading import CheckedAnswers, check_answers
+from evaluation.answers.rules import AnswerRules
 from evaluation.commands import files
 from evaluation.commands.answers.inputs import RUN_HELP, add_rule_options, open_run, rules_of
 from evaluation.commands.arguments import command_parser
-from evaluation.commands.check import print_problems
+from evaluation.commands.check import report_check
 from evaluation.phrases import counted
-from evaluation.problems import Refused
+from evaluation.problems import Problems, Refused
 
 EPILOG = """
 The dialect is recognised by the content, the year of a track never: give its rules by --preset.
@@ -39,18 +39,14 @@ def run(options: argparse.Namespace) -> int:
         rules = rules_of(options, options.run)
     except (Refused, OSError) as reason:
         return files.report_refusal(options.run, reason)
-    try:
-        with open_run(options.run) as file:
-            accepted = check_answers(file, rules)
-    except Refused as refusal:
-        print_problems(options, refusal.problems)
-        print(f"{options.run}: rejected", file=sys.stderr)
-        return files.REFUSED
-    except OSError as reason:
-        return files.report_refusal(options.run, reason)
-    print_problems(options, accepted.problems)
-    print(f"{options.run}: accepted, {describe_run(accepted)}", file=sys.stderr)
-    return 0
+    return report_check(options, lambda: check_run(options.run, rules))
+
+
+def check_run(path: str, rules: AnswerRules) -> tuple[Problems, str]:
+    """Return the warnings of an accepted run and what it is; raises `Refused`, OSError."""
+    with open_run(path) as file:
+        accepted = check_answers(file, rules)
+    return accepted.problems, describe_run(accepted)
 
 
 def describe_run(run: CheckedAnswers) -> str:
