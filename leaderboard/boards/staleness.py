@@ -15,6 +15,15 @@ from typing import Any
 from django.apps import apps as all_apps
 from django.db import connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations import Migration
+from django.db.migrations.operations import (
+    AddConstraint,
+    AddField,
+    AddIndex,
+    AlterModelOptions,
+    CreateModel,
+    RunPython,
+)
 
 from leaderboard.models import (
     Announcement,
@@ -51,6 +60,8 @@ from leaderboard.models.changes import MOST_TOKENS, TrackChange
 
 PREFIX = "shown_"
 CHANGES = TrackChange._meta.db_table
+# What a migration may do while older code and its triggers are at work.
+ADDITIONS = (CreateModel, AddField, AddIndex, AddConstraint, AlterModelOptions, RunPython)
 
 # The tracks of a row, as SQL; `{row}` stands for the row.
 ITSELF = "SELECT {row}.id AS id"
@@ -279,16 +290,22 @@ def _write_change(shown: Shown, act: str, vendor: str) -> str:
 
 
 def drop_before_migrating(
-    using: str, plan: Sequence[tuple[Any, bool]] = (), **about: object
+    using: str, plan: Sequence[tuple[Migration, bool]] = (), **about: object
 ) -> None:
-    """Drop the triggers where a migration could not run with them.
+    """Drop the triggers where a migration could not be applied beside them.
 
-    SQLite rebuilds tables that triggers name.  On PostgreSQL they stay, for older code that still
-    runs, unless a migration is undone.
+    SQLite rebuilds tables that triggers name.  PostgreSQL changes no column that a trigger names;
+    where a migration only adds, they stay, for older code that still runs.
     """
     connection = connections[using]
-    if plan and (connection.vendor == "sqlite" or any(is_undone for _, is_undone in plan)):
+    if plan and (connection.vendor == "sqlite" or not all(_only_adds(*step) for step in plan)):
         drop(connection, existing_triggers(connection))
+
+
+def _only_adds(migration: Migration, is_undone: bool) -> bool:
+    if migration.app_label != "leaderboard":
+        return True
+    return not is_undone and all(isinstance(each, ADDITIONS) for each in migration.operations)
 
 
 def install_after_migrating(using: str, apps: Any = all_apps, **about: object) -> None:

@@ -10,6 +10,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, models, transaction
+from django.db.migrations import AddField, AlterField, Migration
 from django.utils import timezone
 
 from leaderboard.actions import snapshots
@@ -234,3 +235,24 @@ def test_triggers_of_another_version_are_dropped(scene):
     assert len(staleness.existing_triggers(connection)) == len(made) - 5
     staleness.install_after_migrating("default")
     assert staleness.existing_triggers(connection) == made
+
+
+def change_column(name: str) -> Migration:
+    """A migration with one operation on a column that triggers name."""
+    migration = Migration(name, "leaderboard")
+    operation = {"widened": AlterField, "added": AddField}[name]
+    migration.operations = [operation("Run", "tag", models.CharField(max_length=500))]
+    return migration
+
+
+def test_triggers_go_before_a_column_that_they_name_is_altered(db: None) -> None:
+    """PostgreSQL alters none while they are there."""
+    staleness.drop_before_migrating("default", [(change_column("widened"), False)])
+    assert not staleness.existing_triggers(connection)
+
+
+def test_triggers_stay_on_postgresql_while_a_migration_only_adds(db: None) -> None:
+    """Older code still writes rows meanwhile."""
+    staleness.drop_before_migrating("default", [(change_column("added"), False)])
+    stays = connection.vendor == "postgresql"
+    assert bool(staleness.existing_triggers(connection)) == stays
