@@ -1,0 +1,85 @@
+"""Make a home with the code of an earlier commit, upgrade it, and compare what people see.
+
+`python -m tests.upgrades COMMIT` makes the demo with that commit's code, reads every board, run,
+file and list of judgments as each of its people and as a stranger, migrates with the code of this
+checkout and reads all again: on SQLite, then on a PostgreSQL of its own.  It prints what is no
+longer the same and ends with 1 if anything is.
+
+Pages are not compared, since they may say things better; their status is: who may open what.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.services.machines import ROOT, own_postgres
+
+READER = Path(__file__).parent / "upgrade_reader.py"
+Seen = dict[str, str]
+
+
+@contextmanager
+def code_of(commit: str) -> Iterator[Path]:
+    """A checkout of another commit beside this one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "before"
+        git = ["git", "-C", str(ROOT)]
+        subprocess.run([*git, "worktree", "add", "--detach", "-q", str(path), commit], check=True)
+        try:
+            yield path
+        finally:
+            subprocess.run([*git, "worktree", "remove", "--force", str(path)], check=True)
+
+
+def run(code: Path, home: Path, database: str, *words: str) -> str:
+    """What a command of this code prints in this home."""
+    environment = {**os.environ, "RANKFIELD_HOME": str(home), "PYTHONPATH": str(code)}
+    environment.update({"DATABASE_URL": database} if database else {})
+    done = subprocess.run(
+        [sys.executable, *words], cwd=code, env=environment, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    return done.stdout
+
+
+def compare(before: Seen, after: Seen) -> list[str]:
+    """One paragraph for each address that is not the same for a person."""
+    return [
+        f"{address}\n  before {seen}\n  after  {after.get(address)}"
+        for address, seen in before.items()
+        if seen != after.get(address)
+    ]
+
+
+def upgrade(commit: str, database: str) -> list[str]:
+    with code_of(commit) as code, tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        run(code, home, database, "manage.py", "demo", "--once", "--port", "0")
+        before = json.loads(run(code, home, database, "-c", READER.read_text()))
+        run(ROOT, home, database, "manage.py", "migrate", "--verbosity", "0")
+        after = json.loads(run(ROOT, home, database, "-c", READER.read_text()))
+    print(f"{len(before)} addresses read as each person, {len(after)} after the upgrade")
+    return compare(before, after)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("commit", help="makes the home")
+    commit = parser.parse_args().commit
+    with own_postgres() as postgres:
+        changes = [*upgrade(commit, ""), *upgrade(commit, postgres.url)]
+    print("\n".join(changes) or "Everything is the same.")
+    sys.exit(bool(changes))
+
+
+if __name__ == "__main__":
+    main()
