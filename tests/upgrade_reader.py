@@ -22,7 +22,9 @@ TESTS |= {"rank_low", "rank_high"}
 # Who may open what, whatever it says.
 PAGES = ("", "about/", "data/", "topics/", "submit/", "team/", "desk/", "manage/", "pools/")
 PAGES += ("judging/", "snapshots/", "judgments/", "history/", "compare/", "manage/people/")
-LEFT = re.compile(r"\b\d+ of \d+(?: runs)? left")
+# What the page says of a team's quota and of its deadline.
+LEFT = re.compile(r"\d+ of \d+ (?:runs )?left (?:today|in total)|until \d+ \w+ \d+, \d\d:\d\d")
+TAGS = re.compile(r"<[^>]*>|\s+")
 
 
 def main() -> None:
@@ -76,9 +78,9 @@ def read_pages(client: Client, home: str) -> list[tuple[str, str]]:
     found = []
     for page in PAGES:
         answer = client.get(home + page, follow=True)
-        left = LEFT.findall(text_of(answer)) if page == "submit/" else []
+        text = " ".join(TAGS.sub(" ", text_of(answer)).split()) if page == "submit/" else ""
         way_in = " after a redirect to sign in" if is_at_sign_in(answer) else ""
-        found.append((home + page, f"{answer.status_code}{way_in} {left}"))
+        found.append((home + page, f"{answer.status_code}{way_in} {LEFT.findall(text)}"))
     return found
 
 

@@ -1,9 +1,9 @@
 """Make a home with the code of an earlier commit, upgrade it, and compare what people see.
 
-`python -m tests.upgrades COMMIT` makes the demo with that commit's code, reads every board, run,
-file and list of judgments as each of its people and as a stranger, migrates with the code of this
-checkout and reads all again: on SQLite, then on a PostgreSQL of its own.  It prints what is no
-longer the same and ends with 1 if anything is.
+`python -m tests.upgrades COMMIT` makes the demo and a home of every kind of track with that
+commit's code, reads every board, run, file, quota and list of judgments as each of its people and
+as a stranger, migrates with the code of this checkout and reads all again: on SQLite and on a
+PostgreSQL of its own.  It prints what is no longer the same and ends with 1 if anything is.
 
 Pages are not compared, since they may say things better; their status is: who may open what.
 """
@@ -23,6 +23,8 @@ from pathlib import Path
 from tests.services.machines import ROOT, own_postgres
 
 READER = Path(__file__).parent / "upgrade_reader.py"
+# The demo, and a home with every kind of track, team and right.
+HOMES = (("manage.py", "demo", "--once", "--port", "0"), ("-m", "tests.upgrade_home"))
 Seen = dict[str, str]
 
 
@@ -60,23 +62,28 @@ def compare(before: Seen, after: Seen) -> list[str]:
     ]
 
 
-def upgrade(commit: str, database: str) -> list[str]:
+def upgrade(commit: str, make_home: tuple[str, ...], database: str) -> list[str]:
     with code_of(commit) as code, tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        run(code, home, database, "manage.py", "demo", "--once", "--port", "0")
+        run(code, home, database, *make_home)
         before = json.loads(run(code, home, database, "-c", READER.read_text()))
         run(ROOT, home, database, "manage.py", "migrate", "--verbosity", "0")
+        run(ROOT, home, database, "manage.py", "collectstatic", "--no-input", "--verbosity", "0")
         after = json.loads(run(ROOT, home, database, "-c", READER.read_text()))
-    print(f"{len(before)} addresses read as each person, {len(after)} after the upgrade")
+    kind = "PostgreSQL" if database else "SQLite"
+    print(f"{kind}, {make_home[1]}: {len(before)} answers before, {len(after)} after")
     return compare(before, after)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("commit", help="makes the home")
+    parser.add_argument("commit", help="makes the homes")
     commit = parser.parse_args().commit
+    changes: list[str] = []
     with own_postgres() as postgres:
-        changes = [*upgrade(commit, ""), *upgrade(commit, postgres.url)]
+        for number, make_home in enumerate(HOMES):
+            changes += upgrade(commit, make_home, "")
+            changes += upgrade(commit, make_home, postgres.with_database(f"home{number}"))
     print("\n".join(changes) or "Everything is the same.")
     sys.exit(bool(changes))
 
