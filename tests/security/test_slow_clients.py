@@ -190,7 +190,7 @@ def test_t20_a_body_that_drips_is_given_up(sqlite_site: Site) -> None:
     began = time.monotonic()
     with slow_clients(sqlite_site, BODY % token.encode(), 1) as (line,):
         answer = drip(line, most=60)
-        assert answer.startswith(b"HTTP/1.1 400")
+        assert answer.startswith(b"HTTP/1.1 408")
         assert BODY_SECONDS - 5 < time.monotonic() - began < BODY_SECONDS + 10
 
 
