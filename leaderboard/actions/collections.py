@@ -21,6 +21,7 @@ from leaderboard.actions.uploads import (
     refuse_files,
     store_intents,
 )
+from leaderboard.collections.checking import find_previous_set
 from leaderboard.collections.choices import ImportChoices, complete_grade_map
 from leaderboard.collections.preview import (
     JudgmentsPreview,
@@ -194,6 +195,19 @@ def _grade_fields(choices: ImportChoices, preview: JudgmentsPreview | None) -> d
     return fields
 
 
+def _part_fields(choices: ImportChoices, judgment_set: JudgmentSet) -> dict[str, Any]:
+    """Return the fields that say whether a file is a part, of what, and whose grade counts."""
+    fields: dict[str, Any] = {}
+    if choices.joining is not None:
+        fields["joining"] = choices.joining
+        fields["joined_to"] = judgment_set.joined_to or find_previous_set(judgment_set)
+    if choices.renumber_topics is not None:
+        fields["counts_topics"] = choices.renumber_topics
+    if choices.conflict_rule is not None:
+        fields["conflict_rule"] = choices.conflict_rule
+    return fields
+
+
 def confirm_judgments(
     judgment_set: JudgmentSet, user: User, choices: ImportChoices | None = None
 ) -> None:
@@ -225,6 +239,7 @@ def _check_judgments_again(
         asks_first=asks_first,
         format=(choices.formats or {}).get("judgments", judgment_set.format),
         **_grade_fields(choices, read_judgments_preview(judgment_set)),
+        **_part_fields(choices, judgment_set),
     )
     if not queued:
         raise ActionError("These judgments are not awaiting confirmation.")

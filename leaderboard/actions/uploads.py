@@ -364,6 +364,22 @@ def queue_check(collection: Collection) -> None:
     queue.enqueue("check_collection" if collection.topics_file else "fetch_dataset", collection)
 
 
+@dataclass(frozen=True)
+class Part:
+    """Whether a file of judgments is a whole version or joined with `of`, by default the latest.
+
+    "" as `joining` asks if topics are missing that were judged before; "" as `conflict_rule` asks
+    if a document has two grades.
+    """
+
+    joining: str = ""
+    of: JudgmentSet | None = None
+    conflict_rule: str = ""
+
+
+WHOLE = Part(JudgmentSet.Joining.REPLACE)
+
+
 def accept_judgments(
     collection: Collection,
     file: UploadedFile,
@@ -374,9 +390,12 @@ def accept_judgments(
     asks_first: bool = True,
     pool: Pool | None = None,
     intents: UploadedFile | None = None,
+    part: Part = WHOLE,
 ) -> JudgmentSet:
     """Store new judgments, possibly those of a pool, and queue their check."""
     refuse_files((file, intents))
+    joins = part.joining == JudgmentSet.Joining.JOIN
+    latest = collection.judgment_sets.ready().last()
     with transaction.atomic():
         judgment_set = _create_judgment_set(
             collection,
@@ -388,6 +407,9 @@ def accept_judgments(
             asks_first=asks_first,
             pool=pool,
             intents=intents,
+            joining=part.joining,
+            joined_to=(part.of or latest) if joins else None,
+            conflict_rule=part.conflict_rule,
         )
         if pool is not None:
             record_pooled_runs(judgment_set, pool)

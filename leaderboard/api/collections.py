@@ -10,7 +10,7 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
 from leaderboard.actions import collections, uploads
-from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.actions.uploads import CollectionFiles, Part
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, answers_error, field_error, permission_error
 from leaderboard.api.files import only_file, refuse_truncated_body
@@ -171,6 +171,8 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
         said = ("note", "grade_map", "relevant_from")
         found = ("preview", "questions", "problems", "problem_totals")
         answer |= {name: getattr(judgment_set, name) for name in said + found}
+        whole = judgment_set.joined_to
+        answer["joined_to"] = None if whole is None else whole.version
     return answer
 
 
@@ -258,8 +260,19 @@ def create_judgments(
         format=form.format,
         asks_first=form.confirm == "ask",
         intents=only_file(request, "intents"),
+        part=Part(form.joining, find_whole(collection, form.joined_to), form.conflict_rule),
     )
     return Status(202, judgment_set)
+
+
+def find_whole(collection: Collection, version: str | None) -> JudgmentSet | None:
+    """Return the version that a file is to be added to; None stands for the latest."""
+    if version is None:
+        return None
+    found = collection.judgment_sets.ready().filter(version=version).first()
+    if found is None:
+        raise field_error("joined_to", "is not a version of this collection", version)
+    return found
 
 
 @router.post(
@@ -277,6 +290,9 @@ def confirm_judgments(
         formats=check_formats({"judgments": body.format}) if body.format else None,
         grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
+        renumber_topics=body.renumber_topics,
+        joining=body.joining,
+        conflict_rule=body.conflict_rule,
     )
     collections.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()

@@ -9,7 +9,7 @@ import http.client
 import math
 from datetime import date, datetime
 from operator import itemgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -146,12 +146,21 @@ class ConfirmIn(Schema):
     renumber_topics: bool | None = None
 
 
+Joining: TypeAlias = Literal["replace", "join"]
+ConflictRule: TypeAlias = Literal["newer", "older", "higher"]
+
+
 class ConfirmJudgmentsIn(Schema):
     format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
         None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: grades do not change.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
+    renumber_topics: bool | None = Field(
+        None, description="Whether the file counts the topics 1, 2, 3 in their order."
+    )
+    joining: Joining | None = None
+    conflict_rule: ConflictRule | None = None
 
 
 class JudgmentsIn(Schema):
@@ -163,6 +172,18 @@ class JudgmentsIn(Schema):
         "or the columns.",
     )
     confirm: Literal["auto", "ask"] = "auto"
+    joining: Joining | Literal[""] = Field(
+        "",
+        description="`replace`: the file is the whole version; `join`: it is added to another. "
+        "Default: asked, if topics that were judged before are missing.",
+    )
+    joined_to: Version | None = Field(
+        None, description="The version that it is added to. Default: the latest."
+    )
+    conflict_rule: ConflictRule | Literal[""] = Field(
+        "",
+        description="Whose grade counts where both have judged a document. Default: asked.",
+    )
 
 
 class CollectionReceipt(Schema):
@@ -282,6 +303,9 @@ class JudgmentsOut(Schema):
     note: str = ""
     grade_map: dict[str, int] = {}
     relevant_from: int = 1
+    joined_to: str | None = Field(
+        None, description="The version that its file was added to; null if it is a whole version."
+    )
     preview: dict[str, Any] = {}
     questions: list[dict[str, Any]] = []
     problems: list[ProblemOut] = []

@@ -36,6 +36,14 @@ from leaderboard.collections.importing import (
     read_collection_topics,
     report_progress,
 )
+from leaderboard.collections.joining import (
+    ask_about_part,
+    count_topics,
+    describe_part,
+    join_parts,
+    name_topics,
+    refuse_other_forms,
+)
 from leaderboard.collections.preview import (
     ABOUT_CRANFIELD,
     FIRST_SHOWN,
@@ -230,7 +238,8 @@ def check_first_judgments(
     checked.add_to_preview(judgments=found.preview)
     unknown = found.preview.num_judgments_without_topics
     if unknown and is_numbered_by_order(found.qrels, topics):
-        ask_to_renumber(checked, judged=len(found.qrels.grades), unknown=unknown)
+        hint = "number the topics in the order of their file."
+        ask_to_renumber(checked, found.qrels, unknown, hint)
         return found
     check_against_collection(found, topics, docnos, checked)
     return found
@@ -257,8 +266,10 @@ def read_judgments_alone(
             qrels = read_qrels(file, format=reading.format)
     except Refused:
         # This shows problems of the file together with unknown topics and documents.
+        numbers = numbers_in_file(judgment_set, topics)
         with open_upload(judgment_set.file.name) as file:
-            qrels = read_qrels(file, list_numbers(topics), docnos, format=reading.format)
+            qrels = read_qrels(file, numbers, docnos, format=reading.format)
+    qrels = name_topics(qrels, judgment_set, [topic.number for topic in topics])
     preview = preview_judgments(judgment_set, reading.because, qrels, topics, docnos)
     if is_direction_open(qrels) and not judgment_set.grade_map:
         checked.questions.append({"name": GRADES, "because": ABOUT_CRANFIELD})
@@ -270,7 +281,8 @@ def check_against_collection(
 ) -> None:
     """Check the judgments against topics and documents, with the line of each problem."""
     with open_upload(found.judgment_set.file.name) as file:
-        qrels = read_qrels(file, list_numbers(topics), docnos, format=found.qrels.format)
+        numbers = numbers_in_file(found.judgment_set, topics)
+        qrels = read_qrels(file, numbers, docnos, format=found.qrels.format)
     checked.problems = merge_problems(checked.problems, qrels.problems)
     warn_of_stray_grades(found.preview, checked.problems)
 
@@ -314,6 +326,11 @@ def choose_reading(
     return candidates[0] if readable or by_name else Candidate("trec", "")
 
 
+def numbers_in_file(judgment_set: JudgmentSet, topics: list[ReadTopic]) -> set[bytes]:
+    """Return what stands for the topics in a file of judgments."""
+    return set(count_topics(len(topics))) if judgment_set.counts_topics else list_numbers(topics)
+
+
 def list_numbers(topics: Iterable[ReadTopic]) -> set[bytes]:
     return {topic.number.encode() for topic in topics}
 
@@ -334,19 +351,29 @@ def first_judgments_as(head: bytes, format: str) -> list[dict[str, Any]]:
 
 
 def is_numbered_by_order(qrels: Qrels, topics: list[ReadTopic]) -> bool:
-    """Return whether the judgments count the topics 1, 2, 3 ... instead of using their numbers."""
-    return set(qrels.grades) == {str(n).encode() for n in range(1, len(topics) + 1)}
+    """Return whether the judgments may count the topics 1, 2, 3 ... instead of naming them.
+
+    They may be of some topics only.
+    """
+    return set(qrels.grades) <= set(count_topics(len(topics)))
 
 
-def ask_to_renumber(checked: Checked, judged: int, unknown: int) -> None:
+def ask_to_renumber(checked: Checked, qrels: Qrels, unknown: int, hint: str) -> None:
+    judged = len(qrels.grades)
     checked.problems.error(
         "E_UNKNOWN_TOPIC",
         None,
         f"{unknown} of {judged} judged topics are not in the topics file",
-        hint=f"The judgments count 1 to {judged}; number the topics in the order of their file.",
+        hint=f"The judgments count 1 to {max(map(int, qrels.grades))}; {hint}",
     )
     checked.questions.append(
-        {"name": RENUMBER, "judged": judged, "unknown": unknown, "matched": judged - unknown}
+        {
+            "name": RENUMBER,
+            "judged": judged,
+            "unknown": unknown,
+            "matched": judged - unknown,
+            "highest": max(map(int, qrels.grades)),
+        }
     )
 
 
@@ -403,7 +430,7 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
         state=ImportState.CHECKING
     )
     texts = collection.topics.values_list("number", "title", "description", "narrative")
-    topics = [ReadTopic(*row) for row in texts]
+    topics = [ReadTopic(*row) for row in texts.order_by("position")]
     docnos = known_docnos(collection.documents.name) if collection.documents else None
     checked = Checked()
     changes, found = "", None
@@ -411,8 +438,12 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
         found = read_judgments_alone(judgment_set, topics, docnos, checked)
         if found is not None:
             checked.add_to_preview(judgments=found.preview)
-            check_against_collection(found, topics, docnos, checked)
-            changes = compare_with_previous(found, checked)
+            unknown = found.preview.num_judgments_without_topics
+            if unknown and is_numbered_by_order(found.qrels, topics):
+                ask_to_renumber(checked, found.qrels, unknown, "say whether they mean the order.")
+            else:
+                check_against_collection(found, topics, docnos, checked)
+                changes = compare_with_previous(found, checked)
     except Refused as refusal:
         checked.problems = refusal.problems
     with checked.reading("probabilities"):
@@ -421,15 +452,24 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
 
 
 def compare_with_previous(found: ReadJudgments, checked: Checked) -> str:
-    """Store the changes to the previous version; return the name of the file, or nothing."""
-    previous = find_previous_set(found.judgment_set)
+    """Ask what is open beside the previous version, or that of which the file is a part.
+
+    Store the changes; return the name of their file, or nothing.
+    """
+    judgment_set = found.judgment_set
+    previous = judgment_set.part_of or find_previous_set(judgment_set)
     if previous is None:
         return ""
-    grades = map_grades(found.qrels, found.judgment_set.grade_map).grades
+    before = load_grades(previous.pk)
+    qrels = map_grades(found.qrels, judgment_set.grade_map)
+    refuse_other_forms(judgment_set, qrels, checked.problems)
+    checked.questions += ask_about_part(judgment_set, previous, before, qrels)
+    grades = join_parts(qrels, judgment_set).grades
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
-        changes = write_changes(load_grades(previous.pk), grades, previous.version, lines)
-        checked.add_to_preview(judgments=replace(found.preview, changes=changes))
+        changes = write_changes(before, grades, previous.version, lines)
+        part = describe_part(judgment_set, before, qrels)
+        checked.add_to_preview(judgments=replace(found.preview, changes=changes, part=part))
         lines.detach()
         file.seek(0)
         name = f"collections/{previous.collection.slug}/changes-{secrets.token_hex(4)}"

@@ -14,7 +14,8 @@ from evaluation.reading.judging.qrels import HIGHEST_GRADE
 from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.topics import READERS as TOPIC_READERS
-from leaderboard.collections.preview import FORMATS, GRADES
+from leaderboard.collections.preview import CONFLICTS, FORMATS, GRADES, JOINING
+from leaderboard.models import JudgmentSet
 
 FORMATS_OF = {
     "topics": tuple(TOPIC_READERS),
@@ -46,6 +47,8 @@ class ImportChoices:
     grade_map: dict[str, int] | None = None
     relevant_from: int | None = None
     renumber_topics: bool | None = None
+    joining: str | None = None
+    conflict_rule: str | None = None
 
     def is_open(self, question: Mapping[str, Any]) -> bool:
         """Return whether a question is not answered."""
@@ -53,6 +56,10 @@ class ImportChoices:
             return question["of"] not in (self.formats or {})
         if question["name"] == GRADES:
             return self.grade_map is None
+        if question["name"] == JOINING:
+            return self.joining is None
+        if question["name"] == CONFLICTS:
+            return self.conflict_rule is None
         return not self.renumber_topics
 
     def first_open_question(self, questions: Iterable[Mapping[str, Any]]) -> str:
@@ -67,6 +74,8 @@ class ImportChoices:
 
 OPEN_QUESTIONS = {
     GRADES: "Choose what the grades mean: whether 1 is the best grade or the worst.",
+    JOINING: "Say whether the file is a whole version, or is added to the judgments before it.",
+    CONFLICTS: "Say whose grade counts for documents that both parts have judged.",
     "renumber_topics": (
         "Nothing is imported: some judged topics are not in the topics file under their numbers. "
         "Number the topics by their order, or upload another file."
@@ -93,6 +102,8 @@ class ImportChoicesForm(forms.Form):
         required=False,
     )
     relevant_from = forms.IntegerField(min_value=1, max_value=HIGHEST_GRADE, required=False)
+    joining = forms.ChoiceField(choices=JudgmentSet.Joining, required=False)
+    conflict_rule = forms.ChoiceField(choices=JudgmentSet.ConflictRule, required=False)
 
     def __init__(self, data: Any, grades: Iterable[str]) -> None:
         super().__init__(data)
@@ -128,4 +139,6 @@ class ImportChoicesForm(forms.Form):
             grade_map=grades or None,
             relevant_from=cleaned["relevant_from"],
             renumber_topics=cleaned["renumber_topics"],
+            joining=cleaned["joining"] or None,
+            conflict_rule=cleaned["conflict_rule"] or None,
         )

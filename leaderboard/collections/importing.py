@@ -28,6 +28,7 @@ from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.collections.checksums import record_checksums
 from leaderboard.collections.documents import known_docnos, write_documents
+from leaderboard.collections.joining import join_parts, name_topics
 from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.models import (
     Collection,
@@ -181,8 +182,10 @@ def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, 
     with open_upload(judgment_set.file.name) as file:
         preview = read_judgments_preview(judgment_set)
         qrels = read_qrels(file, format=None if preview is None else preview.format)
-    qrels = map_grades(qrels, judgment_set.grade_map)
-    topics = dict(judgment_set.collection.topics.values_list("number", "pk"))
+    ordered = judgment_set.collection.topics.order_by("position")
+    topics = dict(ordered.values_list("number", "pk"))
+    qrels = name_topics(qrels, judgment_set, list(topics))
+    qrels = join_parts(map_grades(qrels, judgment_set.grade_map), judgment_set)
     numbers = {pk: number.encode() for number, pk in topics.items()}
     total, done = qrels.count, 0
     rows = (

@@ -28,6 +28,8 @@ STRAY_SHARE = 1_000
 FORMATS = "formats"
 GRADES = "grade_map"
 RENUMBER = "renumber_topics"
+JOINING = "joining"
+CONFLICTS = "conflict_rule"
 
 ABOUT_CRANFIELD = (
     "The columns are Cranfield's, and no judgment has the grade 0. In Cranfield's own file 1 is "
@@ -154,6 +156,16 @@ class ChangesFound:
 
 
 @dataclass(frozen=True)
+class PartFound:
+    """A file joined with an earlier version: the numbers of judgments, and of two grades."""
+
+    of: str
+    before: int
+    after: int
+    num_conflicts: int
+
+
+@dataclass(frozen=True)
 class JudgmentsPreview:
     """What a file of judgments holds, compared with the topics and the documents."""
 
@@ -178,6 +190,7 @@ class JudgmentsPreview:
     subtopics: SubtopicsFound | None = None
     intents: IntentsFound | None = None
     changes: ChangesFound | None = None
+    part: PartFound | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
-from leaderboard.collections.preview import FORMATS
+from leaderboard.collections.preview import FORMATS, PartFound
+from leaderboard.display.numbers import counted
 
 NAMES = {
     "trec": "SGML of TREC",
@@ -109,3 +110,39 @@ def _describe_grade(record: Mapping[str, Any]) -> str:
         graded = record["subtopics"].items()
         return ", ".join(f"subtopic {name} grade {grade}" for name, grade in graded)
     return f"grade {record['grade']}"
+
+
+def describe_numbers(question: Mapping[str, Any]) -> str:
+    unknown = counted(question["unknown"], "judged topic is,judged topics are")
+    return f"{unknown} not in the collection; the file counts up to {question['highest']}."
+
+
+def describe_missing(question: Mapping[str, Any]) -> str:
+    """Say which judged topics a further file of judgments lacks."""
+    missing = counted(question["missing"], "topic")
+    return f"The file lacks {missing} of {question['judged']:,} that {question['since']} judged."
+
+
+def describe_conflicts(question: Mapping[str, Any]) -> str:
+    documents = counted(question["count"], "document has,documents have")
+    return f"{documents} one grade in {question['since']} and another in the file."
+
+
+def list_conflicts(question: Mapping[str, Any]) -> list[str]:
+    """Return the first documents with two grades, each with both."""
+    return [
+        f"topic {each['topic']}, document {each['docno']}: {each['before']}, then {each['after']}"
+        for each in question["first"]
+    ]
+
+
+def describe_part(part: PartFound) -> str:
+    """
+    >>> describe_part(PartFound("v1", 1200, 1400, 12))
+    'Joined with the 1,200 judgments of v1 it makes 1,400; 12 documents have two grades.'
+    """
+    twice = ""
+    if part.num_conflicts:
+        twice = f"; {counted(part.num_conflicts, 'document has,documents have')} two grades"
+    before = counted(part.before, "judgment")
+    return f"Joined with the {before} of {part.of} it makes {part.after:,}{twice}."

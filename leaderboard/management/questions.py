@@ -6,10 +6,23 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from leaderboard.collections.preview import FORMATS, GRADES, JudgmentsPreview
-from leaderboard.collections.questions import describe_format_questions
+from leaderboard.collections.preview import (
+    CONFLICTS,
+    FORMATS,
+    GRADES,
+    JOINING,
+    JudgmentsPreview,
+)
+from leaderboard.collections.questions import (
+    describe_conflicts,
+    describe_format_questions,
+    describe_missing,
+    list_conflicts,
+)
+from leaderboard.models import JudgmentSet
 
 Question = Mapping[str, Any]
+RULES = JudgmentSet.ConflictRule.choices
 
 
 def explain_questions(
@@ -22,8 +35,14 @@ def explain_questions(
             lines += _explain_formats(question)
         elif question["name"] == GRADES:
             lines += [question["because"], *_explain_grades(judgments)]
+        elif question["name"] == JOINING:
+            lines += [describe_missing(question)]
+            lines += ["--join: add them to it", "--replace: they are the whole version"]
+        elif question["name"] == CONFLICTS:
+            lines += [describe_conflicts(question), *list_conflicts(question)]
+            lines += [f"--conflicts {rule}: {said} counts" for rule, said in RULES]
         else:
-            lines += [f"The judgments count the topics 1 to {question['judged']:,}."]
+            lines += [f"The judgments count the topics 1 to {question['highest']:,}."]
             lines += ["--renumber-topics: number them in the order of their file"]
     return lines
 

@@ -166,6 +166,9 @@ class Topic(models.Model):
 
 
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
+    def ready(self) -> JudgmentSetQuerySet:
+        return self.filter(state=ImportState.READY)
+
     def for_boards(self) -> JudgmentSetQuerySet:
         """Return the versions that boards can use: all but samples that check a machine."""
         return self.exclude(pool__checks__isnull=False)
@@ -188,6 +191,15 @@ class JudgmentSet(models.Model):
         PEOPLE = "people"
         MACHINE = "machine"
         BOTH = "both"
+
+    class Joining(models.TextChoices):
+        REPLACE = "replace", "a whole version"
+        JOIN = "join", "a part, joined with the latest version"
+
+    class ConflictRule(models.TextChoices):
+        NEWER = "newer", "the grade of the file"
+        OLDER = "older", "the earlier grade"
+        HIGHER = "higher", "the higher grade"
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="judgment_sets")
     version = models.SlugField(max_length=40)
@@ -215,6 +227,17 @@ class JudgmentSet(models.Model):
     intents_file = models.FileField(max_length=200, blank=True, default="", db_default="")
     intents_filename = models.CharField(max_length=120, blank=True, default="", db_default="")
     num_intents = models.PositiveIntegerField(default=0, db_default=0)
+    # Whether the file counts the topics 1, 2, 3 in their order instead of naming them.
+    counts_topics = models.BooleanField(default=False, db_default=False)
+    # Whether the file is a part, and of what; "" asks if it lacks topics that were judged before.
+    joining = models.CharField(
+        max_length=10, choices=Joining, blank=True, default="", db_default=""
+    )
+    joined_to = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    # Whose grade counts where both have judged a document; "" asks if there is one.
+    conflict_rule = models.CharField(
+        max_length=10, choices=ConflictRule, blank=True, default="", db_default=""
+    )
     pool_depth = models.PositiveIntegerField(null=True)
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
     # The pool that these judgments are for, if any.
@@ -247,6 +270,11 @@ class JudgmentSet(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
         ]
+
+    @property
+    def part_of(self) -> JudgmentSet | None:
+        """The earlier version that the file is joined with, if it is not a whole version."""
+        return self.joined_to if self.joining == self.Joining.JOIN else None
 
     def has_same_makers(self, other: JudgmentSet) -> bool:
         """Whether the means by both versions may be compared: both are by people.

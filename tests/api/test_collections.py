@@ -73,7 +73,7 @@ def test_a_question_waits_for_its_answer(ada_api):
     collection = ada_api.get("/api/v1/collections/bread").json()
     assert collection["state"] == "preview"
     assert collection["questions"] == [
-        {"name": "renumber_topics", "judged": 3, "unknown": 3, "matched": 0}
+        {"name": "renumber_topics", "judged": 3, "unknown": 3, "matched": 0, "highest": 3}
     ]
     assert collection["problems"][0]["code"] == "E_UNKNOWN_TOPIC"
     ada_api.post("/api/v1/collections/bread/confirm", {"renumber_topics": True})

@@ -95,7 +95,7 @@ def test_only_organisers_confirm_judgments(track, cat, anybody_api):
 
 
 def test_columns_that_can_be_read_in_two_ways_wait_for_an_answer(collection, ada_api):
-    send(ada_api, "1 1 d1 1\n1 2 d2 0\n")
+    send(ada_api, "1 1 d1 1\n1 2 d2 0\n", joining="replace")
     work()
     (question,) = ada_api.get(f"{PATH}/v2").json()["questions"]
     assert question["of"] == "judgments"
@@ -106,14 +106,14 @@ def test_columns_that_can_be_read_in_two_ways_wait_for_an_answer(collection, ada
 
 
 def test_the_columns_may_be_named_when_they_are_sent(collection, ada_api):
-    send(ada_api, "d1 1 2\nd4 2 1\n", format="docno topic grade")
+    send(ada_api, "d1 1 2\nd4 2 1\n", format="docno topic grade", joining="replace")
     assert send(ada_api, version="v3", format="pdf").json()["message"].startswith("format: ")
     work()
     assert ada_api.get(f"{PATH}/v2").json()["counts"]["judgments"] == 2
 
 
 def test_what_waits_is_replaced_by_another_file(collection, ada_api):
-    send(ada_api, confirm="ask")
+    send(ada_api, confirm="ask", joining="replace")
     work()
     answer = ada_api.send(f"{PATH}/v2/replace", file=upload("better", "1 0 d1 1\n"))
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
@@ -163,3 +163,32 @@ def test_a_track_is_refused_measures_that_its_judgments_cannot_give(track, ada_a
     answer = ada_api.patch("/api/v1/tracks/bread", {"measures": ["AP", "ERR-IA@10"]})
     assert answer.status_code == 422
     assert "ERR-IA needs judgments of subtopics, and v1 has none" in answer.json()["message"]
+
+
+def test_a_file_of_some_topics_waits_until_it_is_called_a_part(collection, ada_api):
+    """Before, the other topics lost their judgments without a word."""
+    send(ada_api, "3 0 d9 2\n")
+    work()
+    waiting = ada_api.get(f"{PATH}/v2").json()
+    assert [each["name"] for each in waiting["questions"]] == ["joining"]
+    ada_api.post(f"{PATH}/v2/confirm", {"joining": "join", "grade_map": {}})
+    work()
+    joined = ada_api.get(f"{PATH}/v2").json()
+    assert (joined["counts"]["judgments"], joined["joined_to"]) == (9, "v1")
+
+
+def test_a_part_is_added_to_the_version_that_is_named(collection, ada_api):
+    send(ada_api, "3 0 d9 3\n", joining="join")
+    work()
+    send(ada_api, "3 0 d10 3\n", version="v3", joining="join", joined_to="v1")
+    work()
+    assert ada_api.get(f"{PATH}/v3").json()["counts"]["judgments"] == 9
+    refused = send(ada_api, "3 0 d10 3\n", version="v4", joining="join", joined_to="v9")
+    assert refused.json()["message"] == "joined_to: is not a version of this collection"
+
+
+def test_whose_grade_counts_can_be_said_with_the_file(collection, ada_api):
+    send(ada_api, "3 0 d6 1\n3 0 d8 3\n", joining="join", conflict_rule="higher")
+    work()
+    joined = ada_api.get(f"{PATH}/v2").json()
+    assert (joined["state"], joined["counts"]["grades"]["3"]) == ("ready", 2)

@@ -18,7 +18,7 @@ from evaluation.problems import Problem
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.actions.uploads import CollectionFiles, Part
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
 from leaderboard.collections.preview import (
     CollectionPreview,
@@ -69,7 +69,10 @@ class Command(SiteCommand):
         parser.add_argument("--name", help="display name (default: the short name)")
         parser.add_argument("--owner", help="the organiser (default: first organiser)")
         parser.add_argument(
-            "--renumber-topics", action="store_true", help="renumber topics 1, 2, 3 in file order"
+            "--renumber-topics",
+            action="store_true",
+            default=None,
+            help="topics are 1, 2, 3 in file order, as the judgments count them",
         )
         parser.add_argument(
             "--format",
@@ -84,12 +87,30 @@ class Command(SiteCommand):
             type=parse_grade_map,
             help="map file grades, such as 1=4,2=3; `same` keeps them",
         )
+        part = parser.add_mutually_exclusive_group()
+        for word, said in (("join", "add them to the latest version"), ("replace", "all of them")):
+            part.add_argument(
+                f"--{word}",
+                dest="joining",
+                action="store_const",
+                const=word,
+                help=f"further judgments: {said}",
+            )
+        parser.add_argument(
+            "--conflicts",
+            choices=JudgmentSet.ConflictRule.values,
+            help="the grade that counts where both have judged a document",
+        )
         parser.add_argument("--yes", action="store_true", help="skip confirmation")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
         choices = ImportChoices(
-            dict(options["format"]), options["grades"], renumber_topics=options["renumber_topics"]
+            dict(options["format"]),
+            options["grades"],
+            renumber_topics=options["renumber_topics"],
+            joining=options["joining"],
+            conflict_rule=options["conflicts"],
         )
         known = Collection.objects.ready().filter(slug=options["slug"]).first()
         if known is not None and has_only_judgments(options):
@@ -124,7 +145,7 @@ class Command(SiteCommand):
                 name=options["name"] or slug,
                 owner=find_organiser(options["owner"]),
                 asks_first=not options["yes"],
-                renumber_topics=options["renumber_topics"],
+                renumber_topics=bool(options["renumber_topics"]),
                 formats={**formats, "documents": "docnos"} if options["docnos"] else formats,
             )
             version = clean_slug(options["judgments_version"])
@@ -156,6 +177,7 @@ class Command(SiteCommand):
                     format=(choices.formats or {}).get("judgments", ""),
                     asks_first=not options["yes"],
                     intents=open_files(options["intents"], stack),
+                    part=Part(choices.joining or "", conflict_rule=choices.conflict_rule or ""),
                 )
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None

@@ -8,13 +8,14 @@ from typing import Any
 from django import forms
 
 from leaderboard.actions.names import unused_slug
+from leaderboard.actions.uploads import Part
 from leaderboard.collections.pools import find_priority, sort_by_turn
 from leaderboard.collections.published import (
     UnavailableCollectionError,
     load_dataset,
     offers_datasets,
 )
-from leaderboard.models import Collection, Pool, Run, Track
+from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track
 from leaderboard.pages.forms.fields import (
     SHORT_NAME,
     TAKEN,
@@ -99,12 +100,27 @@ class JudgmentsForm(forms.Form):
         required=False,
         help_text="Only for judgments of subtopics. Lines: topic subtopic probability.",
     )
+    joining = forms.ChoiceField(
+        label="The file is",
+        choices=[("", "decided after the check"), *JudgmentSet.Joining.choices],
+        required=False,
+    )
+    conflict_rule = forms.ChoiceField(
+        label="Where both have judged a document",
+        choices=[("", "ask me"), *JudgmentSet.ConflictRule.choices],
+        required=False,
+    )
     note = forms.CharField(
         label="Note",
         max_length=2000,
         required=False,
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        joining, rule = (cleaned.pop(name, "") for name in ("joining", "conflict_rule"))
+        return {**cleaned, "part": Part(joining, conflict_rule=rule)}
 
 
 class PoolForm(forms.Form):

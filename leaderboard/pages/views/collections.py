@@ -124,7 +124,7 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
     sets = visible_judgment_sets(request.user, found).select_related(
-        "machine_card", "people_version", "machine_version"
+        "machine_card", "people_version", "machine_version", "joined_to"
     )
     seen = sets.prefetch_related(Prefetch("pool", pools))
     ready = seen.filter(state=ImportState.READY)

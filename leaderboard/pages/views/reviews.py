@@ -14,7 +14,9 @@ from django.db.models.fields.files import FieldFile
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.choices import FORMATS_OF
 from leaderboard.collections.preview import (
+    CONFLICTS,
     GRADES,
+    JOINING,
     RENUMBER,
     DocumentsPreview,
     JudgmentsPreview,
@@ -25,9 +27,14 @@ from leaderboard.collections.preview import (
 )
 from leaderboard.collections.questions import (
     FormatQuestion,
+    describe_conflicts,
     describe_format,
     describe_format_questions,
+    describe_missing,
+    describe_numbers,
+    describe_part,
     find_question,
+    list_conflicts,
 )
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
@@ -88,6 +95,18 @@ class Renumbered:
 
 
 @dataclass(frozen=True)
+class PartReview:
+    """What is open about a file that may be a part, and what it is joined with."""
+
+    joining: str = ""
+    conflicts: str = ""
+    first: list[str] = field(default_factory=list)
+    rules: list[tuple[str, str]] = field(default_factory=list)
+    joined: str = ""
+    numbers: str = ""
+
+
+@dataclass(frozen=True)
 class Review:
     """The findings of a check and the questions to answer before the import."""
 
@@ -100,6 +119,7 @@ class Review:
     topics: TopicsPreview | None = None
     documents: DocumentsPreview | None = None
     judgments: JudgmentsPreview | None = None
+    part: PartReview = field(default_factory=PartReview)
     question: dict[str, Any] | None = None
     renumbered: list[Renumbered] = field(default_factory=list)
 
@@ -147,12 +167,34 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
     grading = Grading.of(judgment_set, found, earlier_set(judgment_set)) if found else None
     return Review(
         files=[_judgments_file(judgment_set, grading, matched_later=False)] if grading else [],
-        groups=group_problems(judgment_set.problems, judgment_set.problem_totals),
+        # The question replaces the problem that it asks about.
+        groups=[
+            group
+            for group in group_problems(judgment_set.problems, judgment_set.problem_totals)
+            if not (
+                group.code == "E_UNKNOWN_TOPIC" and find_question(judgment_set.questions, RENUMBER)
+            )
+        ],
         grading=grading,
         format_questions=describe_format_questions(judgment_set.questions),
         grade_question=find_question(judgment_set.questions, GRADES).get("because", ""),
         difference=describe_judgment_changes(found.changes) if found is not None else None,
         judgments=found,
+        part=_review_of_part(judgment_set, found),
+    )
+
+
+def _review_of_part(judgment_set: JudgmentSet, found: JudgmentsPreview | None) -> PartReview:
+    joining = find_question(judgment_set.questions, JOINING)
+    conflicts = find_question(judgment_set.questions, CONFLICTS)
+    numbers = find_question(judgment_set.questions, RENUMBER)
+    return PartReview(
+        joining=describe_missing(joining) if joining else "",
+        conflicts=describe_conflicts(conflicts) if conflicts else "",
+        first=list_conflicts(conflicts) if conflicts else [],
+        rules=JudgmentSet.ConflictRule.choices,
+        joined=describe_part(found.part) if found is not None and found.part else "",
+        numbers=describe_numbers(numbers) if numbers else "",
     )
 
 
