@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 # A package imports only from packages named before it.
 ORDER = [
     "models",
+    "sight",
     "display",
     "infrastructure",
     "notifications",
@@ -43,6 +44,7 @@ AT_THE_ROOT = {"__init__", "apps", "environment", "safeguards", "settings", "url
 # Their `__init__` names what others may use; that of any other package is a docstring alone.
 FACES = {
     "models",
+    "sight",
     "display/charts",
     "runs/facts",
     "analysis",

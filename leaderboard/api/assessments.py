@@ -35,10 +35,12 @@ from leaderboard.api.tracks import organised_sight_or_403
 from leaderboard.assessments.judgments import find_outcome
 from leaderboard.assessments.mark_files import ExportFormat, render_marks
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
-from leaderboard.boards.disclosure import Viewer, can_see_marks, track_or_404
+from leaderboard.boards.disclosure import track_or_404
 from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Assessment, Assignment, JudgmentSet, Track, User
 from leaderboard.models.assessments import GradeText
+from leaderboard.sight.tracks import Viewer
+from leaderboard.sight.visible_rows import can_see_marks
 
 router = Router(tags=["assessments"])
 

@@ -22,10 +22,10 @@ from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.tokens import record_use
 from leaderboard.actions.upload_limits import limit_for
 from leaderboard.api.errors import ApiError, permission_error
-from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.outages import redis_error
 from leaderboard.models import ApiToken, Track, User
+from leaderboard.sight.tracks import Viewer
 
 log = logging.getLogger(__name__)
 

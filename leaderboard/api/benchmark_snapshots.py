@@ -13,9 +13,10 @@ from leaderboard.api.benchmark_schemas import BenchmarkBoardOut, BenchmarkSnapsh
 from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import Paging, response_schemas
 from leaderboard.boards.board_files import FORMATS
-from leaderboard.boards.disclosure import benchmark_or_404, visible_benchmark_snapshots
+from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot
+from leaderboard.sight.visible_rows import visible_benchmark_snapshots
 
 router = Router(tags=["benchmarks"])
 
@@ -29,7 +30,7 @@ def list_benchmark_snapshots(
     One with a track that hides something from you is not listed.
     """
     sight = benchmark_or_404(viewer(request), slug)
-    return page_by_number(visible_benchmark_snapshots(sight), paging)
+    return page_by_number(visible_benchmark_snapshots(sight.viewer, sight.benchmark), paging)
 
 
 @router.get(
@@ -43,7 +44,7 @@ def get_benchmark_snapshot(
 ) -> HttpResponse:
     """Get a frozen board of a benchmark, as it was when it was frozen."""
     sight = benchmark_or_404(viewer(request), slug)
-    found = get_object_or_404(visible_benchmark_snapshots(sight), slug=name)
+    found = get_object_or_404(visible_benchmark_snapshots(sight.viewer, sight.benchmark), slug=name)
     text, media_type = found.files[format], FORMATS[format].media_type
     if format == "json":
         return HttpResponse(text, content_type=media_type)

@@ -28,11 +28,12 @@ from leaderboard.api.schemas import (
     Paging,
     response_schemas,
 )
-from leaderboard.boards.disclosure import Viewer, visible_judgment_sets
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
+from leaderboard.sight.tracks import Viewer
+from leaderboard.sight.visible_rows import visible_judgment_sets
 
 router = Router(tags=["collections"])
 

@@ -26,7 +26,7 @@ from leaderboard.api.schemas import (
     MachineAnswersIn,
     response_schemas,
 )
-from leaderboard.boards.disclosure import Viewer, track_or_404, visible_judgment_sets
+from leaderboard.boards.disclosure import track_or_404
 from leaderboard.collections.prompting import (
     render_assessment_prompts,
     render_pool_prompts,
@@ -35,6 +35,8 @@ from leaderboard.collections.prompting import (
 from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Assessment, Collection, JudgmentSet, Pool
 from leaderboard.models.collections import ImportState
+from leaderboard.sight.tracks import Viewer
+from leaderboard.sight.visible_rows import visible_judgment_sets
 
 router = Router(tags=["machine judgments"])
 

@@ -39,12 +39,13 @@ from leaderboard.api.schemas import (
     TrackSettings,
     response_schemas,
 )
-from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
+from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
+from leaderboard.sight.tracks import Viewer
 
 router = Router(tags=["tracks"])
 

@@ -1,1 +1,1 @@
-"""What a board shows, and who sees it."""
+"""What a board shows, and in which form."""

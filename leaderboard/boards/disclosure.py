@@ -1,8 +1,7 @@
-"""Who sees what of a track; no other module decides this.
+"""In which form a viewer sees a track: which edition, rounded how, under which names.
 
-Pages, the API and exports ask for a `Sight`, one viewer's view of one track, and show only what it
-allows.  While a track is blind, nothing derived from judgments is visible: no score, no order, not
-even whether judgments exist.
+Pages, the API and exports ask for a `Sight`, one viewer's view of one track with its board, and
+show only what it allows.  What the viewer may see at all, the `TrackSight` below it decides.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import F, Q, QuerySet, Value
-from django.db.models.functions import Concat, Lower, Substr, TruncDay
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Concat, Lower, Substr
 from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
@@ -27,21 +26,18 @@ from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import (
     Assessment,
     Benchmark,
-    BenchmarkSnapshot,
-    Collection,
     Edition,
-    JudgmentSet,
     Run,
-    Team,
     Topic,
     Track,
-    User,
 )
-from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
+from leaderboard.models.runs import ON_THE_BOARD
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
 from leaderboard.scoring.families import find_measures, match_measure, ranking_measure, select_runs
 from leaderboard.scoring.ladder import Ladder, build_ladder
+from leaderboard.sight.tracks import TrackSight, Viewer
+from leaderboard.sight.visible_rows import visible_runs
 
 # Decimals of a mean in a list of runs, where all may be shown.
 DECIMALS = 4
@@ -80,77 +76,19 @@ def day_of(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-Viewer = User | AnonymousUser
-
-# The states to show on a blind track in place of those that reveal judgments.
-BLIND_STATES = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
-
-
 @dataclass(frozen=True)
-class Sight:
-    """One viewer's view of one track: what this viewer may see and do."""
+class Sight(TrackSight):
+    """One viewer's view of one track with its board: which edition, rounded how, which names."""
 
-    track: Track
-    viewer: Viewer
-    is_organiser: bool
-    team: Team | None
-    # Whether the viewer judges documents of the track; then the viewer sees no score of it.
-    is_assessing: bool = False
     # The edition to show instead of the one on the board, if another is asked for.
     other_edition: Edition | None = None
     # Whether the board has every run with a mean, regardless of the track's selection rule.
     includes_every_run: bool = False
 
     @property
-    def deadline(self) -> datetime | None:
-        """When runs of the viewer's team are due; other teams do not see a later deadline."""
-        return self.track.deadline_of(self.team)
-
-    @property
-    def has_own_deadline(self) -> bool:
-        """Whether the viewer's team has a later deadline than the track."""
-        return self.deadline != self.track.closes_at
-
-    @property
-    def state(self) -> Track.State:
-        """The state of the track for the viewer's team."""
-        return self.track.state(team=self.team)
-
-    @property
     def phase(self) -> PhaseText:
         """The phase of the track in words, with the deadline of the viewer's team."""
         return phase_of(self.track, team=self.team)
-
-    @property
-    def accepts_runs(self) -> bool:
-        """Whether the track accepts runs of the viewer's team, late ones included."""
-        return self.track.accepts_runs(team=self.team)
-
-    @property
-    def can_take_part(self) -> bool:
-        """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
-        is_in = self.is_organiser or self.team is not None
-        return is_in or self.track.joining != Track.Joining.INVITATION
-
-    @property
-    def accepts_late_runs(self) -> bool:
-        """Whether a run that the viewer's team submits now is accepted and marked late."""
-        return self.state == Track.State.CLOSED and self.accepts_runs
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the track accepts no more runs of the viewer's team."""
-        return self.state == Track.State.CLOSED and not self.accepts_runs
-
-    @property
-    def can_see_scores(self) -> bool:
-        """Whether scores, topics, grades and tests of all ranked runs may be shown."""
-        return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
-
-    @property
-    def can_see_means(self) -> bool:
-        """Whether a board may be shown, possibly with rounded means."""
-        return not self.is_assessing and (self.is_organiser or self.track.shows_means)
 
     @property
     def decimals(self) -> int | None:
@@ -192,11 +130,6 @@ class Sight:
         """Who judged the board that this viewer sees; empty without one."""
         edition = self.board_edition
         return WhoJudged() if edition is None else name_who_judged(edition.judgment_set)
-
-    @property
-    def can_download_judgments(self) -> bool:
-        """Whether the judgments of a fully shown board may be downloaded as a file."""
-        return self.can_see_scores and (self.is_organiser or self.track.shares_judgments)
 
     @property
     def withheld_topics(self) -> list[str]:
@@ -264,28 +197,6 @@ class Sight:
         """Return the same view with the runs that the track's selection rule excludes."""
         return replace(self, includes_every_run=True)
 
-    def runs(self) -> RunQuerySet:
-        """Return every run that exists for this viewer."""
-        runs = Run.objects.filter(track=self.track).select_related("team", "track")
-        if self.is_organiser:
-            return runs
-        mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
-        if self.can_see_means:
-            return runs.filter(mine | ON_THE_BOARD)
-        return runs.filter(mine)
-
-    def own_runs(self) -> RunQuerySet:
-        return self.runs().filter(team=self.team) if self.team else self.runs().none()
-
-    def sent_runs(self) -> RunQuerySet:
-        """Return the runs of the viewer's team and those that the viewer submitted for others."""
-        if not isinstance(self.viewer, User):
-            return self.runs().none()
-        return self.runs().sent_by(self.viewer)
-
-    def owns(self, run: Run) -> bool:
-        return self.team is not None and run.team_id == self.team.pk
-
     def select_board_runs(
         self, edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
     ) -> list[Run]:
@@ -304,51 +215,6 @@ class Sight:
         known = self.owns(run) or run.team.of_organisers
         return run if known or not self.hides_names else with_pseudonym(run)
 
-    @property
-    def hides_names(self) -> bool:
-        """Whether this viewer sees pseudonyms of the teams and runs of others."""
-        return self.track.hides_names and not self.is_organiser
-
-    def with_arrival(self, runs: RunQuerySet) -> RunQuerySet:
-        """Return runs with their `arrival`; under pseudonyms its day, so no order tells more."""
-        moment = TruncDay("received_at", tzinfo=UTC) if self.hides_names else F("received_at")
-        return runs.annotate(arrival=moment)
-
-    @property
-    def can_see_snapshots(self) -> bool:
-        """Whether frozen boards may be shown: they contain every score and the names."""
-        return self.can_see_scores and not self.hides_names
-
-    def can_see_file(self, run: Run) -> bool:
-        """Whether the file and problems of a run may be shown: its team and organisers see them."""
-        return self.is_organiser or self.owns(run)
-
-    def can_state_facts(self, run: Run) -> bool:
-        """Whether this viewer may state facts of a run: organisers, and its team until release."""
-        return self.is_organiser or (self.owns(run) and self.track.released_at is None)
-
-    def can_restore(self, run: Run) -> bool:
-        """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
-        return self.is_organiser or (self.owns(run) and self.accepts_runs)
-
-    def can_replace(self, run: Run) -> bool:
-        """Whether this viewer may replace a run: its team before the deadline."""
-        own = self.owns(run) or (self.is_organiser and run.team.of_organisers)
-        counts = not run.removal and run.state not in (Run.State.REFUSED, Run.State.FAILED)
-        return own and counts and (self.is_organiser or self.state == Track.State.OPEN)
-
-    def state_of(self, run: Run) -> str:
-        """Return the state to show; a blind track does not reveal whether judgments exist."""
-        return run.state if self.can_see_means else BLIND_STATES.get(run.state, run.state)
-
-    def is_finished(self, run: Run) -> bool:
-        return self.state_of(run) in (
-            Run.State.REFUSED,
-            Run.State.VALID,
-            Run.State.SCORED,
-            Run.State.FAILED,
-        )
-
     def can_see_means_of(self, run: Run) -> bool:
         """Whether the means of a run may be shown, possibly rounded."""
         shown = not run.removal or self.can_see_file(run)
@@ -358,11 +224,6 @@ class Sight:
     def can_see_scores_of(self, run: Run) -> bool:
         """Whether the scores of a run on each topic may be shown."""
         return self.can_see_scores and self.can_see_means_of(run)
-
-    def can_see_removed(self, run: Run) -> bool:
-        """Whether this viewer could see the run before it left the board."""
-        gone = run.removal in ("withdrawn", "disqualified")
-        return self.can_see_means and run.state == Run.State.SCORED and gone
 
 
 @cache
@@ -379,34 +240,12 @@ def hides_judgments(text: str) -> bool:
 
 def sight_of(track: Track, viewer: Viewer) -> Sight:
     """Return the viewer's view of a track."""
-    return Sight(
-        track,
-        viewer,
-        is_organiser=track.is_organised_by(viewer),
-        team=track.team_of(viewer),
-        is_assessing=Assessment.objects.judged_by(viewer).filter(track=track).exists(),
-    )
+    return Sight.of(track, viewer)
 
 
 def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
     """Return the viewer's view of each track, with as few queries as for one."""
-    organised = set(Track.objects.organised_by(viewer).values_list("pk", flat=True))
-    own = Team.objects.filter(memberships__user=viewer) if viewer.is_authenticated else []
-    teams = {team.track_id: team for team in own}
-    for track in tracks:
-        if track.pk in teams:
-            teams[track.pk].track = track
-    judged = set(Assessment.objects.judged_by(viewer).values_list("track", flat=True))
-    return [
-        Sight(
-            track,
-            viewer,
-            is_organiser=track.pk in organised,
-            team=teams.get(track.pk),
-            is_assessing=track.pk in judged,
-        )
-        for track in tracks
-    ]
+    return Sight.of_each(tracks, viewer)
 
 
 def find_runs_by_tag(sights: Sequence[Sight], text: str, most: int) -> list[Run]:
@@ -511,20 +350,6 @@ def shared_benchmark_sight(benchmark: Benchmark) -> BenchmarkSight:
     return BenchmarkSight(benchmark, nobody, False, tuple(sights))
 
 
-def visible_benchmark_snapshots(sight: BenchmarkSight) -> QuerySet[BenchmarkSnapshot]:
-    """Return the frozen boards of a benchmark on which this viewer sees every track's snapshots."""
-    of_editions = BenchmarkSnapshot.editions.through.objects.filter(
-        benchmarksnapshot__benchmark=sight.benchmark
-    )
-    frozen = Track.objects.filter(editions__in=of_editions.values("edition")).distinct()
-    known = frozen.filter(pk__in=Track.objects.visible_to(sight.viewer).values("pk"))
-    shown = [
-        seen.track.pk for seen in sights_of(list(known), sight.viewer) if seen.can_see_snapshots
-    ]
-    hidden = of_editions.exclude(edition__track__in=shown)
-    return sight.benchmark.snapshots.exclude(pk__in=hidden.values("benchmarksnapshot"))
-
-
 def _load_tracks(benchmark: Benchmark, known: QuerySet[Track, Any]) -> list[Track]:
     """Return those tracks of a benchmark, in order, with what their views read."""
     tracks = benchmark.tracks().filter(pk__in=known)
@@ -544,24 +369,6 @@ class VisibleRun:
     sight: Sight
 
 
-def visible_runs(viewer: Viewer) -> RunQuerySet:
-    """Return every run that a viewer may see, and no run of a blind track of others.
-
-    A hidden run and a missing one cost the same single query, so the response time does not
-    distinguish them.  The view of its track still decides what of a run is shown.
-    """
-    organised = Q(track__in=Track.objects.organised_by(viewer).values("pk"))
-    own = Q(pk__in=[])
-    if viewer.is_authenticated:
-        own = Q(team__in=Team.objects.filter(memberships__user=viewer).values("pk"))
-    shown = Q(hidden_at=None, state=Run.State.SCORED) & ~Q(
-        track__disclosure=Track.Disclosure.BLIND, track__released_at=None
-    )
-    shown &= ~Q(track__in=Assessment.objects.judged_by(viewer).values("track"))
-    visible = Run.objects.filter(track__in=Track.objects.visible_to(viewer).values("pk"))
-    return visible.filter(organised | own | shown)
-
-
 def run_or_404(viewer: Viewer, run_id: str) -> VisibleRun:
     """Return a run under its shown name with the view of its track; raise 404 if it is hidden."""
     run = visible_runs(viewer).filter(pk=run_id).select_related("track", "team").first()
@@ -572,24 +379,3 @@ def run_or_404(viewer: Viewer, run_id: str) -> VisibleRun:
         raise Http404("no such run")
     run.track = sight.track
     return VisibleRun(sight.with_shown_name(run), sight)
-
-
-def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
-    """Return the judgments of boards that the viewer may see; organisers see all.
-
-    An assessor sees none of a collection with documents that are still to be judged.
-    """
-    if Assessment.objects.judged_by(viewer).filter(track__collection=collection).exists():
-        return collection.judgment_sets.none()
-    if collection.is_organised_by(viewer):
-        return collection.judgment_sets.all()
-    tracks = Track.objects.visible_to(viewer).filter(collection=collection)
-    editions = [sight_of(track, viewer).edition for track in tracks.select_related("edition")]
-    return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()
-
-
-def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:
-    """Whether an organiser may see grades: not while this organiser judges in the assessment."""
-    if assessment.state == Assessment.State.CLOSED or not viewer.is_authenticated:
-        return True
-    return not assessment.assessors.active().filter(user=viewer).exists()

@@ -25,7 +25,7 @@ from django.db.models import (
 )
 from django.utils.functional import cached_property
 
-from leaderboard.boards.disclosure import Sight, Viewer, visible_runs
+from leaderboard.boards.disclosure import Sight
 from leaderboard.models import (
     Assessment,
     Benchmark,
@@ -38,6 +38,8 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.models.tracks import TrackQuerySet
+from leaderboard.sight.tracks import Viewer
+from leaderboard.sight.visible_rows import visible_runs
 
 LONG_TEXTS = ("description", "terms", "exclusion_reason")
 

@@ -12,10 +12,11 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.boards.disclosure import Sight, Viewer, sights_of
+from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
 from leaderboard.scoring.families import load_measure_means
+from leaderboard.sight.tracks import Viewer
 
 # The most twins of a run that a receipt lists.
 MOST_TWINS = 10

@@ -6,8 +6,8 @@ open track on its judgments. Nothing forbids that; the organisers of both are no
 
 from __future__ import annotations
 
-from leaderboard.boards.disclosure import Viewer
 from leaderboard.models import Track
+from leaderboard.sight.tracks import Viewer
 
 
 def find_conflicts(track: Track, viewer: Viewer) -> list[str]:

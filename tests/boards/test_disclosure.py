@@ -11,9 +11,10 @@ from django.http import Http404
 from django.utils import timezone
 
 from leaderboard.actions import runs, tracks
-from leaderboard.boards.disclosure import run_or_404, sight_of, track_or_404, visible_judgment_sets
+from leaderboard.boards.disclosure import run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import find_board, find_visible_board
 from leaderboard.models import JudgmentSet, Score, Track
+from leaderboard.sight.visible_rows import visible_judgment_sets
 from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
 
 

@@ -22,7 +22,6 @@ from leaderboard.boards.disclosure import (
     Sight,
     benchmark_or_404,
     shared_benchmark_sight,
-    visible_benchmark_snapshots,
 )
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot
@@ -30,6 +29,7 @@ from leaderboard.pages.forms.desk import BenchmarkSnapshotForm
 from leaderboard.pages.views.benchmark_boards import request_benchmark_tests
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.views.snapshots import BIBTEX
+from leaderboard.sight.visible_rows import visible_benchmark_snapshots
 
 
 @require_GET
@@ -44,7 +44,7 @@ def benchmark_snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "benchmark": sight.benchmark,
         "board": board,
-        "snapshots": visible_benchmark_snapshots(sight).defer("files"),
+        "snapshots": visible_benchmark_snapshots(sight.viewer, sight.benchmark).defer("files"),
         "left_out": _find_left_out(sight, board) if board is not None else [],
         "tests_follow": request_benchmark_tests(board) if board is not None else "",
         "form": BenchmarkSnapshotForm(phases=board.phases) if board is not None else None,
@@ -63,7 +63,8 @@ def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpRespon
     """Show a frozen board of a benchmark, or return one of its files."""
     sight = benchmark_or_404(request.user, slug)
     found = get_object_or_404(
-        visible_benchmark_snapshots(sight).select_related("created_by"), slug=name
+        visible_benchmark_snapshots(sight.viewer, sight.benchmark).select_related("created_by"),
+        slug=name,
     )
     found.benchmark = sight.benchmark
     format = request.GET.get("format", "")

@@ -38,7 +38,6 @@ from leaderboard.actions.uploads import (
 )
 from leaderboard.analysis.document_search import find_progress, search_documents, show_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
-from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, ImportChoicesForm
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.preview import read_judgments_preview, read_preview
@@ -61,6 +60,7 @@ from leaderboard.pages.views.reviews import (
     review_of,
     review_of_judgments,
 )
+from leaderboard.sight.visible_rows import visible_judgment_sets
 
 FIRST_TOPICS = 10
 # Documents on a page of their list.

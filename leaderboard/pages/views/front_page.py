@@ -9,7 +9,7 @@ from functools import cached_property
 
 from django.utils.safestring import SafeString
 
-from leaderboard.boards.disclosure import Sight, Viewer, sights_of
+from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.summaries import BoardSummary, RankedPlace, summarise_boards
 from leaderboard.display.charts import ChartMark, dot_line
 from leaderboard.display.charts.drawing import Kind
@@ -17,6 +17,7 @@ from leaderboard.display.numbers import count, counted, span
 from leaderboard.display.phases import WORDS, Phase, find_phase
 from leaderboard.models import Run, Track
 from leaderboard.runs.quotas import Quota, find_quotas
+from leaderboard.sight.tracks import Viewer
 
 LATEST = 5
 OWN_RANKS = 3

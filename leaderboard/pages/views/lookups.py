@@ -11,20 +11,14 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from leaderboard.assessments.progress import find_disputes
-from leaderboard.boards.disclosure import (
-    Sight,
-    VisibleRun,
-    can_see_marks,
-    run_or_404,
-    sight_of,
-    track_or_404,
-)
+from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
+from leaderboard.sight.visible_rows import can_see_marks
 
 
 def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:

@@ -16,7 +16,6 @@ from evaluation.problems import Refused
 from leaderboard.actions import machine_judgments
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.judgments import next_version_name
-from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json
 from leaderboard.collections.fillings import find_filling
@@ -37,6 +36,7 @@ from leaderboard.pages.views.lookups import (
     organised_collection_or_404,
     organised_sight_or_403,
 )
+from leaderboard.sight.visible_rows import visible_judgment_sets
 
 
 @login_required

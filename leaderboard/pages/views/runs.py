@@ -14,7 +14,7 @@ from evaluation.reading.repairs import FIXES
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import run_or_404, track_or_404, visible_runs
+from leaderboard.boards.disclosure import run_or_404, track_or_404
 from leaderboard.infrastructure.downloads import stored_file, text_file
 from leaderboard.models import Run
 from leaderboard.pages.short_lists import shorten
@@ -23,6 +23,7 @@ from leaderboard.pages.views.lookups import (
     organised_sight_or_403,
 )
 from leaderboard.runs.quotas import find_quota, find_used_up
+from leaderboard.sight.visible_rows import visible_runs
 
 # Runs per page of the list of all tracks.
 SENT = 100

@@ -1,0 +1,1 @@
+"""What a viewer may see of tracks, runs and judgments; in which form, boards decide."""

@@ -1,0 +1,192 @@
+"""What a viewer may see and do on a track.
+
+It is decided by rows alone, so that notices, jobs, files and boards all ask the same `TrackSight`.
+While a track is blind, nothing derived from judgments is visible: no score, no order, not even
+whether judgments exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import F, Q
+from django.db.models.functions import TruncDay
+
+from leaderboard.models import Assessment, Run, Team, Track, User
+from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
+
+Viewer = User | AnonymousUser
+
+# The states to show on a blind track in place of those that reveal judgments.
+BLIND_STATES = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
+
+
+@dataclass(frozen=True)
+class TrackSight:
+    """What one viewer may see and do on one track."""
+
+    track: Track
+    viewer: Viewer
+    is_organiser: bool
+    team: Team | None
+    # Whether the viewer judges documents of the track; then the viewer sees no score of it.
+    is_assessing: bool = False
+
+    @classmethod
+    def of(cls, track: Track, viewer: Viewer) -> Self:
+        """Return the viewer's view of a track."""
+        return cls(
+            track,
+            viewer,
+            is_organiser=track.is_organised_by(viewer),
+            team=track.team_of(viewer),
+            is_assessing=Assessment.objects.judged_by(viewer).filter(track=track).exists(),
+        )
+
+    @classmethod
+    def of_each(cls, tracks: Sequence[Track], viewer: Viewer) -> list[Self]:
+        """Return the viewer's view of each track, with as few queries as for one."""
+        organised = set(Track.objects.organised_by(viewer).values_list("pk", flat=True))
+        own = Team.objects.filter(memberships__user=viewer) if viewer.is_authenticated else []
+        teams = {team.track_id: team for team in own}
+        for track in tracks:
+            if track.pk in teams:
+                teams[track.pk].track = track
+        judged = set(Assessment.objects.judged_by(viewer).values_list("track", flat=True))
+        return [
+            cls(
+                track,
+                viewer,
+                is_organiser=track.pk in organised,
+                team=teams.get(track.pk),
+                is_assessing=track.pk in judged,
+            )
+            for track in tracks
+        ]
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When runs of the viewer's team are due; other teams do not see a later deadline."""
+        return self.track.deadline_of(self.team)
+
+    @property
+    def has_own_deadline(self) -> bool:
+        """Whether the viewer's team has a later deadline than the track."""
+        return self.deadline != self.track.closes_at
+
+    @property
+    def state(self) -> Track.State:
+        """The state of the track for the viewer's team."""
+        return self.track.state(team=self.team)
+
+    @property
+    def accepts_runs(self) -> bool:
+        """Whether the track accepts runs of the viewer's team, late ones included."""
+        return self.track.accepts_runs(team=self.team)
+
+    @property
+    def can_take_part(self) -> bool:
+        """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
+        is_in = self.is_organiser or self.team is not None
+        return is_in or self.track.joining != Track.Joining.INVITATION
+
+    @property
+    def accepts_late_runs(self) -> bool:
+        """Whether a run that the viewer's team submits now is accepted and marked late."""
+        return self.state == Track.State.CLOSED and self.accepts_runs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the track accepts no more runs of the viewer's team."""
+        return self.state == Track.State.CLOSED and not self.accepts_runs
+
+    @property
+    def can_see_scores(self) -> bool:
+        """Whether scores, topics, grades and tests of all ranked runs may be shown."""
+        return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
+
+    @property
+    def can_see_means(self) -> bool:
+        """Whether a board may be shown, possibly with rounded means."""
+        return not self.is_assessing and (self.is_organiser or self.track.shows_means)
+
+    @property
+    def can_download_judgments(self) -> bool:
+        """Whether the judgments of a fully shown board may be downloaded as a file."""
+        return self.can_see_scores and (self.is_organiser or self.track.shares_judgments)
+
+    def runs(self) -> RunQuerySet:
+        """Return every run that exists for this viewer."""
+        runs = Run.objects.filter(track=self.track).select_related("team", "track")
+        if self.is_organiser:
+            return runs
+        mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
+        if self.can_see_means:
+            return runs.filter(mine | ON_THE_BOARD)
+        return runs.filter(mine)
+
+    def own_runs(self) -> RunQuerySet:
+        return self.runs().filter(team=self.team) if self.team else self.runs().none()
+
+    def sent_runs(self) -> RunQuerySet:
+        """Return the runs of the viewer's team and those that the viewer submitted for others."""
+        if not isinstance(self.viewer, User):
+            return self.runs().none()
+        return self.runs().sent_by(self.viewer)
+
+    def owns(self, run: Run) -> bool:
+        return self.team is not None and run.team_id == self.team.pk
+
+    @property
+    def hides_names(self) -> bool:
+        """Whether this viewer sees pseudonyms of the teams and runs of others."""
+        return self.track.hides_names and not self.is_organiser
+
+    def with_arrival(self, runs: RunQuerySet) -> RunQuerySet:
+        """Return runs with their `arrival`; under pseudonyms its day, so no order tells more."""
+        moment = TruncDay("received_at", tzinfo=UTC) if self.hides_names else F("received_at")
+        return runs.annotate(arrival=moment)
+
+    @property
+    def can_see_snapshots(self) -> bool:
+        """Whether frozen boards may be shown: they contain every score and the names."""
+        return self.can_see_scores and not self.hides_names
+
+    def can_see_file(self, run: Run) -> bool:
+        """Whether the file and problems of a run may be shown: its team and organisers see them."""
+        return self.is_organiser or self.owns(run)
+
+    def can_state_facts(self, run: Run) -> bool:
+        """Whether this viewer may state facts of a run: organisers, and its team until release."""
+        return self.is_organiser or (self.owns(run) and self.track.released_at is None)
+
+    def can_restore(self, run: Run) -> bool:
+        """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
+        return self.is_organiser or (self.owns(run) and self.accepts_runs)
+
+    def can_replace(self, run: Run) -> bool:
+        """Whether this viewer may replace a run: its team before the deadline."""
+        own = self.owns(run) or (self.is_organiser and run.team.of_organisers)
+        counts = not run.removal and run.state not in (Run.State.REFUSED, Run.State.FAILED)
+        return own and counts and (self.is_organiser or self.state == Track.State.OPEN)
+
+    def state_of(self, run: Run) -> str:
+        """Return the state to show; a blind track does not reveal whether judgments exist."""
+        return run.state if self.can_see_means else BLIND_STATES.get(run.state, run.state)
+
+    def is_finished(self, run: Run) -> bool:
+        return self.state_of(run) in (
+            Run.State.REFUSED,
+            Run.State.VALID,
+            Run.State.SCORED,
+            Run.State.FAILED,
+        )
+
+    def can_see_removed(self, run: Run) -> bool:
+        """Whether this viewer could see the run before it left the board."""
+        gone = run.removal in ("withdrawn", "disqualified")
+        return self.can_see_means and run.state == Run.State.SCORED and gone
