@@ -27,8 +27,9 @@ from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.jobs.calculations import Awaited
-from leaderboard.models import Assessment, Collection, JudgmentSet
+from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
+from leaderboard.sight.visible_rows import can_see_marks, is_judging
 
 router = Router(tags=["assessments"])
 
@@ -56,7 +57,7 @@ def get_assessor_agreement(
     """
     user = viewer(request)
     assessment = assessment_or_404(user, slug, name)
-    if Assessment.objects.judged_by(user).filter(pk=assessment.pk).exists():
+    if not can_see_marks(assessment, user):
         raise permission_error("You judge here yourself. Marks are open to you after closing.")
     found = compute_assessor_agreement(assessment)
     by_judge = find_boards_of_assessors(track_or_404(user, slug), assessment, measure)
@@ -85,7 +86,7 @@ def get_version_agreement(
     collection = collection_or_404(user, slug)
     if not collection.is_organised_by(user):
         raise Http404("no agreement to see")
-    if Assessment.objects.judged_by(user).filter(track__collection=collection).exists():
+    if is_judging(user, collection):
         raise permission_error("You judge here yourself. Marks are open to you after closing.")
     one, other = (find_version(collection, version) for version in (first, second))
     tracks = collection.tracks.organised_by(user).order_by("created_at")

@@ -33,10 +33,10 @@ from leaderboard.collections.prompting import (
     render_version_prompts,
 )
 from leaderboard.infrastructure.downloads import streamed_bytes
-from leaderboard.models import Assessment, Collection, JudgmentSet, Pool
+from leaderboard.models import Collection, JudgmentSet, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.sight.tracks import Viewer
-from leaderboard.sight.visible_rows import visible_judgment_sets
+from leaderboard.sight.visible_rows import can_see_marks, visible_judgment_sets
 
 router = Router(tags=["machine judgments"])
 
@@ -139,7 +139,7 @@ def get_assessment_prompts(request: HttpRequest, slug: str, name: str) -> Stream
     """
     user = viewer(request)
     assessment = assessment_or_404(user, slug, name)
-    if Assessment.objects.judged_by(user).filter(pk=assessment.pk).exists():
+    if not can_see_marks(assessment, user):
         raise permission_error("You judge here yourself. The file is open to you after closing.")
     return prompts_file(f"{slug}-{name}", render_assessment_prompts(assessment))
 

@@ -1,4 +1,7 @@
-"""The runs, judgments and frozen boards that exist for a viewer."""
+"""The runs, judgments and frozen boards that exist for a viewer.
+
+Whoever judges documents that are still open sees no grade of others, not even as an organiser.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
 
     An assessor sees none of a collection with documents that are still to be judged.
     """
-    if Assessment.objects.judged_by(viewer).filter(track__collection=collection).exists():
+    if is_judging(viewer, collection):
         return collection.judgment_sets.none()
     if collection.is_organised_by(viewer):
         return collection.judgment_sets.all()
@@ -68,6 +71,9 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
 
 def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:
     """Whether an organiser may see grades: not while this organiser judges in the assessment."""
-    if assessment.state == Assessment.State.CLOSED or not viewer.is_authenticated:
-        return True
-    return not assessment.assessors.active().filter(user=viewer).exists()
+    return not Assessment.objects.judged_by(viewer).filter(pk=assessment.pk).exists()
+
+
+def is_judging(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the viewer judges documents of a collection."""
+    return Assessment.objects.judged_by(viewer).filter(track__collection=collection).exists()

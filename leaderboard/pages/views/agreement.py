@@ -40,7 +40,7 @@ from leaderboard.display.charts import AxisColumn
 from leaderboard.display.latex import render_latex_table
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.infrastructure.whole_numbers import read_whole_number
-from leaderboard.models import Assessment, Collection, Judgment, JudgmentSet, Topic, Track
+from leaderboard.models import Collection, Judgment, JudgmentSet, Topic, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
@@ -50,6 +50,7 @@ from leaderboard.pages.views.lookups import (
     page_number,
 )
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.sight.visible_rows import is_judging
 
 DOCUMENTS_PER_PAGE = 50
 # What a reader chooses on these pages.
@@ -83,7 +84,7 @@ def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     versions = list(collection.judgment_sets.filter(state=ImportState.READY))
     sights = _organised_sights(request, collection)
     context = {"collection": collection, "versions": versions, "sights": sights}
-    if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
+    if is_judging(request.user, collection):
         return render(request, "judgments/agreement.html", {**context, "judges_here": True})
     first, second = _requested_versions(request, versions)
     if first is None or second is None:

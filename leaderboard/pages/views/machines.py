@@ -26,7 +26,7 @@ from leaderboard.collections.prompting import (
     render_version_prompts,
 )
 from leaderboard.infrastructure.downloads import streamed_text
-from leaderboard.models import Assessment, Collection, JudgmentSet, MachineCard, Pool
+from leaderboard.models import Collection, JudgmentSet, MachineCard, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.forms.machines import FillUnjudgedForm, MachineAnswersForm
@@ -36,7 +36,7 @@ from leaderboard.pages.views.lookups import (
     organised_collection_or_404,
     organised_sight_or_403,
 )
-from leaderboard.sight.visible_rows import visible_judgment_sets
+from leaderboard.sight.visible_rows import is_judging, visible_judgment_sets
 
 
 @login_required
@@ -86,7 +86,7 @@ def machine_card(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 def fill_unjudged(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what a machine's grades would add to people's; a POST makes the third version."""
     found = organised_collection_or_404(request, slug)
-    if Assessment.objects.judged_by(request.user).filter(track__collection=found).exists():
+    if is_judging(request.user, found):
         raise PermissionDenied
     sent = request.POST if request.method == "POST" else request.GET
     form = FillUnjudgedForm(sent if "people" in sent else None, collection=found)

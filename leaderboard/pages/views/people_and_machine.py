@@ -19,11 +19,12 @@ from leaderboard.analysis.people_and_machine import (
 )
 from leaderboard.assessments.samples import describe_check
 from leaderboard.display import charts
-from leaderboard.models import Assessment, JudgmentSet
+from leaderboard.models import JudgmentSet
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.sight.visible_rows import is_judging
 
 # What a reader chooses on this page.
 CHOICES = ("people", "machine", "measure")
@@ -36,7 +37,7 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     collection = sight.track.collection
-    if Assessment.objects.judged_by(request.user).filter(track__collection=collection).exists():
+    if is_judging(request.user, collection):
         return render(request, "machine/people_and_machine.html", {**context, "judges_here": True})
     people, machines = find_versions_by_people(sight), find_versions_by_machine(sight)
     context |= {"people": people, "machines": machines}
