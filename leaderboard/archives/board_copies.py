@@ -31,9 +31,9 @@ from django.urls import Resolver404, resolve, reverse
 
 from leaderboard.archives.citations import build_citation_members
 from leaderboard.archives.zip_files import ZipEntry
-from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Track
 from leaderboard.models.jobs import Progress
+from leaderboard.sight.tracks import TrackSight
 
 # The pages and files of a track that a copy has; rankings and pairs of runs would be too many.
 PAGES = {
@@ -78,9 +78,8 @@ class NotReleasedError(Exception):
 
 def is_released(track: Track) -> bool:
     """Return whether everybody sees the track and all scores of its board."""
-    stranger = AnonymousUser()
-    visible = Track.objects.visible_to(stranger).filter(pk=track.pk).exists()
-    return visible and track.edition is not None and sight_of(track, stranger).can_see_scores
+    visible = Track.objects.visible_to(AnonymousUser()).filter(pk=track.pk).exists()
+    return visible and track.edition is not None and TrackSight.of_everybody(track).can_see_scores
 
 
 def note_nothing(done: int, of: int) -> None:

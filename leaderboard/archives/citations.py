@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -29,7 +28,7 @@ from leaderboard.actions.overviews import (
 )
 from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.data_files import find_data_files
-from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.disclosure import Sight
 from leaderboard.display.markdown import render_markdown
 from leaderboard.models import Track
 
@@ -118,7 +117,7 @@ def describe_files(
 ) -> Iterator[DescribedFile]:
     """Yield what everybody can download of the collection and has a digest."""
     taken: set[str] = set()
-    for file in find_data_files(sight_of(track, AnonymousUser())):
+    for file in find_data_files(Sight.of_everybody(track)):
         about = f"{file.label}: {file.detail}"
         if file.address in copied:
             name, content = copied[file.address]

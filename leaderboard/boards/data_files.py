@@ -189,7 +189,7 @@ def _judgment_files(sight: Sight) -> Iterator[DataFile]:
             address=reverse("qrels_file", args=[track.slug, judged.version]),
             name="qrels.txt",
             licence=licence,
-            note="" if track.shares_judgments and track.shows_scores else ORGANISERS_ONLY,
+            note="" if Sight.of_everybody(track).can_download_judgments else ORGANISERS_ONLY,
         )
     elif track.shares_judgments and not sight.can_see_scores:
         yield DataFile(

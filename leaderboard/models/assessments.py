@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Q
@@ -36,10 +37,12 @@ class AssessmentQuerySet(models.QuerySet["Assessment"]):
 
     def judged_by(self, user: User | AnonymousUser) -> AssessmentQuerySet:
         """Return the unfinished assessments in which the user is an assessor."""
-        if not user.is_authenticated:
-            return self.none()
-        mine = Assessor.objects.filter(user=user, removed_at=None)
-        return self.unfinished().filter(pk__in=mine.values("assessment"))
+        return self.judged_by_any([user]) if user.is_authenticated else self.none()
+
+    def judged_by_any(self, users: Sequence[User] | models.QuerySet[Any]) -> AssessmentQuerySet:
+        """Return the unfinished assessments in which one of these users is an assessor."""
+        theirs = Assessor.objects.active().filter(user__in=users)
+        return self.unfinished().filter(pk__in=theirs.values("assessment"))
 
 
 class Assessment(models.Model):

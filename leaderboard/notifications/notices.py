@@ -21,7 +21,6 @@ from leaderboard.display.numbers import counted
 from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
-    Assessment,
     Assessor,
     AuditEvent,
     Benchmark,
@@ -43,6 +42,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
 from leaderboard.notifications.email import wanted_addresses
+from leaderboard.sight.tracks import TrackSight
 
 # The longest text of a notice.
 LONGEST_NOTICE = 300
@@ -84,19 +84,12 @@ def notify_run_accepted(run: Run, scored: bool, comparison: str = "") -> None:
     `comparison` says how it scored against another run, for tracks that show every score.
     """
     shows = scored and run.track.shows_means
-    shows_comparison = run.track.shows_scores and not _is_judging(run.team)
-    comparison = comparison if shows_comparison else ""
+    shows_scores = TrackSight.of_members(run.track, run.team.memberships.all()).can_see_scores
+    comparison = comparison if shows_scores else ""
     notify_team(run, comparison or f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
         text = comparison or f"{run} of {run.team} was scored."
         enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, text)
-
-
-def _is_judging(team: Team) -> bool:
-    """Return whether a member of the team judges the track, and so may see no score of it."""
-    members = team.memberships.values("user")
-    judged = Assessment.objects.unfinished().filter(track=team.track_id)
-    return judged.filter(assessors__user__in=members, assessors__removed_at=None).exists()
 
 
 def notify_runs_scored(track: Track, runs: list[Run]) -> None:

@@ -22,12 +22,13 @@ from evaluation.significance.adjusting import holm
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
-from leaderboard.models import Assessment, Edition, Membership, Run, SystemVersion, Track
+from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.scoring.benchmark_comparisons import Contest, Part, collect_scores
 from leaderboard.scoring.families import load_measure_means, match_measure
 from leaderboard.scoring.verdicts import verdict_of
+from leaderboard.sight.tracks import TrackSight
 
 # How many tracks a sentence names before it counts them.
 MOST_NAMED = 3
@@ -286,16 +287,11 @@ def announce_version(version_id: str, progress: Progress) -> Publish:
 
 def find_public_editions(version: SystemVersion) -> list[Edition]:
     """Return the boards of the benchmark whose scores every member of a team sees, under names."""
-    tracks = version.system.benchmark.tracks().select_related("edition", "benchmark_place")
-    members = Membership.objects.filter(team__benchmark_team=version.system.team_id).values("user")
-    judging = Assessment.objects.unfinished().filter(
-        assessors__user__in=members, assessors__removed_at=None
-    )
-    judged = set(judging.values_list("pool__track", flat=True))
+    tracks = version.system.benchmark.tracks().filter(is_draft=False)
+    members = Membership.objects.filter(team__benchmark_team=version.system.team_id)
     editions = []
-    for track in tracks:
-        is_shown = track.shows_scores and not track.hides_names and not track.is_draft
-        if is_shown and track.edition is not None and track.pk not in judged:
+    for track in tracks.select_related("edition", "benchmark_place"):
+        if TrackSight.of_members(track, members).can_see_snapshots and track.edition is not None:
             track.edition.track = track
             editions.append(track.edition)
     return editions

@@ -8,15 +8,15 @@ whether judgments exist.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import TruncDay
 
-from leaderboard.models import Assessment, Run, Team, Track, User
+from leaderboard.models import Assessment, Membership, Run, Team, Track, User
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 
 Viewer = User | AnonymousUser
@@ -67,6 +67,17 @@ class TrackSight:
             )
             for track in tracks
         ]
+
+    @classmethod
+    def of_everybody(cls, track: Track) -> Self:
+        """Return what everyone sees who may know of a track, signed in or not."""
+        return cls(track, AnonymousUser(), is_organiser=False, team=None)
+
+    @classmethod
+    def of_members(cls, track: Track, members: QuerySet[Membership]) -> Self:
+        """Return what all members of a team may see alike: no score while one of them judges."""
+        judged = Assessment.objects.judged_by_any(members.values("user")).filter(track=track)
+        return replace(cls.of_everybody(track), is_assessing=judged.exists())
 
     @property
     def deadline(self) -> datetime | None:

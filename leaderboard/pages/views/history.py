@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
 from leaderboard.analysis.history import History, build_history
-from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
+from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.badges import badge as draw_badge
 from leaderboard.display.charts.steps import step_chart
@@ -70,7 +69,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
     """Return the badge of a track that is not public to anyone who has its URL."""
     track = get_object_or_404(Track.objects.opened(), badge_code=code)
-    return _render_badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
+    return _render_badge(Sight.of_everybody(track), request.GET.get("team", ""))
 
 
 def _render_badge(sight: Sight, team: str) -> HttpResponse:

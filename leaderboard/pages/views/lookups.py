@@ -64,7 +64,7 @@ def requested_sight(request: HttpRequest, slug: str) -> Sight:
     """Return the track as requested: live, with other judgments or as the public sees it."""
     sight = track_or_404(request.user, slug)
     if request.GET.get("as") == "everybody" and not sight.is_assessing:
-        return sight_of(sight.track, AnonymousUser())
+        return Sight.of_everybody(sight.track)
     return sight.with_judgments(request.GET.get("judgments", ""))
 
 

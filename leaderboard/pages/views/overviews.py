@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +17,7 @@ from leaderboard.boards.data_files import (
     find_shared_baseline,
     write_commands,
 )
-from leaderboard.boards.disclosure import sight_of, track_or_404
+from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.schedules import build_schedule
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Track
@@ -50,7 +49,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "files": find_data_files(sight),
         "limits": limits.track_limits(track),
         "announcements": track.announcements.all(),
-        "everybody": sight_of(track, AnonymousUser())
+        "everybody": Sight.of_everybody(track)
         if track.visibility == Track.Visibility.PUBLIC
         else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
