@@ -16,6 +16,7 @@ from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Collection, Overview, Run
+from leaderboard.sight.visible_rows import can_download_documents
 
 SAMPLE_DEPTH = 3
 # Of larger collections no page computes the digest of the docnos.
@@ -71,17 +72,13 @@ def find_data_files(sight: Sight) -> list[DataFile]:
     ]
 
 
-def can_download_documents(sight: Sight) -> bool:
-    return sight.track.collection.shares_documents or sight.is_organiser
-
-
 def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
     if not collection.documents:
         if collection.source_link or collection.source_note:
             yield DataFile("Documents", "not on this site", licence=collection.licence)
         return
     detail = counted(collection.num_documents, "document")
-    if collection.documents_file and can_download_documents(sight):
+    if collection.documents_file and can_download_documents(sight.viewer, collection):
         yield DataFile(
             "Documents",
             detail,

@@ -69,6 +69,11 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
     return collection.judgment_sets.filter(editions__in=filter(None, shown)).distinct()
 
 
+def can_download_documents(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the documents may be downloaded: organisers of the collection always may."""
+    return collection.shares_documents or collection.is_organised_by(viewer)
+
+
 def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:
     """Whether an organiser may see grades: not while this organiser judges in the assessment."""
     return not Assessment.objects.judged_by(viewer).filter(pk=assessment.pk).exists()

@@ -116,6 +116,12 @@ def test_documents_are_downloaded_where_organisers_share_them(track, as_ada, cli
     assertContains(client.get(BENCHMARK), "CC BY 4.0")
 
 
+def test_who_organises_only_the_track_is_offered_no_documents(track, cat, as_cat):
+    track.co_organisers.add(cat)
+    assert as_cat.get(FILE).status_code == 404
+    assertNotContains(as_cat.get("/tracks/bread/data/"), FILE)
+
+
 def test_the_printed_digest_is_that_of_the_file(track, client):
     Collection.objects.update(shares_documents=True)
     digest = hashlib.sha256(body(client.get(FILE))).hexdigest()

@@ -60,7 +60,7 @@ from leaderboard.pages.views.reviews import (
     review_of,
     review_of_judgments,
 )
-from leaderboard.sight.visible_rows import visible_judgment_sets
+from leaderboard.sight.visible_rows import can_download_documents, visible_judgment_sets
 
 FIRST_TOPICS = 10
 # Documents on a page of their list.
@@ -286,8 +286,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Return the documents as they were uploaded; a broken download can be resumed."""
     found = _ready_or_404(request, slug)
-    allowed = found.shares_documents or found.is_organised_by(request.user)
-    if not (found.documents_file and allowed):
+    if not (found.documents_file and can_download_documents(request.user, found)):
         raise Http404("no documents to download")
     name = found.documents_filename or "documents"
     return send_file(request, found.documents_file, name, found.documents_sha256)
