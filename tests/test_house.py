@@ -258,6 +258,13 @@ def test_templates_print_and_run_nothing_inline() -> None:
         assert not [path for path in TEMPLATES if word in path.read_text()]
 
 
+def test_templates_ask_what_a_track_shows() -> None:
+    """Its disclosure alone does not say that: a release or a deadline may have shown the rest."""
+    lines = [(path, line) for path in TEMPLATES for line in path.read_text().splitlines()]
+    asks = [found for found in lines if re.search(r"{% (el)?if .*disclosure == ", found[1])]
+    assert [path.name for path, _ in asks] == ["overview.html"]
+
+
 def test_a_line_of_a_template_is_short_and_asks_little() -> None:
     """`make lint` puts one tag on a line; only an address may be longer than 120 characters."""
     lines = [(path, line) for path in TEMPLATES for line in path.read_text().splitlines()]

@@ -265,9 +265,8 @@ def _calculations(track: Track) -> dict[str, CalculationQuerySet]:
 
 def waits_for_release(track: Track) -> bool:
     """Return whether the deadline has passed and a release would show more."""
-    is_closed = track.state() == Track.State.CLOSED and not track.accepts_runs()
     planned = track.planned_release is not None and not track.accepts_runs()
-    return planned or (is_closed and track.hides_something and not track.shows_scores)
+    return planned or (track.is_over and track.hides_something and not track.shows_scores)
 
 
 def count_stuck_jobs(track: Track) -> int:

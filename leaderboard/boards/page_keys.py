@@ -65,7 +65,6 @@ class SeenTrack:
         """What decides an answer: the track, its version, the viewer's role, and which dates
         have passed."""
         sight, viewer = self.sight, self.sight.viewer
-        sees_inside = sight.is_organiser or sight.team is not None
         roles = (
             viewer.is_authenticated,
             viewer.is_staff,
@@ -79,7 +78,7 @@ class SeenTrack:
             *(str(phase.phase), phase.lead.words, phase.rest.words, str(sight.track.state())),
             *(sight.accepts_runs, sight.can_see_scores, sight.track.shows_scores),
         )
-        return sight.track.pk, self.version, self.inside if sees_inside else 0, roles, passed
+        return sight.track.pk, self.version, self.inside if sight.is_inside else 0, roles, passed
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 NOT_REMOVED = Q(withdrawn_at=None, disqualified_at=None, hidden_at=None)
 ON_THE_BOARD = Q(state="scored") & NOT_REMOVED
+ON_A_BLIND_TRACK = Q(track__disclosure=Track.Disclosure.BLIND, track__released_at=None)
 
 
 def new_run_id() -> str:
@@ -54,13 +55,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         A replaced run and its replacement count once.  Where scores show, a replacement that is
         replaced itself counts, or a team could try as many runs as it likes.
         """
-        blind = Q(track__disclosure=Track.Disclosure.BLIND, track__released_at=None)
-        counted = self.not_rejected().exclude(blind, withdrawn_at__isnull=False)
+        counted = self.not_rejected().exclude(ON_A_BLIND_TRACK, withdrawn_at__isnull=False)
         followers = Run.objects.not_rejected().filter(replaces=OuterRef("pk"))
         replaced = Exists(followers.filter(withdrawn_at=None)) | (
             Q(withdrawn_at__isnull=False) & Exists(followers)
         )
-        return counted.exclude(Q(replaces=None) | blind, replaced)
+        return counted.exclude(Q(replaces=None) | ON_A_BLIND_TRACK, replaced)
 
     def replacement_of(self, run: Run) -> Run | None:
         """Return the active run that replaces this one, or will once it is checked."""

@@ -100,10 +100,14 @@ class TrackSight:
         return self.track.accepts_runs(team=self.team)
 
     @property
+    def is_inside(self) -> bool:
+        """Whether the viewer organises the track or is in a team."""
+        return self.is_organiser or self.team is not None
+
+    @property
     def can_take_part(self) -> bool:
         """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
-        is_in = self.is_organiser or self.team is not None
-        return is_in or self.track.joining != Track.Joining.INVITATION
+        return self.is_inside or self.track.joining != Track.Joining.INVITATION
 
     @property
     def accepts_late_runs(self) -> bool:

@@ -17,7 +17,7 @@ from leaderboard.models import (
     Team,
     Track,
 )
-from leaderboard.models.runs import RunQuerySet
+from leaderboard.models.runs import ON_A_BLIND_TRACK, RunQuerySet
 from leaderboard.sight.tracks import TrackSight, Viewer
 
 
@@ -46,9 +46,7 @@ def visible_runs(viewer: Viewer) -> RunQuerySet:
     own = Q(pk__in=[])
     if viewer.is_authenticated:
         own = Q(team__in=Team.objects.filter(memberships__user=viewer).values("pk"))
-    shown = Q(hidden_at=None, state=Run.State.SCORED) & ~Q(
-        track__disclosure=Track.Disclosure.BLIND, track__released_at=None
-    )
+    shown = Q(hidden_at=None, state=Run.State.SCORED) & ~ON_A_BLIND_TRACK
     shown &= ~Q(track__in=Assessment.objects.judged_by(viewer).values("track"))
     visible = Run.objects.filter(track__in=Track.objects.visible_to(viewer).values("pk"))
     return visible.filter(organised | own | shown)

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.collections.checksums import record_missing_checksums
@@ -106,6 +108,15 @@ def test_bibtex_has_the_names_of_the_authors(track, as_ada, client):
     text = client.get(BENCHMARK + "?format=bib").content.decode()
     assert "author = {{Inês Moura} and {T. Brandt \\& Co}}" in text
     assert "howpublished = {\\url{http://testserver/tracks/bread/overview/}}" in text
+
+
+def test_a_leaderboard_says_after_the_deadline_that_all_scores_are_visible(
+    leaderboard_track, client
+):
+    Track.objects.update(ladder_step=0.01, closes_at=timezone.now() - timedelta(minutes=1))
+    page = client.get("/tracks/lead/overview/")
+    assertContains(page, "Everyone who sees the track sees all scores.")
+    assertNotContains(page, "Each team shows one score")
 
 
 def test_documents_are_downloaded_where_organisers_share_them(track, as_ada, client):
