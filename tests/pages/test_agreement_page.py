@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.agreement import tau_ap, tau_matrix
-from leaderboard.display.charts.bumps import rank_chart
+from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Score, Track, User
 from leaderboard.pages.views import analysis

@@ -22,11 +22,11 @@ from leaderboard.display.charts import (
     Slope,
 )
 from leaderboard.display.charts.boxes import box_plot
-from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.charts.costs import cost_chart
 from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.display.charts.heat import difficulty_chart, heat_map
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
+from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.display.charts.steps import step_chart
 
 # What charts draw of the rows of analyses.
@@ -607,8 +607,8 @@ def test_a_document_is_joined_with_its_twin_or_ends_in_a_stub():
 # All of them
 
 WILD = "<b>&\"'"
-# What drawings are made of, cells of words, and an image of its own.
-NO_CHARTS = {"drawing", "matrix", "badges"}
+# What drawings are made of, and cells of words.
+NO_CHARTS = {"drawing", "matrix"}
 
 
 def cells():
@@ -695,7 +695,7 @@ def test_no_chart_is_left_out():
     made = re.findall(
         r"^def ([a-z]\w+)\([^)]*\) -> (?:list\[)?SafeString\]?:", "".join(sources), re.MULTILINE
     )
-    assert set(made) - {"column_head", "count_bar", "rank_lines"} == set(every_chart())
+    assert set(made) - {"badge", "column_head", "count_bar", "rank_lines"} == set(every_chart())
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():

@@ -18,11 +18,11 @@ from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, box_plot
-from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.charts.costs import cost_chart
 from leaderboard.display.charts.drawing import Link
 from leaderboard.display.charts.heat import difficulty_chart, heat_image, heat_map
 from leaderboard.display.charts.matrix import agreement_cells, pair_cells, value_cells
+from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import page_url, topic_url_builder

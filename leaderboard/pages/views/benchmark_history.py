@@ -16,7 +16,7 @@ from leaderboard.actions import systems
 from leaderboard.analysis.benchmark_history import VersionLine, build_benchmark_history
 from leaderboard.boards.benchmark_boards import find_benchmark_board
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
-from leaderboard.display.charts.badges import badge as draw_badge
+from leaderboard.display.charts.steps import badge as draw_badge
 from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Benchmark

@@ -15,7 +15,7 @@ from leaderboard.actions import tracks
 from leaderboard.analysis.history import History, build_history
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import find_board
-from leaderboard.display.charts.badges import badge as draw_badge
+from leaderboard.display.charts.steps import badge as draw_badge
 from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
