@@ -14,8 +14,11 @@ from evaluation.problems import Problem
 from evaluation.reading.judging.machine_grades import MachineAnswers
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments, refuse_files
-from leaderboard.collections.fillings import find_filling
-from leaderboard.collections.machine_answers import count_answers, read_machine_answers
+from leaderboard.collections.machine_answers import (
+    count_answers,
+    find_filling,
+    read_machine_answers,
+)
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
 

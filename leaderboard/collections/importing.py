@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.problems import Problem, Problems
@@ -26,10 +27,11 @@ from evaluation.reading.judging.intents import read_intents
 from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
-from leaderboard.collections.checksums import record_checksums
 from leaderboard.collections.documents import known_docnos, write_documents
 from leaderboard.collections.joining import join_parts, name_topics
 from leaderboard.collections.preview import read_judgments_preview, read_preview
+from leaderboard.infrastructure.logs import log_failure
+from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import (
     Collection,
     Intent,
@@ -370,3 +372,29 @@ def mark_judgments_failed(judgment_set_id: str, reason: str) -> None:
 
 def internal_problem(reason: str) -> Problem:
     return Problem("E_FAILED", "error", None, reason, hint="The files are kept; try again.")
+
+
+FILES = ("topics", "documents")
+
+
+def record_checksums(collection: Collection) -> None:
+    """Store the digests of the uploaded files; those of a ready collection never change."""
+    digests = {f"{part}_sha256": _digest(collection, part) for part in FILES}
+    Collection.objects.filter(pk=collection.pk).update(**digests)
+
+
+def record_missing_checksums() -> None:
+    """Store the digests of collections that were imported before there were any."""
+    without = Q(topics_sha256="") & ~Q(topics_file="")
+    without |= Q(documents_sha256="") & ~Q(documents_file="")
+    for collection in Collection.objects.filter(without, state=ImportState.READY):
+        with log_failure(f"computing the checksums of collection {collection.slug}"):
+            record_checksums(collection)
+
+
+def _digest(collection: Collection, part: str) -> str:
+    name = getattr(collection, f"{part}_file").name
+    if not name:
+        return ""
+    with default_storage.open(name) as file:
+        return sha256_of(file)

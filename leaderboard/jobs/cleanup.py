@@ -19,8 +19,7 @@ from django.db.models import Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard.collections.checksums import record_missing_checksums
-from leaderboard.collections.importing import delete_failed_imports
+from leaderboard.collections.importing import delete_failed_imports, record_missing_checksums
 from leaderboard.collections.word_index import enqueue_missing_indexes
 from leaderboard.infrastructure.logs import log_failure
 from leaderboard.infrastructure.storage import list_files_before, stored_file_names

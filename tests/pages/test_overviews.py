@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard.collections.checksums import record_missing_checksums
+from leaderboard.collections.importing import record_missing_checksums
 from leaderboard.models import AuditEvent, Collection, Job, Overview, Track
 from tests.builders import DOCUMENTS, make_run, make_track
 

@@ -18,8 +18,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json
-from leaderboard.collections.fillings import find_filling
-from leaderboard.collections.machine_answers import highest_known_grade
+from leaderboard.collections.machine_answers import find_filling, highest_known_grade
 from leaderboard.collections.prompting import (
     render_assessment_prompts,
     render_pool_prompts,
