@@ -1,15 +1,17 @@
-"""What an assessor has judged so far, over all tracks: a table to keep or to hand in."""
+"""What an assessor has judged so far, over all tracks: a table to keep, and the pace of today."""
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Max, Min, Sum
+from django.utils import timezone
 
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
 from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
-from leaderboard.models import Assignment, Mark, User
+from leaderboard.models import Assessor, Assignment, Mark, User
 
 COLUMNS: Columns = [
     ("track", "assignment.assessor.assessment.track.slug"),
@@ -69,3 +71,24 @@ def _measure_work(assignments: list[Assignment]) -> dict[int, Work]:
 
 def _render_time(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat(timespec="seconds")
+
+
+# The minutes of judging after which the page suggests a pause.
+PAUSE_AFTER = 50
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Minutes today (UTC), and the median of the seconds per document."""
+
+    minutes: int
+    seconds: int | None
+
+
+def measure_pace(assessor: Assessor) -> Pace:
+    """Return how long an assessor judged today, and how fast."""
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    marks = Mark.objects.filter(assessor=assessor, at__gte=midnight, seconds__isnull=False)
+    seconds = list(marks.exclude(kind=Mark.Kind.UNDO).values_list("seconds", flat=True))
+    median = round(statistics.median(seconds)) if seconds else None
+    return Pace(round(sum(seconds) / 60), median)

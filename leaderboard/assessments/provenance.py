@@ -1,9 +1,11 @@
-"""How the documents of an assessment were chosen, in words that go with its version."""
+"""How the documents of an assessment were chosen, and who judged them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from leaderboard.assessments.learning import GUARDS
-from leaderboard.models import Assessment, JudgmentSet
+from leaderboard.models import Assessment, JudgmentSet, Mark, Membership
 
 NAMES = {
     Assessment.Order.THOMPSON: "Thompson sampling",
@@ -46,3 +48,24 @@ def describe_estimates(judgment_set: JudgmentSet) -> str:
     if judgment_set.assessment is None or not judgment_set.assessment.chooses:
         return ""
     return f"{name_drawing(judgment_set.assessment)}. {OUTSIDE}"
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Numbers of assessors: all with a grade, those in teams of the track, and organisers."""
+
+    number: int
+    in_teams: int
+    organisers: int
+
+
+def count_judges(assessment: Assessment) -> Judges:
+    """Count the assessors who gave a grade."""
+    graded = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.GRADE)
+    judges = assessment.assessors.filter(pk__in=graded.values("assessor"))
+    users = set(judges.exclude(user=None).values_list("user", flat=True))
+    members = Membership.objects.filter(
+        track=assessment.track_id, user__in=users, team__of_organisers=False
+    )
+    organisers = assessment.track.organisers().filter(pk__in=users)
+    return Judges(judges.count(), members.values("user").distinct().count(), organisers.count())

@@ -7,8 +7,13 @@ import pytest
 from leaderboard.actions.assessments import add_assessor, reassign
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.distribution import missing_opinions
-from leaderboard.assessments.drawing import Drawn, draw_documents, order_documents, with_repeats
-from leaderboard.assessments.lookalikes import group_lookalikes
+from leaderboard.assessments.drawing import (
+    Drawn,
+    draw_documents,
+    group_lookalikes,
+    order_documents,
+    with_repeats,
+)
 from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import Assignment
 from tests.builders import make_assessment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.assessments.scales import USUAL_SCALE, propose_scale
+from leaderboard.assessments.guidelines import USUAL_SCALE, propose_scale
 from tests.builders import SCALE
 
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.forms import BoundField
 
 from leaderboard.assessments.distribution import find_topics
-from leaderboard.assessments.scales import USUAL_SCALE
+from leaderboard.assessments.guidelines import USUAL_SCALE
 from leaderboard.collections.documents import open_documents
 from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, PracticeDocument, Topic

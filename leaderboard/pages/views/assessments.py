@@ -19,7 +19,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.disagreements import load_disagreements
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.flags import find_flags
-from leaderboard.assessments.judges import count_judges
+from leaderboard.assessments.guidelines import propose_scale
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.assessments.progress import (
     Cell,
@@ -28,8 +28,8 @@ from leaderboard.assessments.progress import (
     measure_assessment,
     measure_share,
 )
+from leaderboard.assessments.provenance import count_judges
 from leaderboard.assessments.rounds import find_stop_proposals, plan_second_round
-from leaderboard.assessments.scales import propose_scale
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, Assessor, Assignment, Pool

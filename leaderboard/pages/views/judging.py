@@ -20,8 +20,7 @@ from leaderboard.actions.assessments import add_assessor, begin_topic, finish_to
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
-from leaderboard.assessments.own_progress import own_progress
-from leaderboard.assessments.pace import PAUSE_AFTER, measure_pace
+from leaderboard.assessments.own_progress import PAUSE_AFTER, measure_pace, own_progress
 from leaderboard.assessments.practice import Practised, list_practice
 from leaderboard.assessments.queues import (
     Handed,

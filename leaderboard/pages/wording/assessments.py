@@ -9,8 +9,8 @@ from datetime import date
 from urllib.parse import urlencode
 
 from leaderboard.assessments.flags import Flag
-from leaderboard.assessments.judges import Judges, count_judges
 from leaderboard.assessments.progress import Progress
+from leaderboard.assessments.provenance import Judges, count_judges
 from leaderboard.display.numbers import count, counted, score, signed
 from leaderboard.display.numbers import date as full_date
 from leaderboard.models import Assessment, JudgmentSet
