@@ -14,7 +14,7 @@ from leaderboard.actions.mark_import import ImportedMarks
 from leaderboard.actions.mark_import import import_marks as import_mark_files
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import MOST_PROBLEMS, ApiError, field_error, permission_error
-from leaderboard.api.files import refuse_truncated_body
+from leaderboard.api.fields import refuse_truncated_body
 from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import (
     AssessmentCounts,

@@ -13,7 +13,7 @@ from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles, Part
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, answers_error, field_error, permission_error
-from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.fields import only_file, refuse_truncated_body
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     CollectionIn,

@@ -1,4 +1,4 @@
-"""Types of the request fields; they reject values that the database cannot store."""
+"""Fields and files of requests; they reject what the database cannot store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Annotated, Any
 
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
 from leaderboard.actions.names import clean_slug
+from leaderboard.api.errors import ApiError, field_error
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 from leaderboard.runs.facts.kinds import LONGEST
 
@@ -140,3 +143,18 @@ FactName = Annotated[
     WithJsonSchema({"type": "string", "enum": FACT_NAMES}),
 ]
 Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(facts_schema())]
+
+
+def only_file(request: HttpRequest, name: str) -> UploadedFile | None:
+    """Return the file sent as `name`; refuse two files of one name."""
+    files = request.FILES.getlist(name)
+    if len(files) > 1:
+        raise field_error(name, f"appears {len(files)} times; only one file is accepted")
+    return files[0] if files else None
+
+
+def refuse_truncated_body(request: HttpRequest) -> None:
+    """Refuse a body that is shorter than announced, because the sender disconnected."""
+    stream = request._stream
+    if stream._pos < stream.limit:
+        raise ApiError(400, "E_FIELD", "The body is shorter than Content-Length.")

@@ -17,7 +17,7 @@ from leaderboard.api.collections import (
     organised_collection_or_403,
 )
 from leaderboard.api.errors import answers_error, field_error, permission_error
-from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.fields import only_file, refuse_truncated_body
 from leaderboard.api.schemas import (
     CardIn,
     FillUnjudgedIn,

@@ -22,8 +22,7 @@ from leaderboard.analysis.history import compare_with_main_branch, compare_with_
 from leaderboard.analysis.origins import score_command
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
-from leaderboard.api.fields import Key, Label
-from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.fields import Key, Label, only_file, refuse_truncated_body
 from leaderboard.api.listing import page_newest_first
 from leaderboard.api.schemas import (
     Paging,

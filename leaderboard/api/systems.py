@@ -13,8 +13,7 @@ from leaderboard.actions.run_files import list_run_files
 from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.api.auth import PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, upload_error
-from leaderboard.api.fields import Key
-from leaderboard.api.files import refuse_truncated_body
+from leaderboard.api.fields import Key, refuse_truncated_body
 from leaderboard.api.listing import page_by_number
 from leaderboard.api.schemas import (
     Paging,

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.archives.benchmark_manifests import (
+from leaderboard.archives.manifests import (
     BENCHMARK_ARCHIVE_VERSION,
     BenchmarkManifest,
     BenchmarkTeamEntry,
     PlaceEntry,
     SystemEntry,
     VersionEntry,
+    plain_values,
 )
-from leaderboard.archives.manifests import plain_values
 from leaderboard.archives.track_export import build_track_members
 from leaderboard.archives.zip_files import MANIFEST, ZipEntry, stream_zip
 from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion

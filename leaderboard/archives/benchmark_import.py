@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from leaderboard.actions import people
-from leaderboard.archives.benchmark_manifests import BENCHMARK_ARCHIVE_VERSION, BenchmarkManifest
+from leaderboard.archives.manifests import BENCHMARK_ARCHIVE_VERSION, BenchmarkManifest
 from leaderboard.archives.track_import import clean_values, parse_manifest
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.models import (

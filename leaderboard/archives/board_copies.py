@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
+import tempfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,22 +19,28 @@ from html import escape
 from html.parser import HTMLParser
 from io import BytesIO
 from posixpath import dirname, relpath
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urljoin, urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files import File
+from django.core.files.storage import default_storage
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
+from django.db import transaction
 from django.http.request import validate_host
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone
 
 from leaderboard.archives.citations import build_citation_members
-from leaderboard.archives.zip_files import ZipEntry
-from leaderboard.models import Track
-from leaderboard.models.jobs import Progress
+from leaderboard.archives.zip_files import ZipEntry, stream_zip
+from leaderboard.jobs import queue
+from leaderboard.models import PagesCopy, Track
+from leaderboard.models.jobs import Progress, Publish
 from leaderboard.sight.tracks import TrackSight
 
 # The pages and files of a track that a copy has; rankings and pairs of runs would be too many.
@@ -382,3 +390,34 @@ class CopiedPage(HTMLParser):
         if name is not None:
             return quote(relpath(name, dirname(self.names[self.address]) or ".")) + fragment
         return f"{self.copy.site}{target}{fragment}" if self.copy.site else None
+
+
+FOLDER = "copies"
+
+
+@transaction.atomic
+def ask_for_copy(track: Track, site: str) -> None:
+    """Queue a new copy of the pages, unless not everybody sees the scores."""
+    if is_released(track):
+        copy, _ = PagesCopy.objects.update_or_create(track=track, defaults={"site": site})
+        queue.enqueue("copy_pages", copy)
+
+
+def copy_pages(copy_id: str, progress: Progress) -> Publish:
+    """Store the public pages of a track as one zip file."""
+    copy = PagesCopy.objects.select_related("track").get(pk=copy_id)
+    copied_at = timezone.now()
+    members = copy_board(copy.track, copy.site, progress)
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        for piece in stream_zip(members):
+            file.write(piece)
+        size = file.tell()
+        file.seek(0)
+        name = default_storage.save(f"{FOLDER}/{copy.pk}-{secrets.token_hex(4)}", File(file))
+    # The cleanup deletes the file of an earlier copy.
+    made = {"file": name, "size": size, "copied_at": copied_at}
+    return lambda: record_copy(copy.pk, made)
+
+
+def record_copy(copy_id: int, made: dict[str, Any]) -> None:
+    PagesCopy.objects.filter(pk=copy_id).update(**made)

@@ -70,7 +70,7 @@ def calculation(make: Callable[[Calculation, Progress], Publish], *, long: bool 
 
 def copy_pages(copy_id: str, progress: Progress) -> Publish:
     """Copy public pages, by what stands above the jobs: it asks the site for them."""
-    publish: Publish = import_string("leaderboard.archives.stored_copies.copy_pages")(
+    publish: Publish = import_string("leaderboard.archives.board_copies.copy_pages")(
         copy_id, progress
     )
     return publish

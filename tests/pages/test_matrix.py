@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from leaderboard.actions import pools, snapshots
-from leaderboard.archives.stored_copies import ask_for_copy
+from leaderboard.archives.board_copies import ask_for_copy
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (

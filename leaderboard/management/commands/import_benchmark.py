@@ -18,8 +18,7 @@ from leaderboard.archives.benchmark_import import (
     read_benchmark_manifest,
     restore_benchmark,
 )
-from leaderboard.archives.benchmark_manifests import BenchmarkManifest
-from leaderboard.archives.manifests import Manifest
+from leaderboard.archives.manifests import BenchmarkManifest, Manifest
 from leaderboard.archives.track_import import ImportHeartbeat, read_manifest
 from leaderboard.archives.zip_files import Archive, ArchiveError, open_archive
 from leaderboard.display.numbers import counted

@@ -1,4 +1,4 @@
-"""Account forms (sign-in, password, second factor) with our own help text."""
+"""Account forms (sign-in, password, second factor, deleting) with our own help text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from allauth.account import forms as allauth
 from allauth.mfa.base import forms as second_factor
 from allauth.mfa.totp import forms as totp
 from django import forms
+from django.core.exceptions import ValidationError
 
 from leaderboard.actions.tokens import revoke_tokens
 
@@ -86,3 +87,17 @@ class CodeAgainForm(WithoutPlaceholders, second_factor.ReauthenticateForm):
 
 class FirstCodeForm(WithoutPlaceholders, totp.ActivateTOTPForm):
     pass
+
+
+class TypedNameForm(forms.Form):
+    name = forms.CharField(label="Name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = name
+
+    def clean_name(self) -> str:
+        typed: str = self.cleaned_data["name"]
+        if typed != self.expected:
+            raise ValidationError("Type the name exactly as it is shown.")
+        return typed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,16 +14,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import people, runs, submission_rules, tracks
 from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.undo import find_undoable_change
 from leaderboard.analysis.desk import Desk, FailedJob, build_desk, find_failed_jobs
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
-from leaderboard.models import JoinRequest
+from leaderboard.models import JoinRequest, Track
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.short_lists import ShortList, shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
-from leaderboard.pages.views.undo import undo_context
+from leaderboard.pages.wording.changes import describe_undoable_change
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
@@ -160,3 +162,11 @@ def trail(request: HttpRequest, slug: str) -> HttpResponse:
         "trail": describe_events(events.rows),
     }
     return render(request, "track/trail.html", context)
+
+
+def undo_context(track: Track) -> dict[str, Any]:
+    """Return what `_undo.html` shows; nothing if no change can be undone."""
+    change = find_undoable_change(track)
+    if change is None:
+        return {}
+    return {"undoable": change, "undoable_parts": describe_undoable_change(change)}

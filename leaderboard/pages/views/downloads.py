@@ -11,9 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.archives import benchmark_export, track_export
-from leaderboard.archives.board_copies import is_released
+from leaderboard.archives.board_copies import ask_for_copy, is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
-from leaderboard.archives.stored_copies import ask_for_copy
 from leaderboard.archives.zip_files import ZipEntry, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board, find_board

@@ -1,4 +1,4 @@
-"""The organisers and participants of a track."""
+"""The organisers and participants of a track, and later deadlines of single teams."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import people as membership
+from leaderboard.actions.people import extend_deadline
+from leaderboard.infrastructure.whole_numbers import read_whole_number
+from leaderboard.pages.forms.desk import ExtensionForm
 from leaderboard.pages.forms.people import OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
@@ -51,3 +54,34 @@ def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpRespo
     if not track.is_organised_by(request.user):
         return redirect("home")
     return redirect("people", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the teams with a deadline of their own; a POST gives one or ends one."""
+    sight = organised_sight_or_403(request, slug)
+    if "end" in request.POST:
+        return _end_extension(request, slug)
+    form = ExtensionForm(request.POST or None, track=sight.track)
+    if request.method == "POST" and form.is_valid():
+        with rejections_on(form):
+            extend_deadline(user=request.user, **form.details)
+            messages.success(request, "Deadline extended. The team is notified.")
+            return redirect("deadlines", slug=slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "teams": sight.track.teams.exclude(closes_at=None).order_by("name"),
+        "has_teams": form.fields["team"].queryset.exists(),
+    }
+    return render(request, "track/deadlines.html", context, status=422 if form.is_bound else 200)
+
+
+def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_sight_or_403(request, slug).track
+    team = get_object_or_404(track.teams, pk=read_whole_number(request.POST["end"]))
+    extend_deadline(team, request.user, None)
+    messages.success(request, "Extension ended. The team has the deadline of the track again.")
+    return redirect("deadlines", slug=slug)

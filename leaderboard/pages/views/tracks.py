@@ -1,4 +1,4 @@
-"""Tracks: the front page, creation, settings and release."""
+"""Tracks: the front page, creation, the checklist of a draft, settings and release."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import submission_rules, undo
+from leaderboard.actions import submission_rules, tracks, undo
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.undo import UNDOABLE, closes_at_once, find_visible_changes, shows_more
+from leaderboard.analysis.checklist import build_checklist
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
@@ -28,6 +30,7 @@ from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import TrackForm
 from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.desk import undo_context
 from leaderboard.pages.views.front_page import (
     TrackLine,
     build_front_page,
@@ -38,7 +41,6 @@ from leaderboard.pages.views.front_page import (
 from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import list_sent_fields, submit_once
-from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.changes import describe_visible_changes
 from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
@@ -252,3 +254,47 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("release", slug=slug)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)
+
+
+@login_required
+@require_GET
+def setup(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "checklist": build_checklist(sight),
+        "conflicts": find_conflicts(sight.track, request.user),
+        "organisers": sight.track.organisers(),
+        "invitation": invitation_link(request, sight.track),
+    }
+    return render(request, "track/setup.html", context)
+
+
+@login_required
+@require_POST
+def make_baseline(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_sight_or_403(request, slug).track
+    try:
+        tracks.make_baseline(track, request.user)
+        messages.success(request, "BM25 is ranking the documents.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("setup", slug=slug)
+
+
+@login_required
+@require_POST
+def open_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open a draft once its first steps are done."""
+    sight = organised_sight_or_403(request, slug)
+    if not build_checklist(sight).can_open:
+        messages.error(request, "Describe the track, add the data and set the dates first.")
+        return redirect("setup", slug=slug)
+    try:
+        tracks.open_draft(sight.track, request.user)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("setup", slug=slug)
+    messages.success(request, "Track opened.")
+    return redirect("overview", slug=slug)
