@@ -74,7 +74,7 @@ def test_tracks_stand_under_what_can_be_done_with_them(collection):
     make_track(collection)
     make_track(collection, slug="old", closes_at=now - timedelta(days=2))
     make_track(collection, slug="next", opens_at=now + timedelta(days=2))
-    titles = [group.title for group in Client().get("/").context["groups"]]
+    titles = list(Client().get("/").context["groups"])
     assert titles == ["Open", "Not open yet", "Closed"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -22,7 +21,6 @@ from leaderboard.assessments.flags import find_flags
 from leaderboard.assessments.guidelines import propose_scale
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.assessments.progress import (
-    Cell,
     Progress,
     TopicOfAssessors,
     measure_assessment,
@@ -168,15 +166,6 @@ def move_assessment(request: HttpRequest, slug: str, name: str, act: str) -> Htt
     return redirect("assessment", slug=slug, name=name)
 
 
-@dataclass(frozen=True)
-class AssignmentLine:
-    """A topic of an assessor, how far it is, and who could take it over."""
-
-    assignment: Assignment
-    cell: Cell | None
-    free: list[Assessor]
-
-
 @login_required
 @require_http_methods(["GET", "POST"])
 def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
@@ -203,7 +192,7 @@ def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "columns": shorten(request, "people", "assessor", progress.assessors),
         "assignments": shown.with_rows(
             [
-                AssignmentLine(
+                (
                     each,
                     done.get(each.pk),
                     [free for free in active if (each.topic_id, free.pk) not in busy],

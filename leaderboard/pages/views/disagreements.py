@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -120,15 +119,6 @@ def _address(assessment: Assessment, topic: Topic, docno: str) -> str:
     )
 
 
-@dataclass(frozen=True)
-class MarkLine:
-    """A mark in a list, with the title of its document and the grade of another assessor."""
-
-    mark: Mark
-    title: str
-    other: int | None = None
-
-
 @login_required
 @require_GET
 def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
@@ -205,11 +195,12 @@ def _is_among(documents: Iterable[tuple[int, str]]) -> Q:
 
 def _describe_marks(
     assessment: Assessment, marks: list[Mark], other: Assessor | None
-) -> list[MarkLine]:
+) -> list[tuple[Mark, str, int | None]]:
+    """Return marks with the title of their document and the grade of another assessor."""
     titles = find_documents(assessment.track.collection, [mark.document.docno for mark in marks])
     grades = _grades_of(other, marks) if other is not None else {}
     return [
-        MarkLine(
+        (
             mark,
             titles[mark.document.docno].title if mark.document.docno in titles else "",
             grades.get((mark.document.assignment.topic_id, mark.document.docno)),

@@ -99,12 +99,6 @@ def _mark_kind(place: RankedPlace) -> Kind:
     return "own" if place.is_own else "baseline" if place.is_baseline else "other"
 
 
-@dataclass(frozen=True)
-class TrackGroup:
-    title: str
-    lines: list[TrackLine]
-
-
 def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     sights = sights_of(tracks, reader)
     boards = summarise_boards(sights)
@@ -120,13 +114,12 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     ]
 
 
-def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
-    """Group tracks by phase, drafts and open ones first, without empty groups."""
-    groups = [
-        TrackGroup(WORDS[phase], [line for line in lines if line.phase == phase])
-        for phase in GROUP_ORDER
-    ]
-    return [group for group in groups if group.lines]
+def group_tracks(lines: list[TrackLine]) -> dict[str, list[TrackLine]]:
+    """Group tracks by the name of their phase, drafts and open ones first, no group empty."""
+    groups = {
+        WORDS[phase]: [line for line in lines if line.phase == phase] for phase in GROUP_ORDER
+    }
+    return {name: found for name, found in groups.items() if found}
 
 
 def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
@@ -155,23 +148,14 @@ def _next_date(line: TrackLine) -> tuple[bool, datetime]:
     return date is None, date or track.created_at
 
 
-@dataclass(frozen=True)
-class LatestRun:
-    """One of the reader's own runs with its state and result."""
-
-    run: Run
-    track: Track
-    state: str
-    detail: str
-
-
-def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
+def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[tuple[Run, Track, str, str]]:
+    """Return the reader's latest runs, each with its track, its state and its result."""
     if not reader.is_authenticated:
         return []
     by_track = {line.track.pk: line for line in lines}
     runs = Run.objects.sent_by(reader).filter(withdrawn_at=None)
     return [
-        LatestRun(run, line.track, line.sight.state_of(run), _describe_result(run, line))
+        (run, line.track, line.sight.state_of(run), _describe_result(run, line))
         for run in runs.order_by("-received_at", "pk")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]
