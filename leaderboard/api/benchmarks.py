@@ -23,9 +23,9 @@ from leaderboard.api.benchmark_schemas import (
     BenchmarkTeamOut,
 )
 from leaderboard.api.errors import ApiError, field_error, permission_error
-from leaderboard.api.joining import admit_or_error, read_details
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import JoinIn, Paging, response_schemas
+from leaderboard.api.tracks import admit_or_error, read_details
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.sight.tracks import Viewer

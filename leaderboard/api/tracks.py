@@ -22,7 +22,6 @@ from leaderboard.actions.track_settings import (
 )
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, field_problem, permission_error
-from leaderboard.api.joining import admit_or_error, read_details
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     DeadlineIn,
@@ -40,7 +39,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
-from leaderboard.models import Collection, JudgmentSet, Run, Track
+from leaderboard.models import Benchmark, Collection, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
@@ -279,3 +278,17 @@ def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     except ActionError as refusal:
         raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     return serialise_track(track_or_404(user, slug))
+
+
+def read_details(body: JoinIn) -> people.JoinDetails:
+    return people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
+
+
+def admit_or_error(place: Track | Benchmark, user: User, asking: people.JoinDetails) -> Team:
+    """Return the user's team, joined or created if needed; raise ApiError for others."""
+    try:
+        return people.admit(place, user, asking)
+    except people.NotInvitedError as reason:
+        raise ApiError(403, "E_NO_TEAM", str(reason)) from None
+    except people.JoinError as reason:
+        raise field_error("team", str(reason), asking.team_name) from None
