@@ -29,8 +29,8 @@ from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.assessments.provenance import describe_drawing
 from leaderboard.assessments.rounds import plan_second_round
-from leaderboard.collections.numbered_names import next_name
 from leaderboard.display.numbers import counted
+from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.models import (
     Assessment,
     Assessor,

@@ -16,8 +16,8 @@ from leaderboard.assessments.samples import (
     fill_sample,
     find_machine_version,
 )
-from leaderboard.collections.numbered_names import next_name
 from leaderboard.collections.pools import select_by_team
+from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.jobs import queue
 from leaderboard.models import Assessment, AuditEvent, JudgmentSet, Pool, Run, Track, User
 from leaderboard.scoring.families import load_measure_means

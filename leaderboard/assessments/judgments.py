@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from evaluation import marks as mark_log
 from evaluation.settlement import Settled, settle
 from leaderboard.assessments.distribution import documents_by_topic
-from leaderboard.collections.numbered_names import next_name
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.infrastructure.batches import iterate_batches
+from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.models import Assessment, Collection, Mark
 
 
