@@ -89,10 +89,8 @@ def summarise_mixtures(boards: FloatArray, reference: FloatArray, direction: int
     """
     shown = np.where(np.isnan(boards), -np.inf, direction * boards)
     beside = np.where(np.isnan(reference), -np.inf, direction * reference)
-    # Two runs without a mean are tied.
-    with np.errstate(invalid="ignore"):
-        places = np.array([ranks(board) for board in shown])
-        taus = [kendall_tau_b(board, beside) for board in shown]
+    places = np.array([ranks(board) for board in shown])
+    taus = [kendall_tau_b(board, beside) for board in shown]
     known = [tau for tau in taus if tau is not None]
     return RankRanges(
         draws=len(boards),

@@ -1,8 +1,8 @@
 """Agreement between two orders of runs, of measures or of documents.
 
 Boards are compared by the means of their runs, float64[R], higher is better; rankings by their
-documents. Two values closer than 1e-12 are tied, NaN ties with every value. None means that a
-number is undefined.
+documents. Two values closer than 1e-12 are tied, and so are two that are equally infinite; NaN
+ties with every value. None means that a number is undefined.
 
     >>> reference, other = np.array([5.0, 4, 3, 2, 1]), np.array([4.0, 5, 3, 2, 1])
     >>> kendall_tau(other, reference), tau_ap(other, reference)
@@ -34,7 +34,9 @@ def ranks(means: FloatArray, direction: int = 1) -> IntArray:
 
 def _order(scores: FloatArray) -> NDArray[np.int8]:
     """int8[n, n]: 1 where the row's score is higher than the column's, -1 where it is lower."""
-    away = scores[:, np.newaxis] - scores
+    # The difference of two infinite values is NaN, which counts as no difference.
+    with np.errstate(invalid="ignore"):
+        away = scores[:, np.newaxis] - scores
     return (away > EQUAL).astype(np.int8) - (away < -EQUAL).astype(np.int8)
 
 
