@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards, ranks
-from evaluation.agreement import verdict_changes as changes_of
+from evaluation.agreement import VerdictChanges, verdict_changes
 from evaluation.measures import parse_measure
+from leaderboard.analysis.shifts import Placing, Shift, find_shift, place_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
@@ -59,33 +59,6 @@ def find_other_versions(sight: Sight) -> list[ImpactVersion]:
 # How many of the most changed topics are listed.
 MOST_TOPICS = 20
 
-Verdicts = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Move:
-    """A run on both boards: its ranks, its means and its verdicts against the baseline.
-
-    A mean is None if the measure is undefined on every topic.
-    """
-
-    run: Run
-    old_rank: int
-    new_rank: int
-    old: float | None
-    new: float | None
-    before: str = ""
-    after: str = ""
-
-    @property
-    def rose(self) -> int:
-        """How many ranks the run gained; negative if it lost ranks."""
-        return self.old_rank - self.new_rank
-
-    @property
-    def change(self) -> float | None:
-        return None if self.old is None or self.new is None else self.new - self.old
-
 
 @dataclass(frozen=True)
 class ChangedTopic:
@@ -97,11 +70,9 @@ class ChangedTopic:
 
 @dataclass(frozen=True)
 class MeasureImpact:
-    """Effects on the board by one measure."""
+    """Effects on the board by one measure; verdicts turn once both editions are tested."""
 
-    measure: str
-    agreement: BoardAgreement
-    moves: list[Move]
+    shift: Shift
     # Editions that a job has yet to test against the baseline, so verdicts may still change.
     untested: list[Edition]
     pairs: VerdictChanges
@@ -109,17 +80,8 @@ class MeasureImpact:
     topics: list[ChangedTopic]
 
     @property
-    def leader(self) -> Move:
-        return min(self.moves, key=lambda move: move.new_rank)
-
-    @property
-    def num_moved(self) -> int:
-        return sum(move.rose != 0 for move in self.moves)
-
-    @property
-    def turned(self) -> list[Move]:
-        """The runs whose verdict against the baseline changes; none until both are known."""
-        return [move for move in self.moves if move.before != move.after]
+    def measure(self) -> str:
+        return self.shift.measure
 
     @property
     def first_topics(self) -> list[ChangedTopic]:
@@ -152,24 +114,23 @@ class Impact:
         """A line for each measure and run on both boards, with the old and new judgments."""
         columns = [
             *RUN_COLUMNS,
-            ("old_rank", "old_rank"),
-            ("new_rank", "new_rank"),
-            ("old", "old"),
-            ("new", "new"),
-            ("old_verdict", "before"),
-            ("new_verdict", "after"),
+            *(("old_rank", "before.rank"), ("new_rank", "after.rank")),
+            *(("old", "before.mean"), ("new", "after.mean")),
+            *(("old_verdict", "before.verdict"), ("new_verdict", "after.verdict")),
         ]
-        return self._by_measure(columns, "moves")
+        return self._tabulate({by.measure: by.shift.by_size for by in self.measures}, columns)
 
     @property
     def topic_table(self) -> CsvTable:
         """A line for each measure and topic whose scores change, summed over all runs."""
-        return self._by_measure([("topic", "topic.number"), ("change", "change")], "topics")
+        lines = {by.measure: by.topics for by in self.measures}
+        return self._tabulate(lines, [("topic", "topic.number"), ("change", "change")])
 
-    def _by_measure(self, columns: Columns, name: str) -> CsvTable:
-        found = [(by.measure, tabulate(getattr(by, name), columns)) for by in self.measures]
+    def _tabulate(self, lines: Mapping[str, Sequence[object]], columns: Columns) -> CsvTable:
+        """Return a table of the lines of every measure."""
+        every = {measure: tabulate(of, columns).rows for measure, of in lines.items()}
         head = ["measure", *(head for head, _ in columns)]
-        return CsvTable(head, [[measure, *row] for measure, table in found for row in table.rows])
+        return CsvTable(head, [[measure, *row] for measure, rows in every.items() for row in rows])
 
 
 @dataclass(frozen=True)
@@ -211,23 +172,29 @@ def compute_impact(old: Edition, new: Edition, measures: Sequence[str]) -> Impac
 
 
 def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
-    old, new, family = boards.old, boards.new, boards.family
-    direction = parse_measure(measure).direction
-    before, after = score_matrix(old, measure, family), score_matrix(new, measure, family)
-    verdicts = {edition.pk: _verdicts(boards, edition, measure) for edition in (old, new)}
-    old_means, new_means = (_means(edition, measure, family) for edition in (old, new))
-    # Two runs on which a measure is undefined are tied.
-    with np.errstate(invalid="ignore"):
-        agreement = compare_boards(*_fill_undefined(direction, old_means, new_means), direction)
-        moves = _moves(boards, (old_means, new_means), direction, verdicts)
-    return MeasureImpact(
-        measure=measure,
-        agreement=agreement,
-        moves=moves,
-        untested=[edition for edition in (old, new) if verdicts[edition.pk] is None],
-        pairs=_pairs(boards, measure),
-        topics=_changed_topics(boards, before, after),
+    editions = (boards.old, boards.new)
+    verdicts = [_verdicts(boards, edition, measure) for edition in editions]
+    untested = [edition for edition, said in zip(editions, verdicts, strict=True) if said is None]
+    # With the verdicts of one board alone every run would seem to turn.
+    known = [{}, {}] if untested else [said or {} for said in verdicts]
+    before, after = (
+        _placings(boards, edition, measure, said)
+        for edition, said in zip(editions, known, strict=True)
     )
+    return MeasureImpact(
+        shift=find_shift(measure, list(boards.runs.values()), before, after),
+        untested=untested,
+        pairs=_pairs(boards, measure),
+        topics=_changed_topics(boards, measure),
+    )
+
+
+def _placings(
+    boards: Boards, edition: Edition, measure: str, verdicts: Mapping[str, str]
+) -> list[Placing]:
+    said = [verdicts.get(run_id, "") for run_id in boards.family]
+    means = _means(edition, measure, boards.family)
+    return place_runs(means, parse_measure(measure).direction, said)
 
 
 def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.float64]:
@@ -236,39 +203,7 @@ def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.floa
     return np.array([means[run_id] for run_id in family], dtype=np.float64)
 
 
-def _fill_undefined(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return the means with undefined ones replaced so that they rank last."""
-    return [np.where(np.isnan(board), -direction * np.inf, board) for board in boards]
-
-
-def _moves(
-    boards: Boards,
-    means: tuple[NDArray[np.float64], NDArray[np.float64]],
-    direction: int,
-    verdicts: Mapping[int, Verdicts | None],
-) -> list[Move]:
-    """Return the runs on both boards, the largest move first."""
-    before, after = verdicts[boards.old.pk], verdicts[boards.new.pk]
-    if before is None or after is None:
-        before = after = {}
-    old_ranks, new_ranks = (
-        ranks(placed, direction) for placed in _fill_undefined(direction, *means)
-    )
-    moved = [
-        Move(
-            run,
-            int(old_ranks[i]),
-            int(new_ranks[i]),
-            *(None if np.isnan(mean[i]) else float(mean[i]) for mean in means),
-            before.get(run_id, ""),
-            after.get(run_id, ""),
-        )
-        for i, (run_id, run) in enumerate(boards.runs.items())
-    ]
-    return sorted(moved, key=lambda move: (-abs(move.rose), move.new_rank, move.run.pk))
-
-
-def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None:
+def _verdicts(boards: Boards, edition: Edition, measure: str) -> dict[str, str] | None:
     """Return the verdict of each run; None if a job has yet to test them."""
     baseline = edition.track.baseline_id
     if baseline not in boards.runs:
@@ -288,7 +223,7 @@ def _pairs(boards: Boards, measure: str) -> VerdictChanges:
     old, new = (
         _significant_pairs(boards, edition, measure) for edition in (boards.old, boards.new)
     )
-    return changes_of(*old, *new)
+    return verdict_changes(*old, *new)
 
 
 def _significant_pairs(
@@ -305,10 +240,11 @@ def _significant_pairs(
     )
 
 
-def _changed_topics(
-    boards: Boards, before: NDArray[np.float64], after: NDArray[np.float64]
-) -> list[ChangedTopic]:
+def _changed_topics(boards: Boards, measure: str) -> list[ChangedTopic]:
     """Return the topics of both editions whose scores change, the largest change first."""
+    before, after = (
+        score_matrix(edition, measure, boards.family) for edition in (boards.old, boards.new)
+    )
     old, new = topic_mask(boards.old), topic_mask(boards.new)
     both = old & new
     was, now = before[:, both[old]], after[:, both[new]]

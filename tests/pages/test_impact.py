@@ -139,15 +139,15 @@ def as_board(user: User) -> Board | None:
 
 
 def test_runs_that_change_places_are_named_with_both_ranks(by_ap):
-    moved = {each.run.tag: (each.old_rank, each.new_rank) for each in by_ap.moves}
+    moved = {each.run.tag: (each.before.rank, each.after.rank) for each in by_ap.shift.moves}
     assert moved == {"ben-bm25": (1, 2), "other": (2, 1)}
-    assert by_ap.agreement.tau == -1 and by_ap.agreement.first_changed
+    assert by_ap.shift.agreement.tau == -1 and by_ap.shift.agreement.first_changed
 
 
 def test_means_are_those_of_the_topics_that_each_version_judges(by_ap):
-    other = next(each for each in by_ap.moves if each.run.tag == "other")
-    assert other.old == pytest.approx((5 / 12 + 1 + 1 / 6) / 3)
-    assert other.new == pytest.approx((1 + 1) / 2)
+    other = next(each for each in by_ap.shift.moves if each.run.tag == "other")
+    assert other.before.mean == pytest.approx((5 / 12 + 1 + 1 / 6) / 3)
+    assert other.after.mean == pytest.approx((1 + 1) / 2)
 
 
 def test_topics_that_are_no_longer_judged_are_named(impact):
@@ -194,9 +194,12 @@ def test_a_change_that_the_primary_measure_does_not_see_is_told_too(as_ada, trac
     assert [each.topic.number for each in found.by("AP").topics] == []
     assert [each.topic.number for each in found.by("nDCG@10").topics] == ["1"]
     told = {line.split()[0]: line.split() for line in rows(page_at(as_ada, grades))}
-    ben = next(each for each in found.by("nDCG@10").moves if each.run.tag == "ben-bm25")
+    ben = next(each for each in found.by("nDCG@10").shift.moves if each.run.tag == "ben-bm25")
     assert told["AP"][-2:] == ["0", "1.000"] and told["nDCG@10"][-2:] == ["1", "1.000"]
-    assert f"{ben.old:.4f}"[1:] in told["nDCG@10"] and f"{ben.new:.4f}"[1:] in told["nDCG@10"]
+    assert (
+        f"{ben.before.mean:.4f}"[1:] in told["nDCG@10"]
+        and f"{ben.after.mean:.4f}"[1:] in told["nDCG@10"]
+    )
 
 
 def test_each_measure_opens_into_its_runs_and_topics(as_ada, grades):
@@ -214,8 +217,8 @@ def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
     tracks.choose_baseline(track, ada, track.runs.get(tag="other"))
     found = impact_between(track, "v2")
     for by in found.measures:
-        ben = next(each for each in by.moves if each.run.tag == "ben-bm25")
-        assert (ben.before, ben.after) == tuple(
+        ben = next(each for each in by.shift.moves if each.run.tag == "ben-bm25")
+        assert (ben.before.verdict, ben.after.verdict) == tuple(
             verdict_on(edition, by.measure, ben.run) for edition in (found.old, found.new)
         )
 
@@ -236,8 +239,8 @@ def test_a_measure_that_is_undefined_ranks_last_and_has_no_change(track, v2, imp
     nothing.mean, nothing.by_topic = None, np.full(3, np.nan).tobytes()
     nothing.save()
     by_ap = compute_impact(track.edition, impact.new, ["AP"]).by("AP")
-    moved = next(each for each in by_ap.moves if each.run == run)
-    assert (moved.new, moved.change, moved.new_rank) == (None, None, 2)
+    moved = next(each for each in by_ap.shift.moves if each.run == run)
+    assert (moved.after.mean, moved.change, moved.after.rank) == (None, None, 2)
 
 
 def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
@@ -250,9 +253,9 @@ def test_the_same_judgments_turn_nothing(track, ada, runs):
     bring(track.collection, ada, "v1-again", QRELS)
     track.refresh_from_db()
     same = compute_impact(track.edition, Edition.objects.latest("pk"), track.measures)
-    assert [(each.num_moved, each.topics, each.agreement.tau) for each in same.measures] == [
-        (0, [], 1)
-    ] * 3
+    assert [
+        (each.shift.num_moved, each.topics, each.shift.agreement.tau) for each in same.measures
+    ] == [(0, [], 1)] * 3
 
 
 def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as_ada):

@@ -276,14 +276,15 @@ def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
 
 def impact_verdict(impact: MeasureImpact, has_baseline: bool) -> Sentence:
     """Say who leads and how many runs and verdicts change by one measure."""
-    leads = " leads now" if impact.agreement.first_changed else " still leads"
-    change = "changes" if impact.num_moved == 1 else "change"
+    shift = impact.shift
+    leads = " leads now" if shift.agreement.first_changed else " still leads"
+    change = "changes" if shift.num_moved == 1 else "change"
     return join_phrases(
-        run_phrase(impact.leader.run),
-        f"{leads}; {impact.num_moved} of {counted(len(impact.moves), 'run')} {change} rank",
+        run_phrase(shift.leader.run),
+        f"{leads}; {shift.num_moved} of {counted(len(shift.moves), 'run')} {change} rank",
         _describe_changed_verdicts(impact) if has_baseline else [],
         ". Kendall's τ between the boards is ",
-        strong(score(impact.agreement.tau, 3)),
+        strong(score(shift.agreement.tau, 3)),
         ".",
     )
 
@@ -292,11 +293,12 @@ def _describe_changed_verdicts(impact: MeasureImpact) -> Sentence:
     """Say how many verdicts change; nothing where tests are still to be made."""
     if impact.untested:
         return []
-    one = len(impact.turned) == 1
+    turned = impact.shift.turned
+    one = len(turned) == 1
     words = (
         f" {'verdict' if one else 'verdicts'} against the baseline {'changes' if one else 'change'}"
     )
-    return join_phrases(", and ", strong(str(len(impact.turned))), words)
+    return join_phrases(", and ", strong(str(len(turned))), words)
 
 
 # The number of documents that a sentence names.
