@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evaluation.agreement import ranks
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
+from leaderboard.analysis.shifts import OverturnedPair, Placing, Shift, find_shift, place_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
@@ -20,21 +20,21 @@ from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judge_boards import (
     ComparedJudges,
     family_by_judge,
-    fill_undefined,
     find_basis,
     measures_by_judge,
-    read_means,
 )
 from leaderboard.scoring.verdicts import verdict_of
+
+# What a stored decision says of the first run of a pair.
+VERDICTS = {1: "better", 0: "not significant", -1: "worse"}
 
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run with its rank by the grades that count, and its ranks over the mixtures."""
+    """A run with its place by the grades that count, and its ranks over the mixtures."""
 
     run: Run
-    rank: int
-    mean: float | None
+    place: Placing
     best: int
     worst: int
     kind: Kind
@@ -45,33 +45,21 @@ class RankedRun:
 
 
 @dataclass(frozen=True)
-class TurnedVerdict:
-    """A run whose verdict against the baseline is another one by a judge."""
-
-    run: Run
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
 class JudgeBoard:
-    """The board by one judge, compared with that of the grades that count.
-
-    `tau` is Kendall's tau_b, `top` that of the first ten runs; None where undefined. `topics`
-    counts those that the judge judged.
-    """
+    """A judge, how many topics were judged, and what changes on a board by these grades."""
 
     name: str
     topics: int
-    tau: float | None
-    tau_ap: float | None
-    top: float | None
-    turned: list[TurnedVerdict]
+    shift: Shift
 
 
 @dataclass(frozen=True)
 class JudgedBoards:
-    """The boards by each judge of a track's runs, by one measure; runs by rank."""
+    """The boards by each judge of a track's runs, by one measure; runs by rank.
+
+    With two versions as judges `num_pairs` pairs of runs are tested by both, and those on which
+    they decide differently are `overturned`: reversed ones first, then by rank.
+    """
 
     measure: str
     topics: int
@@ -81,6 +69,8 @@ class JudgedBoards:
     runs: list[RankedRun]
     judges: list[JudgeBoard]
     baseline: Run | None
+    num_pairs: int
+    overturned: list[OverturnedPair]
     computed_at: datetime | None
 
     @property
@@ -91,7 +81,7 @@ class JudgedBoards:
     @property
     def num_turned(self) -> int:
         """How many runs have another verdict by some judge."""
-        return len({turned.run.pk for judge in self.judges for turned in judge.turned})
+        return len({move.run.pk for judge in self.judges for move in judge.shift.turned})
 
     @property
     def tables(self) -> dict[str, CsvTable]:
@@ -100,14 +90,18 @@ class JudgedBoards:
 
     @property
     def run_table(self) -> CsvTable:
-        names = ("rank", "mean", "best", "worst")
-        return tabulate(self.runs, [*RUN_COLUMNS, *((name, name) for name in names)])
+        columns = [
+            *RUN_COLUMNS,
+            *(("rank", "place.rank"), ("mean", "place.mean"), ("best", "best"), ("worst", "worst")),
+        ]
+        return tabulate(self.runs, columns)
 
     @property
     def judge_table(self) -> CsvTable:
         columns = [
-            *((name, name) for name in ("name", "topics", "tau", "tau_ap", "top")),
-            ("turned_verdicts", lambda judge: len(judge.turned)),
+            *(("name", "name"), ("topics", "topics")),
+            *(("tau", "shift.agreement.tau_b"), ("tau_ap", "shift.agreement.tau_ap")),
+            *(("top", "shift.top"), ("turned_verdicts", lambda judge: len(judge.shift.turned))),
         ]
         return tabulate(self.judges, columns)
 
@@ -122,106 +116,92 @@ class BoardsByJudge:
     awaited: Awaited = Awaited.NOTHING
 
 
-@dataclass(frozen=True)
-class BoardsRequest:
-    """The stored results of a measure, None until they are those of the present runs."""
-
-    measures: list[str]
-    measure: str
-    row: Calculation | None = None
-    awaited: Awaited = Awaited.NOTHING
-
-
 def find_boards_of_assessors(sight: Sight, assessment: Assessment, asked: str) -> BoardsByJudge:
     """Return the boards by each assessor, and have a job compute them if marks are newer."""
     return _find_boards(sight, asked, ComparedJudges(assessment))
 
 
 def find_boards_of_versions(
-    sight: Sight, first: JudgmentSet, second: JudgmentSet, asked: str
+    sight: Sight | None, first: JudgmentSet, second: JudgmentSet, asked: str
 ) -> BoardsByJudge:
     """Return the boards by two versions, and have a job compute them if they are missing."""
+    if sight is None:
+        return BoardsByJudge([], "")
     return _find_boards(sight, asked, ComparedJudges(versions=(first, second)))
 
 
-def request_boards_of_versions(
-    sight: Sight, first: JudgmentSet, second: JudgmentSet, asked: str
-) -> BoardsRequest:
-    """Return the stored results for two versions, and have a job compute them if needed."""
-    return _request_boards(sight, asked, ComparedJudges(versions=(first, second)))
-
-
 def _find_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsByJudge:
-    request = _request_boards(sight, asked, judges)
-    known = request.row is not None and "mixtures" in request.row.results
-    boards = _read(request.row) if request.row is not None and known else None
-    return BoardsByJudge(request.measures, request.measure, boards, request.awaited)
-
-
-def _request_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsRequest:
     measures = measures_by_judge(sight.track)
     if not measures or not sight.can_see_scores:
-        return BoardsRequest([], "")
+        return BoardsByJudge([], "")
     measure = match_measure(asked, measures) or measures[0]
-    found = BoardsRequest(measures, measure)
     family = family_by_judge(sight.track)
     if len(family) < 2:
-        return found
+        return BoardsByJudge(measures, measure)
     kind, request = Calculation.Kind.JUDGES, {"measure": measure, **judges.pack()}
     wanted = Wanted(kind, sight.track, f"{measure} by {judges}", request)
-    row = wanted.find()
+    row, awaited = wanted.find(), Awaited.NOTHING
     if row is None or row.basis != find_basis(sight.track, judges):
-        found = replace(found, awaited=calculations.request(wanted))
-    known = row is not None and row.results.get("family") == family
-    return replace(found, row=row if known else None)
+        awaited = calculations.request(wanted)
+    is_known = row is not None and row.results.get("family") == family and row.results["judges"]
+    boards = _read(row) if row is not None and is_known else None
+    return BoardsByJudge(measures, measure, boards, awaited)
 
 
 def _read(row: Calculation) -> JudgedBoards:
-    results, direction = row.results, parse_measure(row.request["measure"]).direction
-    family = results["family"]
-    runs = Run.objects.filter(pk__in=family).select_related("team", "track").in_bulk()
-    means = fill_undefined(read_means(results["reference"]), direction)
-    places = ranks(means, direction).tolist()
-    mixtures = results["mixtures"]
-    lines = [
-        RankedRun(
-            run=runs[run_id],
-            rank=places[number],
-            mean=results["reference"]["means"][number],
-            best=mixtures["best"][number],
-            worst=mixtures["worst"][number],
-            kind="baseline" if run_id == results["baseline"] else "other",
+    results, mixtures, measure = row.results, row.results["mixtures"], row.request["measure"]
+    found = Run.objects.select_related("team", "track").in_bulk(results["family"])
+    runs = [found[run_id] for run_id in results["family"]]
+    reference, *by_judge = (
+        _read_places(row, board) for board in (results["reference"], *results["judges"])
+    )
+    ranked = [
+        RankedRun(run, place, best, worst, "baseline" if run.pk == results["baseline"] else "other")
+        for run, place, best, worst in zip(
+            runs, reference, mixtures["best"], mixtures["worst"], strict=True
         )
-        for number, run_id in enumerate(family)
     ]
-    before = _verdicts(row, results["reference"])
+    ranked.sort(key=lambda each: (each.place.rank, each.run.pk))
+    pairs = results.get("pairs", {"count": 0, "turned": []})
     return JudgedBoards(
-        measure=row.request["measure"],
+        measure=measure,
         topics=results["topics"],
         draws=mixtures["draws"],
         mean_tau=mixtures["mean_tau"],
         least_tau=mixtures["least_tau"],
-        runs=sorted(lines, key=lambda each: (each.rank, each.run.pk)),
+        runs=ranked,
         judges=[
-            JudgeBoard(
-                *(judge[name] for name in ("name", "topics", "tau", "tau_ap", "top")),
-                turned=_find_turned([runs[run_id] for run_id in family], before, row, judge),
-            )
-            for judge in results["judges"]
+            JudgeBoard(judge["name"], judge["topics"], find_shift(measure, runs, reference, places))
+            for judge, places in zip(results["judges"], by_judge, strict=True)
         ],
-        baseline=runs.get(results["baseline"]),
+        baseline=found.get(results["baseline"]),
+        num_pairs=pairs["count"],
+        overturned=_read_overturned(pairs["turned"], runs, ranked),
         computed_at=row.computed_at,
     )
 
 
-def _find_turned(
-    runs: Sequence[Run], before: Sequence[str], row: Calculation, judge: Mapping[str, Any]
-) -> list[TurnedVerdict]:
-    return [
-        TurnedVerdict(run, old, new)
-        for run, old, new in zip(runs, before, _verdicts(row, judge), strict=True)
-        if old != new
-    ]
+def _read_places(row: Calculation, board: Mapping[str, Any]) -> list[Placing]:
+    direction = parse_measure(row.request["measure"]).direction
+    return place_runs(board["means"], direction, _verdicts(row, board))
+
+
+def _read_overturned(
+    stored: Sequence[Sequence[Any]], runs: Sequence[Run], ranked: Sequence[RankedRun]
+) -> list[OverturnedPair]:
+    """Return the turned pairs; the first run of each is the one with the better rank."""
+    row_of = {each.run.pk: row for row, each in enumerate(ranked)}
+    turned = []
+    for one, other, before, after, old, new in stored:
+        first, second, sign = runs[one], runs[other], 1
+        if row_of[first.pk] > row_of[second.pk]:
+            first, second, sign = second, first, -1
+        verdicts = VERDICTS[sign * before], VERDICTS[sign * after]
+        turned.append(OverturnedPair(first, second, *verdicts, (sign * old, sign * new)))
+    turned.sort(
+        key=lambda pair: (not pair.is_reversed, row_of[pair.first.pk], row_of[pair.second.pk])
+    )
+    return turned
 
 
 def _verdicts(row: Calculation, board: Mapping[str, Any]) -> list[str]:

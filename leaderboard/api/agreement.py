@@ -93,9 +93,8 @@ def get_version_agreement(
     chosen = (tracks.filter(slug=track) if track else tracks).first()
     if chosen is None and track:
         raise Http404("no such track")
-    by_judge = BoardsByJudge([], "")
-    if chosen is not None:
-        by_judge = find_boards_of_versions(sight_of(chosen, user), one, other, measure)
+    sight = sight_of(chosen, user) if chosen is not None else None
+    by_judge = find_boards_of_versions(sight, one, other, measure)
     found = compute_version_agreement(one.pk, other.pk)
     return answer_with(f"{slug}-{one}-{other}-agreement", found, by_judge, format, table)
 

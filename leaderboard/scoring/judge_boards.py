@@ -17,12 +17,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from evaluation.agreement import (
-    compare_boards,
-    mix_judges,
-    summarise_mixtures,
-    top_tau_b,
-)
+from evaluation.agreement import mix_judges, summarise_mixtures
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
@@ -232,7 +227,8 @@ def compare_judges(
     reference, *by_judge = (_summarise(track, asked, family, each) for each in scores)
     tested = scale_of(asked).tested(scores)
     boards = mix_judges(tested[1:], judged, tested[0])
-    ranges = summarise_mixtures(boards, read_means(reference), asked.direction)
+    means = np.array(reference["means"], dtype=np.float64)
+    ranges = summarise_mixtures(boards, means, asked.direction)
     pairs = _compare_pairs(asked, tested[0], tested[-1]) if panel.tests_pairs else {}
     return {
         **pairs,
@@ -241,12 +237,7 @@ def compare_judges(
         "topics": len(topics),
         "reference": reference,
         "judges": [
-            {
-                **of,
-                "name": each.name,
-                "topics": int(judged[place].sum()),
-                **_compare(asked, reference, of),
-            }
+            {**of, "name": each.name, "topics": int(judged[place].sum())}
             for place, (each, of) in enumerate(zip(panel.judges, by_judge, strict=True))
         ],
         "mixtures": {
@@ -339,26 +330,3 @@ def _pack(difference: Difference) -> dict[str, Any]:
     packed = asdict(difference)
     del packed["unit"]
     return packed
-
-
-def read_means(board: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the means of a stored board, float64[runs], NaN if undefined."""
-    return np.array(board["means"], dtype=np.float64)
-
-
-def fill_undefined(means: NDArray[np.float64], direction: int) -> NDArray[np.float64]:
-    """Return the means with undefined ones replaced so that they rank last."""
-    return np.where(np.isnan(means), -direction * np.inf, means)
-
-
-def _compare(
-    measure: Measure, reference: Mapping[str, Any], board: Mapping[str, Any]
-) -> dict[str, float | None]:
-    """Return how far the order of a judge's board is from that of the reference."""
-    direction = measure.direction
-    old, new = (fill_undefined(read_means(each), direction) for each in (reference, board))
-    # Two runs for which a measure is undefined are tied.
-    with np.errstate(invalid="ignore"):
-        found = compare_boards(old, new, direction)
-        top = top_tau_b(direction * new, direction * old)
-    return {"tau": found.tau_b, "tau_ap": found.tau_ap, "top": top}

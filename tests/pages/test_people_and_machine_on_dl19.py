@@ -60,24 +60,24 @@ def boards_of(track: Track, ada) -> PeopleBesideMachine:
 
 def test_the_machine_orders_the_runs_much_like_nist(dl19, ada):
     found = boards_of(dl19, ada)
-    assert found.tau == approx(0.8498, abs=5e-5)
-    assert found.tau_ap == approx(0.7950, abs=5e-5)
-    assert found.top == approx(0.6444, abs=5e-5)
-    assert found.mean_shift == approx(0.0874, abs=5e-5)
-    assert (len(found.turned), found.num_pairs) == (119, 666)
+    assert found.shift.agreement.tau_b == approx(0.8498, abs=5e-5)
+    assert found.shift.agreement.tau_ap == approx(0.7950, abs=5e-5)
+    assert found.shift.top == approx(0.6444, abs=5e-5)
+    assert found.shift.mean_change == approx(0.0874, abs=5e-5)
+    assert (len(found.turned), found.judged.num_pairs) == (119, 666)
 
 
 @pytest.mark.parametrize(("before", "by_people"), [(19, 5), (32, 13)], ids=["middle", "weak"])
 def test_a_run_by_the_labels_of_the_machine_is_first_and_flagged(
     dl19, folder, ada, before, by_people
 ):
-    tag = boards_of(dl19, ada).runs[before - 1].run.tag
+    tag = boards_of(dl19, ada).shift.by_rank_before[before - 1].run.tag
     labels = read_grades(folder / "machine" / "umbrela-gpt4.qrels")
     text = gzip.decompress((folder / "runs" / f"{tag}.run.gz").read_bytes()).decode()
     make_run(dl19, ada, rerank(text, labels), facts={"models": "GPT-4 with the UMBRELA prompt"})
     found = boards_of(dl19, ada)
-    circular = next(each for each in found.runs if each.run.tag == "circular")
-    assert (circular.machine_rank, circular.rank) == (1, by_people), tag
+    circular = next(each for each in found.shift.moves if each.run.tag == "circular")
+    assert (circular.after.rank, circular.before.rank) == (1, by_people), tag
     assert found.of_family == [circular] and (circular in found.gainers) == (by_people > 5)
     page = signed_in(ada).get("/tracks/dl19/people-and-machine/").content.decode()
     assert "<b><bdi>circular</bdi></b> states a model of the judge’s family." in page

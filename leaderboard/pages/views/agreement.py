@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -12,7 +11,6 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.judge_agreement import (
@@ -23,7 +21,6 @@ from leaderboard.analysis.judge_agreement import (
 from leaderboard.analysis.judge_boards import (
     BoardsByJudge,
     JudgedBoards,
-    RankedRun,
     find_boards_of_assessors,
     find_boards_of_versions,
 )
@@ -36,7 +33,6 @@ from leaderboard.assessments.shared_grades import (
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
-from leaderboard.display.charts import AxisColumn
 from leaderboard.display.latex import render_latex_table
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.infrastructure.whole_numbers import read_whole_number
@@ -98,11 +94,7 @@ def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "judgments/agreement_documents.html", context)
     found = compute_version_agreement(first.pk, second.pk)
     sight = _requested_sight(request, sights)
-    by_judge = (
-        find_boards_of_versions(sight, first, second, request.GET.get("measure", ""))
-        if sight is not None
-        else BoardsByJudge([], "")
-    )
+    by_judge = find_boards_of_versions(sight, first, second, request.GET.get("measure", ""))
     name = f"{slug}-{first}-{second}-agreement"
     answer = _answer_with_table(request, name, found, by_judge)
     context |= {"sight": sight, **_describe(request, found, by_judge, "versions")}
@@ -212,37 +204,25 @@ def _describe(
 ) -> dict[str, object]:
     """Return what both pages print."""
     boards = by_judge.boards
-    drawn = DrawnBoards(boards) if boards is not None else None
     return {
         "found": found,
         "judges": judges,
         "by_judge": by_judge,
         "boards": boards,
-        "drawn": drawn,
-        "runs": shorten(request, "runs", "run", drawn.runs, carried=CHOICES) if drawn else None,
+        **(_draw_ranks(request, boards) if boards is not None else {}),
         "verdict": wording.agreement_verdict(found, boards, judges),
         "top_grade": max(found.grades, default=1),
     }
 
 
-@dataclass(frozen=True)
-class DrawnBoards:
-    """The drawings of the table of runs."""
-
-    boards: JudgedBoards
-
-    @cached_property
-    def column(self) -> AxisColumn:
-        return charts.rank_column(len(self.boards.runs))
-
-    @property
-    def head(self) -> SafeString:
-        return charts.column_head(self.column)
-
-    @property
-    def runs(self) -> list[tuple[RankedRun, SafeString]]:
-        """Each run with its ranks over random choices of judges as a cell."""
-        return [
-            (each, charts.mixed_ranks(self.column, each.rank, each.best, each.worst, each.kind))
-            for each in self.boards.runs
-        ]
+def _draw_ranks(request: HttpRequest, boards: JudgedBoards) -> dict[str, object]:
+    """Return each run with its ranks over random choices of judges as a cell."""
+    column = charts.rank_column(len(boards.runs))
+    lines = [
+        (each, charts.mixed_ranks(column, each.place.rank, each.best, each.worst, each.kind))
+        for each in boards.runs
+    ]
+    return {
+        "rank_axis": charts.column_head(column),
+        "runs": shorten(request, "runs", "run", lines, carried=CHOICES),
+    }

@@ -17,6 +17,7 @@ from leaderboard.analysis.people_and_machine import (
     find_versions_by_machine,
     find_versions_by_people,
 )
+from leaderboard.analysis.shifts import Shift
 from leaderboard.assessments.samples import describe_check
 from leaderboard.display import charts
 from leaderboard.models import JudgmentSet
@@ -47,8 +48,12 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
     found = find_people_and_machine(sight, one, other, request.GET.get("measure", ""))
     if wants_csv(request):
         return _answer_with_table(request, f"{slug}-{one}-{other}", found)
-    context |= {"found": found, "verdict": wording.machine_verdict(found)}
-    context["check"] = describe_check(other)
+    context |= {
+        "found": found,
+        "by_judge": found.by_judge,
+        "verdict": wording.machine_verdict(found),
+        "check": describe_check(other),
+    }
     if found.boards is not None:
         context |= _describe(request, found.boards)
     return render(request, "machine/people_and_machine.html", context)
@@ -77,18 +82,19 @@ def _describe(request: HttpRequest, boards: PeopleBesideMachine) -> dict[str, ob
     """Return what the page prints of both boards."""
     return {
         "boards": boards,
-        "chart": draw_slopes(boards),
+        "chart": draw_slopes(boards.shift),
         "turned": shorten(request, "turned", "pair", boards.turned, carried=CHOICES),
         "turned_count": wording.describe_turned(boards),
-        "family": wording.warn_of_family(boards) if boards.of_family else None,
-        "family_moves": wording.describe_moves(boards.of_family) if boards.of_family else None,
+        "family": wording.warn_of_family(boards) if boards.family else None,
+        "family_moves": wording.describe_moves(boards.of_family) if boards.family else None,
     }
 
 
-def draw_slopes(boards: PeopleBesideMachine) -> SafeString:
+def draw_slopes(shift: Shift) -> SafeString:
     """Draw a line for each run from its row by people to its row by the machine."""
+    row_after = {move.run: row for row, move in enumerate(shift.by_rank_after, 1)}
     slopes = [
-        charts.Slope(str(each.run), each.place, each.machine_place, each.side)
-        for each in boards.runs
+        charts.Slope(str(move.run), row, row_after[move.run], move.side if move.is_large else "")
+        for row, move in enumerate(shift.by_rank_before, 1)
     ]
     return charts.slope_chart(slopes, "Ranks by people and by the machine")

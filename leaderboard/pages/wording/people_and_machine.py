@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.analysis.people_and_machine import PeopleAndMachine, PeopleBesideMachine, SideRun
+from leaderboard.analysis.people_and_machine import PeopleAndMachine, PeopleBesideMachine
+from leaderboard.analysis.shifts import Move
 from leaderboard.display.numbers import count, counted, score
 from leaderboard.models import MachineCard
 from leaderboard.pages.wording.phrases import (
@@ -31,15 +32,16 @@ def machine_verdict(found: PeopleAndMachine) -> Sentence:
     boards = found.boards
     if boards is None:
         return []
+    shift = boards.shift
     return join_phrases(
         "The order by the machine has ",
-        strong(f"τ {score(boards.tau, 2)}"),
-        f" to that by people over {counted(len(boards.runs), 'run')} and ",
-        strong(score(boards.top, 2)),
+        strong(f"τ {score(shift.agreement.tau_b, 2)}"),
+        f" to that by people over {counted(len(shift.moves), 'run')} and ",
+        strong(score(shift.top, 2)),
         " among the first ten. ",
-        _describe_shift("The machine’s scores are", boards.mean_shift, " on average over the runs"),
+        _describe_shift("The machine’s scores are", shift.mean_change, " on average over the runs"),
         _describe_shift(
-            ", its grades" if boards.mean_shift is not None else "The machine’s grades are",
+            ", its grades" if shift.mean_change is not None else "The machine’s grades are",
             found.grade_shift,
             f" over {counted(found.agreement.num_documents, 'document')} that both judged",
         ),
@@ -61,24 +63,24 @@ def warn_of_family(boards: PeopleBesideMachine) -> Sentence:
     return join_phrases(name_or_count_runs(runs), f" {verb} of the judge’s family.")
 
 
-def describe_moves(runs: Sequence[SideRun], most: int = 3) -> Sentence:
+def describe_moves(moves: Sequence[Move], most: int = 3) -> Sentence:
     """List how many ranks runs gain or lose by the machine.
 
-    Of more runs than `most` only the largest gains are listed.
+    Of more moves than `most` only the largest gains are listed.
     """
-    listed = sorted(runs, key=lambda each: (-each.gained, each.place))[:most]
+    listed = sorted(moves, key=lambda move: move.lost)[:most]
     sentence = join_phrases("By the machine ")
-    for place, each in enumerate(listed):
+    for place, move in enumerate(listed):
         if place:
             sentence += join_phrases(" and " if place == len(listed) - 1 else ", ")
-        sentence += join_phrases(run_phrase(each.run), f" {_move(each.gained)}")
+        sentence += join_phrases(run_phrase(move.run), f" {_describe_move(move.gained)}")
     return sentence + join_phrases(".")
 
 
-def _move(gained: int) -> str:
+def _describe_move(gained: int) -> str:
     """Return a move in words.
 
-    >>> _move(4), _move(-1), _move(0)
+    >>> _describe_move(4), _describe_move(-1), _describe_move(0)
     ('gains four ranks', 'loses one rank', 'keeps its rank')
     """
     if not gained:
@@ -89,5 +91,6 @@ def _move(gained: int) -> str:
 
 def describe_turned(boards: PeopleBesideMachine) -> str:
     """Count the pairs of runs on which people and machine decide differently."""
-    turned = f"{count(len(boards.turned))} of {counted(boards.num_pairs, 'pair')} of runs"
+    judged = boards.judged
+    turned = f"{count(len(judged.overturned))} of {counted(judged.num_pairs, 'pair')} of runs"
     return f"{turned}; {count(boards.num_reversed)} reversed"
