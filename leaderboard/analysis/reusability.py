@@ -11,9 +11,10 @@ import numpy as np
 from evaluation.measures import parse_measure
 from evaluation.pooling import Reusability, TeamLeftOut, TeamRuns, depth_pool, leave_one_team_out
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
-from leaderboard.boards.columns import Cell
+from leaderboard.analysis.shifts import Move, Placing
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.models import Run, Team
+from leaderboard.display.csv_tables import CsvTable, tabulate
+from leaderboard.models import Team
 from leaderboard.scoring.families import load_measure_means
 
 # The depth where the judgments do not say how deep their pool was.
@@ -22,7 +23,7 @@ USUAL_DEPTH = 100
 
 @dataclass(frozen=True)
 class TeamLine:
-    """A team with its best run, scored with and without the documents that only it found.
+    """A team with the move of its best run once the documents that only it found are unjudged.
 
     `unique` of these documents are judged, `relevant` of them are relevant. `tau` is between the
     boards before and after; None where undefined.
@@ -32,39 +33,12 @@ class TeamLine:
     best: Standing
     unique: int
     relevant: int
-    before: float
-    after: float
-    rank: int
-    rank_without: int
+    move: Move
     tau: float | None
-
-    COLUMNS = (
-        *("team", "unique", "relevant", "run", "tag", "with", "without"),
-        *("change", "rank_with", "rank_without", "tau_b"),
-    )
-
-    @property
-    def run(self) -> Run:
-        return self.best.run
 
     @property
     def change(self) -> float:
-        return self.after - self.before
-
-    @property
-    def moved(self) -> str:
-        """Whether the rank of its best run is `better` or `worse` without its own documents."""
-        if self.rank == self.rank_without:
-            return ""
-        return "worse" if self.rank_without > self.rank else "better"
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        return [
-            *(self.team.name, self.unique, self.relevant, self.run.pk, self.run.tag),
-            *(self.before, self.after, self.change, self.rank, self.rank_without, self.tau),
-        ]
+        return self.move.change or 0.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +66,17 @@ class LeftOutTeams:
     def most_changed(self) -> TeamLine | None:
         """The team whose best run changes most."""
         return max(self.lines, key=lambda line: abs(line.change), default=None)
+
+    @property
+    def table(self) -> CsvTable:
+        columns = [
+            *(("team", "team.name"), ("unique", "unique"), ("relevant", "relevant")),
+            *(("run", "best.run.pk"), ("tag", "best.run.tag")),
+            *(("with", "move.before.mean"), ("without", "move.after.mean"), ("change", "change")),
+            *(("rank_with", "move.before.rank"), ("rank_without", "move.after.rank")),
+            ("tau_b", "tau"),
+        ]
+        return tabulate(self.lines, columns)
 
 
 @dataclass(frozen=True)
@@ -152,21 +137,13 @@ def leave_teams_out(board: Board) -> LeftOutTeams:
     direction = parse_measure(board.measure).direction
     lines = []
     for (team, standings), left_out in zip(teams.items(), found.teams, strict=True):
-        rank = standings[0].rank
-        assert rank is not None
-        lines.append(
-            TeamLine(
-                team=team,
-                best=standings[0],
-                unique=left_out.unique,
-                relevant=left_out.unique_relevant,
-                before=float(left_out.before[0]),
-                after=float(left_out.after[0]),
-                rank=rank,
-                rank_without=rank + int(left_out.ranks_lost[0]),
-                tau=left_out.tau,
-            )
-        )
+        best = standings[0]
+        assert best.rank is not None
+        before = Placing(best.rank, float(left_out.before[0]))
+        after = Placing(best.rank + int(left_out.ranks_lost[0]), float(left_out.after[0]))
+        move = Move(best.run, before, after)
+        counts = left_out.unique, left_out.unique_relevant
+        lines.append(TeamLine(team, best, *counts, move, left_out.tau))
     lines.sort(key=lambda line: direction * line.change)
     return LeftOutTeams(board.measure, depth, len(board.ranked), lines)
 

@@ -88,17 +88,17 @@ def reusability_verdict(found: LeftOutTeams) -> Sentence:
             f"No team’s best run changes its {found.measure} when the judgments of the documents"
             " that only that team found are excluded."
         )
-    moved = most.rank != most.rank_without
+    before, after = most.move.before.rank, most.move.after.rank
     return join_phrases(
         "When the judgments of the documents that only one team found are excluded, the score of"
         " that team’s best run changes by at most ",
         strong(f"{score(abs(most.change), 3)} {found.measure}"),
         ": ",
-        run_phrase(most.run),
+        run_phrase(most.best.run),
         f" {signed(most.change, 3)}, ",
-        f"rank {count(most.rank)} to {count(most.rank_without)}."
-        if moved
-        else f"still rank {count(most.rank)}.",
+        f"still rank {count(before)}."
+        if before == after
+        else f"rank {count(before)} to {count(after)}.",
     )
 
 
