@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.columns import Cell
 from leaderboard.boards.standings import Board
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
 from leaderboard.models import Calculation
 from leaderboard.scoring.judge_boards import family_by_judge
-from leaderboard.scoring.order_trials import BUDGETS
+from leaderboard.scoring.order_trials import BUDGETS, TriedOrder
 
 NAMES = {
     "depth": "By depth",
@@ -21,24 +21,6 @@ NAMES = {
     "hedge": "Hedge",
     "thompson": "Thompson sampling",
 }
-
-
-@dataclass(frozen=True)
-class TriedOrder:
-    """What an order finds within a budget of documents per topic, and how runs rank then."""
-
-    order: str
-    budget: int
-    found: float | None
-    tau_ap: float | None
-    tau: float | None
-
-    COLUMNS = ("order", "budget", "found", "tau_ap", "tau")
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        return [self.order, self.budget, self.found, self.tau_ap, self.tau]
 
 
 @dataclass(frozen=True)
@@ -61,6 +43,11 @@ class OrderTrials:
             if self.lines
         ]
 
+    @property
+    def table(self) -> CsvTable:
+        names = ("order", "budget", "found", "tau_ap", "tau")
+        return tabulate(self.lines, [(name, name) for name in names])
+
 
 def find_order_trials(board: Board) -> OrderTrials | None:
     """Return the trials on a board for its organisers; a job computes what is missing."""
@@ -70,8 +57,8 @@ def find_order_trials(board: Board) -> OrderTrials | None:
     asked = {"measure": board.measure}
     wanted = Wanted(Calculation.Kind.ORDERS, board.edition, board.measure, asked)
     known = wanted.find()
-    if known is not None and known.results.get("family") == family:
-        lines = [TriedOrder(**line) for line in known.results["lines"]]
-        return OrderTrials(board.edition.judgment_set.version, board.measure, lines)
-    awaited = calculations.request(wanted)
-    return OrderTrials(board.edition.judgment_set.version, board.measure, [], awaited)
+    version = board.edition.judgment_set.version
+    if known is None or known.results.get("family") != family:
+        return OrderTrials(version, board.measure, [], calculations.request(wanted))
+    lines = [TriedOrder(**line) for line in known.results["lines"]]
+    return OrderTrials(version, board.measure, lines)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 from django.core.files.storage import default_storage
 
@@ -23,17 +23,28 @@ ENDINGS = [Budget(documents) for documents in BUDGETS]
 SEEDS = 5
 
 
+@dataclass(frozen=True)
+class TriedOrder:
+    """What an order finds within a budget of documents per topic, and how runs rank then."""
+
+    order: str
+    budget: int
+    found: float | None
+    tau_ap: float | None
+    tau: float | None
+
+
 def compute_order_trial(asked: Calculation, progress: Progress) -> Publish:
     """Judge again in every order; return the function that stores what each found."""
     assert asked.edition is not None
     family = family_by_judge(asked.edition.track)
     lines = try_orders(asked.edition, asked.request["measure"], family, progress)
-    return partial(asked.keep, {"family": family, "lines": lines})
+    return partial(asked.keep, {"family": family, "lines": [asdict(line) for line in lines]})
 
 
 def try_orders(
     edition: Edition, measure: str, family: list[str], progress: Progress
-) -> list[dict[str, Any]]:
+) -> list[TriedOrder]:
     """Return a line for each order and budget; none where documents have no single grade."""
     judgments = load_judgments(edition.pk)
     if judgments.strata or judgments.subtopics:
@@ -48,19 +59,19 @@ def try_orders(
         cutoff=edition.settings["depth"],
         convention=CONVENTIONS[edition.convention],
     )
-    lines: list[dict[str, Any]] = []
+    lines: list[TriedOrder] = []
     for number, name in enumerate(ORDERS, 1):
         for outcome in simulation.simulate([name], ENDINGS, SEEDS):
             (likeness,) = outcome.boards
             assert isinstance(outcome.ending, Budget)
             lines.append(
-                {
-                    "order": name,
-                    "budget": outcome.ending.documents,
-                    "found": None if math.isnan(outcome.found) else outcome.found,
-                    "tau_ap": likeness.tau_ap,
-                    "tau": likeness.tau,
-                }
+                TriedOrder(
+                    order=name,
+                    budget=outcome.ending.documents,
+                    found=None if math.isnan(outcome.found) else outcome.found,
+                    tau_ap=likeness.tau_ap,
+                    tau=likeness.tau,
+                )
             )
         progress(number, len(ORDERS))
     return lines

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from evaluation.significance import Variances
-from leaderboard.analysis.order_trials import TriedOrder, find_order_trials
+from leaderboard.analysis.order_trials import find_order_trials
 from leaderboard.analysis.planning import (
     CostTable,
     DepthLine,
@@ -50,7 +50,7 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     planned = read_plan(request, sight, board)
     trials = find_order_trials(planned.source) if planned.source is not None else None
     if wants_csv(request) and request.GET.get("table") == "orders" and trials is not None:
-        return csv_file(f"{slug}-orders", TriedOrder.COLUMNS, [line.cells for line in trials.lines])
+        return csv_file(f"{slug}-orders", *trials.table)
     if wants_csv(request):
         return _plan_csv(slug, request.GET.get("table", ""), planned)
     context = {
