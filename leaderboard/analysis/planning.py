@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,9 +25,9 @@ from evaluation.significance import (
 from evaluation.significance.across import Family
 from evaluation.significance.units import FEWEST_TOPICS
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
-from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.standings import Board, BoardChoice, find_untested_board
+from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Track
 from leaderboard.scoring.comparisons import score_matrix
 
@@ -83,13 +83,6 @@ class DesignLine:
     size: float
     topics: int | None
 
-    COLUMNS = ("design", "runs", "detects", "size", "topics")
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        return [self.design, self.runs, self.detects, self.size, self.topics]
-
 
 @dataclass(frozen=True)
 class DepthLine:
@@ -97,15 +90,6 @@ class DepthLine:
 
     pool: PoolDepth
     hours: float
-
-    COLUMNS = ("depth", "documents", "judged", "relevant", "hours", "tau_b", "tau_ap")
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        pool = self.pool
-        counts = (pool.depth, pool.documents, pool.judged, pool.relevant)
-        return [*counts, self.hours, pool.tau, pool.tau_ap]
 
 
 @dataclass(frozen=True)
@@ -202,6 +186,20 @@ def plan_topics(request: PlanRequest, variances: Variances) -> list[DesignLine]:
         ),
         DesignLine(*("interval", 2, "width", request.width), _interval(request, variances.paired)),
     ]
+
+
+def tabulate_topics(lines: Iterable[DesignLine]) -> CsvTable:
+    names = ("design", "runs", "detects", "size", "topics")
+    return tabulate(lines, [(name, name) for name in names])
+
+
+def tabulate_depths(lines: Iterable[DepthLine]) -> CsvTable:
+    counts = ("depth", "documents", "judged", "relevant")
+    columns = [
+        *((name, f"pool.{name}") for name in counts),
+        *(("hours", "hours"), ("tau_b", "pool.tau"), ("tau_ap", "pool.tau_ap")),
+    ]
+    return tabulate(lines, columns)
 
 
 def find_detectable(board: Board, request: PlanRequest, variances: Variances) -> float | None:

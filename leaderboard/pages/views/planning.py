@@ -27,6 +27,8 @@ from leaderboard.analysis.planning import (
     plan_costs,
     plan_depths,
     plan_topics,
+    tabulate_depths,
+    tabulate_topics,
     typed_variances,
 )
 from leaderboard.boards.disclosure import Sight, track_or_404
@@ -184,7 +186,7 @@ class Plan:
 
 def _plan_csv(slug: str, table: str, planned: Plan) -> HttpResponse:
     if table == "pools":
-        return csv_file(f"{slug}-pools", DepthLine.COLUMNS, [line.cells for line in planned.depths])
+        return csv_file(f"{slug}-pools", *tabulate_depths(planned.depths))
     if table == "curve":
         columns = ("topics", "difference", "quarter", "three_quarters")
         lines: Sequence[Sequence[float]] = planned.curve_lines
@@ -195,4 +197,4 @@ def _plan_csv(slug: str, table: str, planned: Plan) -> HttpResponse:
             [line.pool.depth, *(cost.hours for cost in line.costs)] for line in planned.costs.lines
         ]
         return csv_file(f"{slug}-costs", head, rows)
-    return csv_file(f"{slug}-plan", DesignLine.COLUMNS, [line.cells for line in planned.topics])
+    return csv_file(f"{slug}-plan", *tabulate_topics(planned.topics))
