@@ -72,6 +72,48 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[n
     return np.where(part < 0.5, low + apart * part, high - apart * (1 - part))
 
 
+@dataclass(frozen=True)
+class Spread:
+    """The best, the median and the worst value of each column; NaN if no run has a value."""
+
+    best: NDArray[np.float64]
+    median: NDArray[np.float64]
+    worst: NDArray[np.float64]
+
+    def at(self, column: int) -> list[float]:
+        return [float(values[column]) for values in (self.best, self.median, self.worst)]
+
+
+def compute_spread(values: NDArray[np.float64], direction: int = 1) -> Spread:
+    """Return the spread of float64[runs, columns]; with direction -1 lower is better.
+
+    >>> compute_spread(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]])).median.tolist()
+    [0.25, nan]
+    """
+    worst, best = find_extremes(values, direction)
+    known, median = ~np.isnan(best), np.full_like(best, np.nan)
+    median[known] = np.nanmedian(values[:, known], axis=0)
+    return Spread(best, median, worst)
+
+
+def find_extremes(
+    values: NDArray[np.float64], direction: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the worst and the best value of each column; NaN if no run has a value.
+
+    >>> [ends.tolist() for ends in find_extremes(np.array([[1.0, np.nan], [0.0, np.nan]]), -1)]
+    [[1.0, nan], [0.0, nan]]
+    """
+    good = direction * values
+    missing = np.isnan(good)
+    best = np.where(missing, -np.inf, good).max(axis=0, initial=-np.inf)
+    worst = np.where(missing, np.inf, good).min(axis=0, initial=np.inf)
+    undefined = missing.all(axis=0)
+    return np.where(undefined, np.nan, direction * worst), np.where(
+        undefined, np.nan, direction * best
+    )
+
+
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     by_topic = dict(rows.values_list("score_set__run_id", "by_topic"))

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from evaluation.conventions import POOLED
 from evaluation.measures import parse_measure
-from leaderboard.analysis.scores import FEW_TOPICS, Scores, load_topics_at, read_scores
+from leaderboard.analysis.scores import (
+    FEW_TOPICS,
+    Scores,
+    find_extremes,
+    load_topics_at,
+    read_scores,
+)
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, Axis, AxisColumn, grade_bar
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
@@ -146,7 +152,11 @@ class Summaries:
 
     @property
     def best(self) -> NDArray[np.float64]:
-        return _ends(self.scores, parse_measure(self.scores.measure).direction)[1]
+        return find_extremes(self.scores.values, self._direction)[1]
+
+    @property
+    def _direction(self) -> int:
+        return parse_measure(self.scores.measure).direction
 
     def num_judged(self, lowest: int = 0) -> NDArray[np.float64]:
         """Count the documents of each topic with this grade or a higher one."""
@@ -161,7 +171,7 @@ class Summaries:
     def at(self, places: Sequence[int]) -> list[TopicSummary]:
         """Return the summaries of the topics at these places."""
         scores = replace(self.scores, values=self.scores.values[:, list(places)])
-        worst, best, holders = _ends(scores, parse_measure(scores.measure).direction)
+        worst, best = find_extremes(scores.values, self._direction)
         own = next((standing.run for standing in self.board.ranked if standing.is_own), None)
         of_own = scores.of(own) if own in scores.runs else None
         topics = load_judged_topics(scores.edition, load_topics_at(scores.edition, places))
@@ -173,11 +183,16 @@ class Summaries:
                 worst=float(worst[column]),
                 median=float(scores.median[column]),
                 best=float(best[column]),
-                best_run=scores.runs[holders[column]] if np.isfinite(best[column]) else None,
+                best_run=_first_with(best[column], scores.values[:, column], scores.runs),
                 own=None if of_own is None else float(of_own[column]),
             )
             for column, topic in enumerate(topics)
         ]
+
+
+def _first_with(score: np.float64, scores: NDArray[np.float64], runs: Sequence[Run]) -> Run | None:
+    """Return the first run with this score; None if the score is undefined."""
+    return next((runs[row] for row in np.flatnonzero(scores == score)), None)
 
 
 def tabulate_summaries(summaries: Iterable[TopicSummary]) -> CsvTable:
@@ -211,23 +226,6 @@ def build_topic_summaries(board: Board) -> list[TopicSummary]:
     """Return the summary of every evaluated topic."""
     summaries = build_summaries(board)
     return summaries.at(summaries.in_order(""))
-
-
-def _ends(
-    scores: Scores, direction: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the worst and the best score of every topic, and the row of the best."""
-    num_topics = scores.values.shape[1]
-    if not scores.runs:
-        nothing = np.full(num_topics, np.nan)
-        return nothing, nothing, np.zeros(num_topics, dtype=np.int64)
-    good = direction * scores.values
-    undefined = np.isnan(good).all(axis=0)
-    high = np.where(np.isnan(good), -np.inf, good)
-    low = np.where(np.isnan(good), np.inf, good)
-    best, worst = direction * high.max(axis=0), direction * low.min(axis=0)
-    best[undefined] = worst[undefined] = np.nan
-    return worst, best, high.argmax(axis=0)
 
 
 def load_judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:

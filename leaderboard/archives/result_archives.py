@@ -20,9 +20,13 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis.origins import score_command
-from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, compute_spread, find_peers_by_kind
 from leaderboard.analysis.precision import Precision, read_precision
-from leaderboard.analysis.scores import load_evaluated_topics, read_scores
+from leaderboard.analysis.scores import (
+    Spread,
+    compute_spread,
+    load_evaluated_topics,
+    read_scores,
+)
 from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
 from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.board_files import render_csv, render_latex
@@ -35,6 +39,8 @@ from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
 
 SPREAD_HEADS = ("best", "median", "worst")
+# With fewer other teams, the best and the worst could identify them.
+FEWEST_TEAMS = 3
 
 TEAM_README = """{track}: the runs of {team}
 
@@ -109,7 +115,18 @@ class TeamResults:
 
     @cached_property
     def peers(self) -> dict[str, list[Run]]:
-        return find_peers_by_kind(self.board, self.team)
+        """The runs of each type on the board, with the team's own but no organisers' runs.
+
+        A type is missing if fewer than FEWEST_TEAMS other teams have a run of it.
+        """
+        standings = self.board.standings
+        runs = [standing.run for standing in standings if not standing.run.team.of_organisers]
+        by_kind = {kind: [run for run in runs if run.kind == kind] for kind in Run.Kind.values}
+        return {
+            kind: peers
+            for kind, peers in by_kind.items()
+            if len({run.team_id for run in peers} - {self.team.pk}) >= FEWEST_TEAMS
+        }
 
     @cached_property
     def precision(self) -> Precision:

@@ -98,7 +98,7 @@ STATISTICS = {
     ),
     "spread": Statistic(
         "Worst, median and best of the runs",
-        "leaderboard.analysis.peers.compute_spread",
+        "leaderboard.analysis.scores.compute_spread",
         command_adds="It prints every score behind these values.",
     ),
     "cost": Statistic(
