@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evaluation.conventions import POOLED
 from evaluation.reading.runs.listings import find_among
-from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import load_listing
+from leaderboard.analysis.topics import keep_first_runs
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate

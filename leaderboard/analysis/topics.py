@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from django.core.paginator import Page, Paginator
@@ -12,7 +13,6 @@ from django.core.paginator import Page, Paginator
 from evaluation.conventions import POOLED
 from evaluation.measures import parse_measure
 from evaluation.reading.runs.listings import find_among
-from leaderboard.analysis.first_runs import keep_first_runs
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import tabulate_grades
@@ -358,3 +358,22 @@ def _unjudged_documents(
 def _titled(documents: list[UnjudgedDocument], titles: Titles) -> list[UnjudgedDocument]:
     found = titles.of(document.docno for document in documents)
     return [replace(document, title=found.get(document.docno, "")) for document in documents]
+
+
+class MarkedRun(Protocol):
+    """A line about a run that a chart marks as the baseline, the reader's own or another."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+
+Line = TypeVar("Line", bound=MarkedRun)
+
+
+def keep_first_runs(lines: Sequence[Line], most: int) -> list[Line]:
+    """Return the first `most` lines in their order, always with the baseline and own runs."""
+    places = range(len(lines))
+    marked = [place for place in places if lines[place].kind != "other"]
+    others = [place for place in places if lines[place].kind == "other"]
+    kept = sorted([*marked, *others][:most])
+    return [lines[place] for place in kept]

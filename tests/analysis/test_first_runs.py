@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from leaderboard.analysis.first_runs import keep_first_runs
+from leaderboard.analysis.topics import keep_first_runs
 
 
 def kept(kinds: str, most: int) -> list[int]:
