@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Count, Model, Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.analysis.summaries import JudgedTopic, load_judged_topics
-from leaderboard.analysis.topic_map import MappedTopic, build_topic_map
+from leaderboard.analysis.summaries import load_judged_topics
+from leaderboard.analysis.topic_map import build_topic_map
 from leaderboard.assessments.progress import find_disputes, measure_share
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
@@ -76,49 +75,12 @@ class FailedJob:
 
 
 @dataclass(frozen=True)
-class OpenRescoring:
-    """An edition that a job is scoring."""
-
-    edition: Edition
-    job: Job
-
-
-@dataclass(frozen=True)
 class FailingWebhook:
     """A webhook with calls that were given up, and the last of them."""
 
     webhook: Webhook
     calls: int
     latest: Delivery
-
-
-@dataclass(frozen=True)
-class OddTopic:
-    """A topic whose judgments may have errors, and why."""
-
-    topic: Topic
-    reason: str
-
-
-@dataclass(frozen=True)
-class OddTopics:
-    """Topics whose judgments may have errors."""
-
-    empty: list[JudgedTopic]
-    mostly_relevant: list[JudgedTopic]
-    inverted: list[MappedTopic]
-
-    def reasons(self) -> Iterator[OddTopic]:
-        """Yield each topic with what is odd about it."""
-        for line in self.empty:
-            reason = f"none of {counted(line.judged, 'judged document')} is relevant"
-            yield OddTopic(line.topic, reason)
-        for line in self.mostly_relevant:
-            judged = counted(line.judged, "judged document")
-            yield OddTopic(line.topic, f"{count(line.relevant)} of {judged} are relevant")
-        for line in self.inverted:
-            reason = f"inverts the order of runs, r = {signed(line.correlation, 2)}"
-            yield OddTopic(line.topic, reason)
 
 
 @dataclass(frozen=True)
@@ -146,7 +108,8 @@ class Desk:
     release_waits: bool
     failed: list[FailedJob]
     num_stuck: int
-    rescoring: list[OpenRescoring]
+    # Editions that a job is scoring.
+    rescoring: list[tuple[Edition, Job]]
     # A complete trial edition; the board does not change until an organiser switches.
     tried: Edition | None
     silent: list[FailingWebhook]
@@ -161,7 +124,8 @@ class Desk:
     num_valid: int
     alike: list[SimilarRuns]
     little_judged: list[Standing]
-    odd_topics: OddTopics
+    # Topics whose judgments may have errors, and why.
+    odd_topics: list[tuple[Topic, str]]
     names: list[Team]
     teams: list[tuple[Team, Quota]]
     queue: Queue
@@ -177,10 +141,7 @@ class Desk:
     @property
     def num_odd(self) -> int:
         """How many things are worth a check."""
-        odd = self.odd_topics
-        lists = (self.conflicts, self.alike, self.little_judged)
-        lists += (odd.empty, odd.mostly_relevant, odd.inverted)
-        return sum(map(len, lists))
+        return sum(map(len, (self.conflicts, self.alike, self.little_judged, self.odd_topics)))
 
 
 def build_desk(sight: Sight) -> Desk:
@@ -301,13 +262,13 @@ def _last_given_up(webhook: Webhook) -> Delivery:
     return webhook.deliveries.filter(state=Delivery.State.GIVEN_UP)[0]
 
 
-def _rescoring(track: Track) -> list[OpenRescoring]:
+def _rescoring(track: Track) -> list[tuple[Edition, Job]]:
     editions = {
         str(edition.pk): edition for edition in track.editions.select_related("judgment_set")
     }
     kinds = ("build_edition", "score_again")
     jobs = Job.objects.open().filter(kind__in=kinds, target_id__in=editions)
-    return [OpenRescoring(editions[job.target_id], job) for job in jobs]
+    return [(editions[job.target_id], job) for job in jobs]
 
 
 def _find_trial(track: Track) -> Edition | None:
@@ -327,18 +288,28 @@ def _judged(standing: Standing) -> float:
     return standing.judged_at_10 or 0.0
 
 
-def find_odd_topics(board: Board | None) -> OddTopics:
+def find_odd_topics(board: Board | None) -> list[tuple[Topic, str]]:
+    """Return the topics whose judgments may have errors, each with what is odd about it."""
     if board is None:
-        return OddTopics([], [], [])
+        return []
     topics = load_judged_topics(board.edition, list(board.edition.track.collection.topics.all()))
-    judged = [topic for topic in topics if topic.judged]
-    return OddTopics(
-        empty=[topic for topic in judged if not topic.relevant],
-        mostly_relevant=[
-            topic for topic in judged if topic.relevant > MOSTLY_RELEVANT * topic.judged
-        ],
-        inverted=build_topic_map(board).inverted,
-    )
+    judged = [(each, counted(each.judged, "judged document")) for each in topics if each.judged]
+    return [
+        *(
+            (each.topic, f"none of {documents} is relevant")
+            for each, documents in judged
+            if not each.relevant
+        ),
+        *(
+            (each.topic, f"{count(each.relevant)} of {documents} are relevant")
+            for each, documents in judged
+            if each.relevant > MOSTLY_RELEVANT * each.judged
+        ),
+        *(
+            (each.topic, f"inverts the order of runs, r = {signed(each.correlation, 2)}")
+            for each in build_topic_map(board).inverted
+        ),
+    ]
 
 
 def _teams(track: Track) -> list[tuple[Team, Quota]]:

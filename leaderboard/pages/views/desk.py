@@ -74,7 +74,7 @@ def _short_lists(
         "unfinished": unfinished.with_rows(receipts.build_receipts(sight, unfinished.rows)),
         "alike": shorten_here("alike", "pair", desk.alike),
         "little_judged": shorten_here("little-judged", "run", desk.little_judged),
-        "odd_topics": shorten_here("odd-topics", "topic", list(desk.odd_topics.reasons())),
+        "odd_topics": shorten_here("odd-topics", "topic", desk.odd_topics),
         "names": shorten_here("names", "team", desk.names),
         "teams": shorten_here("quotas", "team", desk.teams),
     }
