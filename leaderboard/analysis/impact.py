@@ -30,16 +30,11 @@ from leaderboard.scoring.judgments import topic_mask
 from leaderboard.scoring.verdicts import verdict_of
 
 
-@dataclass(frozen=True)
-class ImpactVersion:
-    """Other judgments, and their edition if they have a board."""
+def find_other_versions(sight: Sight) -> list[tuple[JudgmentSet, Edition | None]]:
+    """Return the other judgments, latest first, each with its edition if it has a board.
 
-    judgments: JudgmentSet
-    edition: Edition | None
-
-
-def find_other_versions(sight: Sight) -> list[ImpactVersion]:
-    """Return the other judgments, latest first; only organisers see those never on the board."""
+    Only organisers see those that were never on the board.
+    """
     boards: dict[JudgmentSet, Edition] = {}
     for edition in sight.other_editions:
         boards.setdefault(edition.judgment_set, edition)
@@ -48,12 +43,11 @@ def find_other_versions(sight: Sight) -> list[ImpactVersion]:
         ready = sight.track.collection.judgment_sets.filter(state=ImportState.READY)
         seen = list(ready.order_by("-ready_at"))
     current = sight.track.edition
-    beside = [
-        judgment_set
+    return [
+        (judgment_set, boards.get(judgment_set))
         for judgment_set in seen
         if current is None or judgment_set != current.judgment_set
     ]
-    return [ImpactVersion(judgment_set, boards.get(judgment_set)) for judgment_set in beside]
 
 
 # How many of the most changed topics are listed.

@@ -150,32 +150,17 @@ class _DocumentsOfVersions:
         return documents_of_versions(self.judgments[place], self.first, self.second)
 
 
-@dataclass(frozen=True)
-class DocumentLine:
-    """A document with its topic, its title and the grades of its judges."""
-
-    topic: Topic
-    docno: str
-    title: str
-    grades: list[tuple[str, int]]
-
-
 def _list_documents(
     request: HttpRequest, documents: Any, collection: Collection
 ) -> dict[str, object]:
-    """Return a page of the documents in one cell of the table."""
+    """Return a page of the documents in one cell of the table, each with its topic and title."""
     row, column = _requested_grades(request)
     page = Paginator(documents, DOCUMENTS_PER_PAGE).get_page(page_number(request))
     shown: list[GradedDocument] = list(page)
     topics = Topic.objects.in_bulk({each.topic for each in shown})
     texts = find_documents(collection, [each.docno for each in shown])
     lines = [
-        DocumentLine(
-            topics[each.topic],
-            each.docno,
-            texts[each.docno].title if each.docno in texts else "",
-            each.grades,
-        )
+        (each, topics[each.topic], texts[each.docno].title if each.docno in texts else "")
         for each in shown
     ]
     return {"row": row, "column": column, "page": page, "lines": lines}
