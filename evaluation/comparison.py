@@ -19,6 +19,7 @@ from evaluation.scoring import ScoringRules, build_record, values_by_topic
 from evaluation.significance import (
     TESTS,
     AllPairs,
+    Averaged,
     Collected,
     Difference,
     PairDecisions,
@@ -110,6 +111,37 @@ class Design:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredRuns:
+    """Runs by one measure, of rankings or of answers, on the same topics.
+
+    `scores` is float64[runs, topics], the topics in the order of draws, NaN where the measure is
+    undefined. `groups` has the group of each topic, None if there are none.
+    """
+
+    name: str
+    measure: Averaged
+    tags: Sequence[str]
+    topics: Sequence[bytes]
+    scores: FloatArray
+    groups: IntArray | None = None
+
+
+def describe_groups(groups: IntArray | None) -> str:
+    """Return what a table says of the groups of topics; empty without.
+
+    >>> describe_groups(np.array([0, 0, 1, 2]))
+    '; 4 topics in 3 groups: verdicts need six of similar length'
+    """
+    if groups is None:
+        return ""
+    number = len(np.unique(groups))
+    words = f"; {counted(len(groups), 'topic')} in {counted(number, 'group')}"
+    if number < FEWEST_TOPICS:
+        return f"{words}: verdicts need six of similar length"
+    return words + (": few differences can be seen" if number < FEW_GROUPS else "")
+
+
 @dataclass(frozen=True)
 class Records:
     """Runs on the same topics, with what computes the scores of each.
@@ -133,6 +165,11 @@ class Records:
         scores = np.stack([values(measure) for values in self.values])
         return scores[:, topic_order(self.judged[0].judgments.topics)]
 
+    def scored(self, asked: Asked) -> ScoredRuns:
+        """Return the runs by one measure."""
+        scores = self.scores(asked.measure)
+        return ScoredRuns(asked.name, asked.measure, self.tags, self.topics, scores, self.groups)
+
     def of(self, runs: Sequence[int]) -> Records:
         """The same for some of the runs, by their places."""
         return Records(
@@ -153,13 +190,7 @@ class Records:
     @property
     def note(self) -> str:
         """What a table says of the groups; empty without."""
-        if self.groups is None:
-            return ""
-        number = len(np.unique(self.groups))
-        words = f"; {counted(len(self.groups), 'topic')} in {counted(number, 'group')}"
-        if number < FEWEST_TOPICS:
-            return f"{words}: verdicts need six of similar length"
-        return words + (": few differences can be seen" if number < FEW_GROUPS else "")
+        return describe_groups(self.groups)
 
 
 @dataclass(frozen=True)
@@ -190,14 +221,13 @@ def build_records(
 
 
 def compare_over(
-    asked: Asked, records: Sequence[Records], names: Sequence[str], design: Design
+    runs: Sequence[ScoredRuns], names: Sequence[str], design: Design
 ) -> list[Comparison]:
     """Compare systems by the mean over collections, under the tags of the first."""
-    measure, tags = asked.measure, records[0].tags
-    scores = [each.scores(measure) for each in records]
+    measure, tags = runs[0].measure, runs[0].tags
     collections = [
-        Collected(values, [(name, topic) for topic in each.topics])
-        for name, each, values in zip(names, records, scores, strict=True)
+        Collected(each.scores, [(name, topic) for topic in each.topics])
+        for name, each in zip(names, runs, strict=True)
     ]
     outcomes = compare_over_collections(
         collections,
@@ -206,18 +236,18 @@ def compare_over(
         scale=scale_of(measure),
         family=design.family,
     )
-    means = np.mean([[measure.aggregate(row) for row in rows] for rows in scores], axis=0).tolist()
+    by_collection = [[measure.aggregate(row) for row in each.scores] for each in runs]
+    means = np.mean(by_collection, axis=0).tolist()
     verdicts = [
         verdict_of(outcome, measure.direction, design.alpha, is_flipped=True)
         for outcome in outcomes
     ]
-    return list_beside_baseline(asked.name, tags, means, outcomes, verdicts)
+    return list_beside_baseline(runs[0].name, tags, means, outcomes, verdicts)
 
 
-def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[Comparison]:
+def compare_on_measure(runs: ScoredRuns, design: Design) -> list[Comparison]:
     """Compare runs with the first of them by one measure; the baseline comes first."""
-    measure, tags = asked.measure, records.tags
-    scores = records.scores(measure)
+    measure, scores = runs.measure, runs.scores
     scale, level = scale_of(measure), 1 - design.alpha
     if design.family == "all":
         kept = np.flatnonzero(has_values(scores)).tolist()
@@ -227,7 +257,7 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
             level,
             measure.direction,
             half_range=scale.half_range,
-            groups=records.groups,
+            groups=runs.groups,
         )
         alone = compare_with_baseline(
             scores,
@@ -236,7 +266,7 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
             correction="none",
             direction=measure.direction,
             scale=scale,
-            groups=records.groups,
+            groups=runs.groups,
         )
         outcomes = [
             decide_within_all_pairs(found, pairs, places[run], places[0], scale)
@@ -253,14 +283,14 @@ def compare_on_measure(asked: Asked, records: Records, design: Design) -> list[C
             correction=design.adjustment,
             direction=measure.direction,
             scale=scale,
-            groups=records.groups,
+            groups=runs.groups,
         )
     means = [measure.aggregate(row) for row in scores]
     verdicts = [
         verdict_of(outcome, measure.direction, design.alpha, design.is_flipped)
         for outcome in outcomes
     ]
-    found = list_beside_baseline(asked.name, tags, means, outcomes, verdicts)
+    found = list_beside_baseline(runs.name, runs.tags, means, outcomes, verdicts)
     if design.region is not None:
         [baseline, pair] = found
         probability = posterior_of_pair(scores[1], scores[0], measure, design.region)
@@ -278,19 +308,19 @@ class ComparedRisk:
     geo_risk: float | None
 
 
-def describe_risks(asked: Asked, records: Records, alpha: float) -> list[ComparedRisk]:
+def describe_risks(runs: ScoredRuns, alpha: float) -> list[ComparedRisk]:
     """Describe the risk of every run but the first, which is the baseline.
 
     GeoRisk is None where lower scores are better, or some score is negative.
     """
-    measure, scores = asked.measure, records.scores(asked.measure)
+    measure, scores = runs.measure, runs.scores
     geo = geo_risks(scores, alpha) if measure.direction > 0 else np.full(len(scores), np.nan)
     found = []
     for run in range(1, len(scores)):
         risk = describe_risk(measure.direction * (scores[run] - scores[0]), alpha)
         if risk is not None:
             value = None if np.isnan(geo[run]) else float(geo[run])
-            found.append(ComparedRisk(asked.name, records.tags[run], risk, value))
+            found.append(ComparedRisk(runs.name, runs.tags[run], risk, value))
     return found
 
 
@@ -320,13 +350,11 @@ def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bo
 class DecidedPairs:
     """All pairs of the runs that have a score by a measure; `left_out` names the others.
 
-    `scores` is float64[runs, topics], as the measure prints them. `short` has the runs that stand
-    outside, since they have far fewer topics than the others, and how many they have.
+    `short` has the runs that stand outside, since they have far fewer topics than the others, and
+    how many they have.
     """
 
-    asked: Asked
-    tags: list[str]
-    scores: FloatArray
+    runs: ScoredRuns
     pairs: Pairs
     left_out: list[str]
     short: dict[str, int]
@@ -345,33 +373,30 @@ class DecidedPairs:
     @property
     def order(self) -> list[int]:
         """The runs from the best mean to the worst; equal ones in their given order."""
-        found = -self.asked.measure.direction * self.pairs.means
+        found = -self.runs.measure.direction * self.pairs.means
         return [int(run) for run in np.argsort(found, kind="stable")]
 
     def value(self, run: int) -> float:
         """Return what the board prints of a run."""
-        return self.asked.measure.aggregate(self.scores[run])
+        return self.runs.measure.aggregate(self.runs.scores[run])
 
 
 def decide_all_pairs(
-    asked: Asked, records: Records, alpha: float = 0.05, method: Method = "maximum"
+    runs: ScoredRuns, alpha: float = 0.05, method: Method = "maximum"
 ) -> DecidedPairs:
     """Test all pairs of runs by one measure."""
-    values = records.scores(asked.measure)
-    has_scores = has_values(values)
-    kept = np.flatnonzero(has_scores).tolist()
-    left_out = [tag for tag, has in zip(records.tags, has_scores, strict=True) if not has]
-    tested = scale_of(asked.measure).tested(values[kept])
-    level, direction = 1 - alpha, asked.measure.direction
-    tags = [records.tags[run] for run in kept]
+    has_scores = has_values(runs.scores)
+    left_out = [runs.tags[run] for run in np.flatnonzero(~has_scores).tolist()]
+    tags = [runs.tags[run] for run in np.flatnonzero(has_scores).tolist()]
+    kept = replace(runs, tags=tags, scores=runs.scores[has_scores])
+    scale, direction = scale_of(runs.measure), runs.measure.direction
+    tested, level = scale.tested(kept.scores), 1 - alpha
     if method != "maximum":
         tukey = tukey_hsd if method == "hsd" else randomised_tukey
-        by_range = tukey(tested, level, direction=direction)
-        return DecidedPairs(asked, tags, values[kept], by_range, left_out, {})
-    half_range = scale_of(asked.measure).half_range
+        return DecidedPairs(kept, tukey(tested, level, direction=direction), left_out, {})
     pairs = compare_all_pairs(
-        tested, level, direction, half_range=half_range, groups=records.groups
+        tested, level, direction, half_range=scale.half_range, groups=runs.groups
     )
     topics = np.count_nonzero(~np.isnan(tested), axis=1).tolist()
     short = {tags[run]: topics[run] for run in np.flatnonzero(~pairs.members).tolist()}
-    return DecidedPairs(asked, tags, values[kept], pairs, left_out, short)
+    return DecidedPairs(kept, pairs, left_out, short)

@@ -154,15 +154,15 @@ def run(options: argparse.Namespace) -> int:
         comparison
         for asked in requested_measures(options)
         for comparison in (
-            compare_over(asked, records, [qrels for qrels, *_ in named], design)
+            compare_over([r.scored(asked) for r in records], [q for q, *_ in named], design)
             if options.further
-            else compare_on_measure(asked, records[0], design)
+            else compare_on_measure(records[0].scored(asked), design)
         )
     ]
     risks = []
     if options.risk is not None:
         for asked in requested_measures(options):
-            risks += describe_risks(asked, records[0], options.risk)
+            risks += describe_risks(records[0].scored(asked), options.risk)
     print_comparisons(comparisons, risks, design, records[0].note, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0

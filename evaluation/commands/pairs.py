@@ -19,8 +19,14 @@ from evaluation.commands.score import (
     add_ties_option,
     requested_measures,
 )
-from evaluation.comparison import DecidedPairs, Method, Pairs, Records, decide_all_pairs
-from evaluation.measures import Asked
+from evaluation.comparison import (
+    DecidedPairs,
+    Method,
+    Pairs,
+    ScoredRuns,
+    decide_all_pairs,
+    describe_groups,
+)
 from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
 from evaluation.significance import PairDecisions, Scale, pair_deviations, scale_of
@@ -63,17 +69,18 @@ def run(options: argparse.Namespace) -> int:
         parser().error("--groups requires --method maximum")
     check_groups(records, parser())
     for asked in requested_measures(options):
-        table = compare_on_measure(asked, records, options)
+        table = build_table(records.scored(asked), options)
         tables.print_table(table, options.format)
     return 0
 
 
-def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
-    found = decide_all_pairs(asked, records, options.alpha, options.method)
-    pairs, tags = found.pairs, found.tags
+def build_table(runs: ScoredRuns, options: argparse.Namespace) -> Table:
+    """All pairs of runs by one measure, or their ranks and letters."""
+    found = decide_all_pairs(runs, options.alpha, options.method)
+    pairs, tags, scale = found.pairs, found.runs.tags, scale_of(runs.measure)
     if options.method != "maximum":
-        warn_of_unequal_pairs(scale_of(asked.measure).tested(found.scores), asked.name)
-    note = note_of(pairs, options) + records.note + found.note
+        warn_of_unequal_pairs(scale.tested(found.runs.scores), runs.name)
+    note = note_of(pairs, options) + describe_groups(runs.groups) + found.note
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
         rows = [ranks_of(found, run, options.digits) for run in found.order]
@@ -81,8 +88,8 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
     header = ["measure", "run", "other", "difference", "p"]
     rows = [
         [
-            *(asked.name, tags[run], tags[other]),
-            printed_difference(pairs, run, other, scale_of(asked.measure), options.digits),
+            *(runs.name, tags[run], tags[other]),
+            printed_difference(pairs, run, other, scale, options.digits),
             f"{pairs.p[run, other]:.3g}",
         ]
         for run, other in combinations(found.order, 2)
@@ -101,7 +108,7 @@ def ranks_of(found: DecidedPairs, run: int, digits: int) -> list[str]:
     pairs = found.pairs
     ranks = [str(int(end[run])) for end in (pairs.rank_low, pairs.rank_high)]
     mean = f"{found.value(run):z.{digits}f}"
-    return [found.asked.name, found.tags[run], pairs.letters[run], mean, *ranks]
+    return [found.runs.name, found.runs.tags[run], pairs.letters[run], mean, *ranks]
 
 
 def warn_of_unequal_pairs(scores: FloatArray, measure: str) -> None:

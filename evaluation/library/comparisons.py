@@ -137,7 +137,8 @@ def compare(
     if groups is not None and region is not None:
         raise ValueError("a region is for topics that are not in groups")
     records = build_records(read, scorer.judgments, scorer.rules, _read_grouping(groups))
-    found = [row for asked in scorer.asked for row in compare_on_measure(asked, records, design)]
+    scored = map(records.scored, scorer.asked)
+    found = [row for each in scored for row in compare_on_measure(each, design)]
     return Comparisons(tuple(found), design, records.note)
 
 
@@ -232,15 +233,15 @@ def rank_intervals(
         raise ValueError(f"{measure} names {len(scorer.asked)} measures; name one")
     grouping = _read_grouping(groups)
     records = build_records(read_runs(runs, scorer), scorer.judgments, scorer.rules, grouping)
-    found = decide_all_pairs(scorer.asked[0], records, alpha)
+    found = decide_all_pairs(records.scored(scorer.asked[0]), alpha)
     return _intervals(found, alpha, records.note + found.note)
 
 
 def _intervals(found: DecidedPairs, alpha: float, note: str) -> RankIntervals:
-    pairs, tags, order = found.pairs, found.tags, found.order
+    pairs, tags, order = found.pairs, found.runs.tags, found.order
     low, high = pairs.rank_low.tolist(), pairs.rank_high.tolist()
     return RankIntervals(
-        measure=found.asked.name,
+        measure=found.runs.name,
         runs=tuple(tags[run] for run in order),
         means=tuple(found.value(run) for run in order),
         places={tags[run]: (low[run], high[run]) for run in order},

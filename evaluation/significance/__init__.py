@@ -51,7 +51,7 @@ from evaluation.significance.power import (
 )
 from evaluation.significance.randomisation import sign_flip, sign_flips, topic_order
 from evaluation.significance.risk import Risk, describe_risk, geo_risks
-from evaluation.significance.scales import Scale, scale_of
+from evaluation.significance.scales import Averaged, Scale, scale_of
 from evaluation.significance.studentized import (
     studentized_range_quantile,
     studentized_range_tail,
@@ -61,6 +61,7 @@ from evaluation.significance.tukey import AllPairs, randomised_tukey, tukey_hsd
 __all__ = [
     "TESTS",
     "AllPairs",
+    "Averaged",
     "Bootstrap",
     "Collected",
     "Difference",

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # type: ignore[import-untyped]
 
-from evaluation.measures import Measure
 from evaluation.ragged import FloatArray
 from evaluation.significance.differences import EQUAL, summarise
-from evaluation.significance.scales import scale_of
+from evaluation.significance.scales import Averaged, scale_of
 from evaluation.significance.units import FEWEST_TOPICS, Units
 from evaluation.significance.widening import Spread
 
@@ -33,7 +32,7 @@ class Posterior:
 
 
 def posterior_of_pair(
-    run: FloatArray, other: FloatArray, measure: Measure, region: float = 0.0
+    run: FloatArray, other: FloatArray, measure: Averaged, region: float = 0.0
 ) -> Posterior | None:
     """Return how probable it is that a run is better than another, equivalent or worse.
 

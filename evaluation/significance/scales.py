@@ -10,17 +10,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from evaluation.measures import Measure
+from evaluation.measures import Definition
 from evaluation.ragged import FloatArray
 
 # The value that stands for less, as in trec_eval's gm_map.
 SMALLEST = 1e-5
 
 Unit: TypeAlias = Literal["mean", "total", "ratio"]
+
+
+class Averaged(Protocol):
+    """A measure with a score per topic, of rankings or of answers, as the tests see it."""
+
+    @property
+    def definition(self) -> Definition: ...
+
+    @property
+    def direction(self) -> int: ...
+
+    @property
+    def range(self) -> tuple[float, float]: ...
+
+    def aggregate(self, scores: FloatArray) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,7 @@ MEAN = Scale()
 UNITS: dict[str, Unit] = {"sum": "total", "geometric mean": "ratio"}
 
 
-def scale_of(measure: Measure) -> Scale:
+def scale_of(measure: Averaged) -> Scale:
     """The scale of a measure, by how it aggregates topics.
 
     >>> from evaluation.measures import parse_measure
