@@ -32,10 +32,13 @@ COMMANDS = {
     "reuse": "test judgments for new runs: exclude one team at a time",
     "measures": "list all measures with formulas and names",
     "answers check": "report all problems of a run of answers",
+    "answers compare": "compare runs of answers with a baseline, as compare does",
     "answers convert": "write answers, nuggets or marks in another format",
+    "answers pairs": "compare all pairs of runs of answers, as pairs does",
     "answers ranking": "write the documents of a run of answers as a run",
     "answers score": "score runs of answers by nuggets, support and documents",
 }
+OF_ANSWERS = "--answers"
 USAGE_ERROR = 2
 PROGRAM = "python -m evaluation"
 
@@ -57,6 +60,18 @@ def find_command(arguments: Sequence[str]) -> str:
     return next((name for name in names if name in COMMANDS), "")
 
 
+def spell_out(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with `compare --answers` as `answers compare`.
+
+    >>> spell_out(["compare", "a", "b", "--answers"]), spell_out(["measures", "--answers"])
+    (['answers', 'compare', 'a', 'b'], ['measures', '--answers'])
+    """
+    is_of_answers = OF_ANSWERS in arguments and f"answers {arguments[0]}" in COMMANDS
+    if not is_of_answers:
+        return list(arguments)
+    return ["answers", *(each for each in arguments if each != OF_ANSWERS)]
+
+
 def module_of(command: str) -> str:
     return f"evaluation.commands.{command.replace(' ', '.')}"
 
@@ -66,6 +81,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
 
     `program` is how its help names what was typed before the command.
     """
+    arguments = spell_out(arguments)
     name = find_command(arguments)
     if not name:
         asked_for = bool(arguments) and arguments[0] in ("-h", "--help")

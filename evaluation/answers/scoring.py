@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from evaluation.answers.judged import AnswerMarks, Grades, JudgedAnswers, judge_answers
 from evaluation.answers.measures import AnswerMeasure, parse_answer_measure
 from evaluation.answers.rankings import VIEWS, View, ranking_run
 from evaluation.answers.runs import AnswerRun
+from evaluation.comparison import ScoredRuns
 from evaluation.judging import Judgments, judge, prepare
-from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.measures import Definition, Measure, MeasureError, parse_measure
 from evaluation.ragged import FloatArray
+from evaluation.reading.groups import number_groups
 from evaluation.reading.judging.qrels import Qrels
+from evaluation.significance import topic_order
 
 # Below this share of marked pairs, bounds are printed instead of a score.
 ENOUGH_JUDGED = 0.95
@@ -29,6 +34,21 @@ class ViewMeasure:
 
     measure: Measure
     view: View
+
+    @property
+    def definition(self) -> Definition:
+        return self.measure.definition
+
+    @property
+    def direction(self) -> int:
+        return self.measure.direction
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.measure.range
+
+    def aggregate(self, scores: FloatArray) -> float:
+        return self.measure.aggregate(scores)
 
     def __str__(self) -> str:
         return f"{self.measure} ({self.view})"
@@ -70,6 +90,32 @@ class AnswerRunScores:
     layers: Mapping[str, str]
     ignored: int = 0
     file: str = ""
+
+
+def scored_runs(
+    asked: AskedOfAnswers,
+    runs: Sequence[AnswerRunScores],
+    grouping: Mapping[bytes, bytes] | None = None,
+) -> ScoredRuns:
+    """Return the runs by one measure on all topics on which any of them has a score.
+
+    Raises MeasureError for lengths, of which neither more nor less is better, and where no topic
+    has a score; ValueError where a topic has no group.
+    """
+    measure = asked.measure
+    if isinstance(measure, AnswerMeasure) and not measure.definition.has_direction:
+        raise MeasureError(f"{asked.name}: neither more nor less is better")
+    by_topic = [each.scores[asked.name].by_topic for each in runs]
+    names = list(dict.fromkeys(topic for scores in by_topic for topic in scores))
+    if not names:
+        raise MeasureError(f"{asked.name}: no topic has a score by which runs can be compared")
+    order = topic_order([name.encode("utf-8", "surrogatepass") for name in names])
+    names = [names[place] for place in order.tolist()]
+    topics = [name.encode("utf-8", "surrogatepass") for name in names]
+    rows = [[scores.get(name, math.nan) for name in names] for scores in by_topic]
+    scores = np.array(rows, np.float64).reshape(len(runs), len(names))
+    groups = None if grouping is None else number_groups(topics, grouping)
+    return ScoredRuns(asked.name, measure, [r.run for r in runs], topics, scores, groups)
 
 
 def ask(text: str) -> AskedOfAnswers:

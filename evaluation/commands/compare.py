@@ -31,8 +31,10 @@ from evaluation.comparison import (
     Comparison,
     Design,
     Records,
+    ScoredRuns,
     compare_on_measure,
     compare_over,
+    describe_groups,
     describe_risks,
 )
 from evaluation.gates import GateReport, ScoredPair, check_gate
@@ -82,6 +84,35 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
     add_ties_option(parser)
+    add_design_options(parser)
+    parser.add_argument(
+        "--and",
+        dest="further",
+        metavar="FILE",
+        nargs="+",
+        action="append",
+        default=[],
+        help="QRELS BASELINE RUN ... of another collection, its runs in the order of the systems:"
+        " compare by the mean over the collections; repeatable",
+    )
+    parser.add_argument(
+        "--margin", metavar="M", type=parse_positive, help="with one RUN: a gate, see below"
+    )
+    parser.add_argument(
+        "--builds",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="how many runs are held against this baseline in total",
+    )
+    parser.add_argument("--look", metavar="K", type=whole_number(1), help="K-th look at this pair")
+    parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
+    add_table_options(parser, "json")
+    return parser
+
+
+def add_design_options(parser: argparse.ArgumentParser) -> None:
+    """The options that decide how runs are tested against the baseline."""
     parser.add_argument("--test", choices=TESTS, default="max_t")
     parser.add_argument(
         "--correction",
@@ -102,46 +133,16 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument(
-        "--and",
-        dest="further",
-        metavar="FILE",
-        nargs="+",
-        action="append",
-        default=[],
-        help="QRELS BASELINE RUN ... of another collection, its runs in the order of the systems:"
-        " compare by the mean over the collections; repeatable",
-    )
-    parser.add_argument(
         "--risk", metavar="A", type=parse_region, nargs="?", const=1.0, help="also print risks"
     )
     add_groups_option(parser)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
-    parser.add_argument(
-        "--margin", metavar="M", type=parse_positive, help="with one RUN: a gate, see below"
-    )
-    parser.add_argument(
-        "--builds",
-        metavar="N",
-        type=whole_number(1),
-        default=1,
-        help="how many runs are held against this baseline in total",
-    )
-    parser.add_argument("--look", metavar="K", type=whole_number(1), help="K-th look at this pair")
-    parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
-    add_table_options(parser, "json")
-    return parser
 
 
 def run(options: argparse.Namespace) -> int:
-    design = Design(options.test, options.correction, options.family, options.alpha, options.region)
-    try:
-        design.check(len(options.runs) + 1)
-    except ValueError as error:
-        parser().error(str(error))
+    design = design_of(options, len(options.runs) + 1, parser())
     check_further(options)
     check_margin(options)
-    if options.groups is not None and (options.test != "max_t" or options.region is not None):
-        parser().error("--groups requires --test max_t and excludes --region")
     named = [[options.qrels, options.baseline, *options.runs], *options.further]
     records = read_collections(named, options)
     if records is None:
@@ -149,23 +150,45 @@ def run(options: argparse.Namespace) -> int:
     check_groups(records[0], parser())
     if options.margin is not None:
         return run_gate(records[0], options)
-    # Measure by measure, the baseline first.
-    comparisons = [
-        comparison
-        for asked in requested_measures(options)
-        for comparison in (
-            compare_over([r.scored(asked) for r in records], [q for q, *_ in named], design)
-            if options.further
-            else compare_on_measure(records[0].scored(asked), design)
-        )
-    ]
+    if not options.further:
+        scored = (records[0].scored(asked) for asked in requested_measures(options))
+        return compare_scored(list(scored), design, options)
+    comparisons = []
+    for asked in requested_measures(options):
+        scores = [each.scored(asked) for each in records]
+        comparisons += compare_over(scores, [qrels for qrels, *_ in named], design)
+    print_comparisons(comparisons, [], design, note_over(design, options), options)
+    return status_of(comparisons, options)
+
+
+def compare_scored(
+    scored: Sequence[ScoredRuns], design: Design, options: argparse.Namespace
+) -> int:
+    """Print the comparisons by each measure, and the risks if they are asked for."""
+    comparisons = [row for each in scored for row in compare_on_measure(each, design)]
     risks = []
     if options.risk is not None:
-        for asked in requested_measures(options):
-            risks += describe_risks(records[0].scored(asked), options.risk)
-    print_comparisons(comparisons, risks, design, records[0].note, options)
+        risks = [row for each in scored for row in describe_risks(each, options.risk)]
+    note = design.describe(len(scored[0].tags)) + describe_groups(scored[0].groups)
+    print_comparisons(comparisons, risks, design, note, options)
+    return status_of(comparisons, options)
+
+
+def status_of(comparisons: Sequence[Comparison], options: argparse.Namespace) -> int:
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
+
+
+def design_of(options: argparse.Namespace, systems: int, parser: argparse.ArgumentParser) -> Design:
+    """Return the design that the options ask for; end with a message where they do not fit."""
+    design = Design(options.test, options.correction, options.family, options.alpha, options.region)
+    try:
+        design.check(systems)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.groups is not None and (options.test != "max_t" or options.region is not None):
+        parser.error("--groups requires --test max_t and excludes --region")
+    return design
 
 
 def check_margin(options: argparse.Namespace) -> None:
@@ -266,10 +289,8 @@ def read_collections(
     return found
 
 
-def note_of(design: Design, options: argparse.Namespace) -> str:
+def note_over(design: Design, options: argparse.Namespace) -> str:
     systems = len(options.runs) + 1
-    if not options.further:
-        return design.describe(systems)
     pairs = f"all pairs of {systems} systems" if design.family == "all" else "the baseline"
     return (
         f"mean over {len(options.further) + 1} collections; maximum t of sign flips, over"
@@ -278,10 +299,10 @@ def note_of(design: Design, options: argparse.Namespace) -> str:
 
 
 def print_comparisons(
-    comparisons: list[Comparison],
-    risks: list[ComparedRisk],
+    comparisons: Sequence[Comparison],
+    risks: Sequence[ComparedRisk],
     design: Design,
-    grouped: str,
+    note: str,
     options: argparse.Namespace,
 ) -> None:
     if options.format == "json":
@@ -310,7 +331,6 @@ def print_comparisons(
             row + probabilities_of(comparison, options.digits)
             for row, comparison in zip(rows, comparisons, strict=True)
         ]
-    note = note_of(design, options) + grouped
     if left_out := [each for each in comparisons if math.isnan(each.mean)]:
         names = (f"{each.run} on {each.measure}" for each in left_out)
         note += f"; excluded, undefined on every topic: {', '.join(names)}"
@@ -321,7 +341,7 @@ def print_comparisons(
         tables.print_table(risk_table(risks, options), options.format)
 
 
-def risk_table(risks: list[ComparedRisk], options: argparse.Namespace) -> Table:
+def risk_table(risks: Sequence[ComparedRisk], options: argparse.Namespace) -> Table:
     def value(number: float | None) -> str:
         return "" if number is None else f"{number:+z.{options.digits}f}"
 

@@ -53,25 +53,34 @@ def parser() -> argparse.ArgumentParser:
     parser = judged_runs_parser("pairs", "Compare all pairs of runs.", EPILOG)
     add_scoring_options(parser, default="AP")
     add_ties_option(parser)
+    add_pair_options(parser)
+    return parser
+
+
+def add_pair_options(parser: argparse.ArgumentParser) -> None:
+    """The options that decide how all pairs are tested and printed."""
     parser.add_argument("--method", choices=get_args(Method), default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     add_groups_option(parser)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
-    return parser
 
 
 def run(options: argparse.Namespace) -> int:
     records = read_records(options.runs, options)
     if records is None:
         return files.REFUSED
-    if options.groups is not None and options.method != "maximum":
-        parser().error("--groups requires --method maximum")
+    check_method(options, parser())
     check_groups(records, parser())
     for asked in requested_measures(options):
-        table = build_table(records.scored(asked), options)
-        tables.print_table(table, options.format)
+        tables.print_table(build_table(records.scored(asked), options), options.format)
     return 0
+
+
+def check_method(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """End with a message where groups are asked for that the method cannot flip."""
+    if options.groups is not None and options.method != "maximum":
+        parser.error("--groups requires --method maximum")
 
 
 def build_table(runs: ScoredRuns, options: argparse.Namespace) -> Table:

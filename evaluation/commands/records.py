@@ -19,11 +19,7 @@ def read_records(run_paths: Sequence[str], options: argparse.Namespace) -> Recor
     path = options.qrels
     try:
         judgments = read_judgments(options)
-        grouping = None
-        if getattr(options, "groups", None) is not None:
-            path = options.groups
-            with paths.open_input(path) as file:
-                grouping = read_groups(file)
+        grouping = read_grouping(getattr(options, "groups", None))
         runs = []
         for place, path in enumerate(run_paths, 1):
             files.show_current_file(place, run_paths)
@@ -32,6 +28,17 @@ def read_records(run_paths: Sequence[str], options: argparse.Namespace) -> Recor
         files.report_refusal(path, reason)
         return None
     return build_records(runs, judgments, files.rules_of(options), grouping)
+
+
+def read_grouping(path: str | None) -> dict[bytes, bytes] | None:
+    """The group of each topic, None without a file; raises `RefusedOption`, OSError."""
+    if path is None:
+        return None
+    try:
+        with paths.open_input(path) as file:
+            return read_groups(file)
+    except Refused as refusal:
+        raise files.RefusedOption(path, refusal.problems) from None
 
 
 def check_groups(records: Records, parser: argparse.ArgumentParser) -> None:

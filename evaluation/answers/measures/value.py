@@ -53,6 +53,21 @@ class AnswerMeasure:
         """Every parameter by name, including defaults."""
         return {p.name: p.default for p in self.definition.parameters} | dict(self.given)
 
+    @property
+    def direction(self) -> int:
+        """+1 where higher is better, -1 where lower is better."""
+        return 1 if self.definition.higher_is_better else -1
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest possible value."""
+        return self.definition.range
+
+    def aggregate(self, scores: FloatArray) -> float:
+        """Return the exact mean of the defined scores; NaN where nothing counts."""
+        defined = scores[~np.isnan(scores)]
+        return math.fsum(defined) / len(defined) if len(defined) else math.nan
+
     def scores(self, judged: JudgedAnswers) -> AnswerScores:
         """Return the scores of a run by topic and over all."""
         # No function of Python has a parameter that is called class.
@@ -68,7 +83,7 @@ class AnswerMeasure:
             return AnswerScores(undefined, math.fsum(found.part[counts]) / whole if whole else 0.0)
         by_topic = ratio(*found) if isinstance(found, Share) else found
         by_topic = np.where(counts, by_topic, np.nan)
-        return AnswerScores(by_topic, _mean(by_topic))
+        return AnswerScores(by_topic, self.aggregate(by_topic))
 
     def bounds(self, judged: JudgedAnswers) -> AnswerBounds:
         """Return the scores with every unjudged pair as none, and as full.
@@ -100,9 +115,3 @@ class AnswerMeasure:
         return self.name + (f"({inside})" if inside else "")
 
     __repr__ = __str__
-
-
-def _mean(values: FloatArray) -> float:
-    """Return the exact sum divided by the count; NaN where nothing counts."""
-    defined = values[~np.isnan(values)]
-    return math.fsum(defined) / len(defined) if len(defined) else math.nan

@@ -69,6 +69,15 @@ def parser() -> argparse.ArgumentParser:
         "answers score", "Score runs of answers by nuggets, support and documents.", EPILOG
     )
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
+    add_mark_options(parser)
+    parser.add_argument("-q", dest="by_topic", action="store_true", help="print topics too")
+    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
+    add_rule_options(parser)
+    return parser
+
+
+def add_mark_options(parser: argparse.ArgumentParser) -> None:
+    """The options that name nuggets, marks and judgments, and what is computed from them."""
     parser.add_argument("--nuggets", metavar="FILE", help="nuggets, in a file, .zip or folder")
     parser.add_argument("--assignments", metavar="FILE", help="which nuggets are in each answer")
     parser.add_argument("--compound", metavar="FILE", help="compound questions of DRAGUN")
@@ -86,13 +95,9 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         help="measures, separated by commas; repeatable (default: what the files allow)",
     )
-    parser.add_argument("-q", dest="by_topic", action="store_true", help="print topics too")
     parser.add_argument(
         "--answered-only", action="store_true", help="average over the answers of each run"
     )
-    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
-    add_rule_options(parser)
-    return parser
 
 
 def read_measures(text: str) -> list[AskedOfAnswers]:
@@ -103,20 +108,30 @@ def read_measures(text: str) -> list[AskedOfAnswers]:
 
 
 def run(options: argparse.Namespace) -> int:
+    lengths = ["Words", "Sentences", "Citations"] if options.runs else []
+    scores, status = score_runs(options, options.runs, [*default_measures(options), *lengths])
+    print_scores(options, scores)
+    return status
+
+
+def score_runs(
+    options: argparse.Namespace, run_paths: Sequence[str], default: Sequence[str]
+) -> tuple[list[AnswerRunScores], int]:
+    """Return the scores of the runs that can be read, and the status: 2 where one is rejected."""
     try:
         marks = read_marks(options)
         qrels = paths.read_judgments(options.qrels, lenient=False) if options.qrels else None
         track = read_topics_of(options.topics) if options.topics else {}
     except (Refused, OSError) as reason:
-        return files.report_refusal(options.qrels or "", reason)
+        return [], files.report_refusal(options.qrels or "", reason)
     if qrels is not None:
         marks = AnswerMarks(
             marks.bank, marks.assignments, marks.support, grades_of(qrels), marks.verdicts
         )
-    runs, status = read_runs(options, marks)
+    runs, status = read_runs(options, run_paths, marks)
     answered = [topic for _, each in runs for topic in each.answers]
     topics = list(track) or topics_of(marks, answered)
-    asked = options.measures or [[ask(name) for name in default_measures(options)]]
+    asked = options.measures or [[ask(name) for name in default]]
     measures = tuple(dict.fromkeys(each for part in asked for each in part))
     check_measures(measures, options)
     note_needs(measures, marks)
@@ -127,8 +142,7 @@ def run(options: argparse.Namespace) -> int:
             scores.append(scorer.score(each, path))
         except Refused as reason:
             status = files.report_refusal(path, reason)
-    print_scores(options, scores)
-    return status
+    return scores, status
 
 
 def read_marks(options: argparse.Namespace) -> AnswerMarks:
@@ -162,14 +176,14 @@ def read_marks(options: argparse.Namespace) -> AnswerMarks:
 
 
 def read_runs(
-    options: argparse.Namespace, marks: AnswerMarks
+    options: argparse.Namespace, run_paths: Sequence[str], marks: AnswerMarks
 ) -> tuple[list[tuple[str, AnswerRun]], int]:
     """Return the runs with their paths, and the status: 2 where one is rejected."""
-    if not options.runs:
+    if not run_paths:
         return [("", each) for each in runs_of_marks(marks)], 0
     runs, status = [], 0
-    for place, path in enumerate(options.runs, 1):
-        files.show_current_file(place, options.runs)
+    for place, path in enumerate(run_paths, 1):
+        files.show_current_file(place, run_paths)
         try:
             run = read_run_of(path, options)
         except (Refused, OSError) as reason:
@@ -199,7 +213,7 @@ def default_measures(options: argparse.Namespace) -> list[str]:
         names += ["ArgueP", "ArgueR"]
     if options.qrels:
         names += ["Cited", "CitedP", "nDCG@10 (cited)"]
-    return [*names, "Words", "Sentences", "Citations"] if options.runs else names
+    return names
 
 
 def check_measures(measures: Sequence[AskedOfAnswers], options: argparse.Namespace) -> None:

@@ -122,3 +122,59 @@ def test_only_answers_may_be_averaged(folder, capfd):
     for option, value in (([], "0.3333"), (["--answered-only"], "0.5000")):
         main([*command, *option, "run.jsonl"])
         assert capfd.readouterr().out.splitlines()[1].split() == ["oak", value]
+
+
+@pytest.fixture
+def judged_by_nuggets(folder):
+    """Two runs on eight topics: elm has both nuggets of each, oak one and no answer to t8."""
+    topics = [f"t{number}" for number in range(1, 9)]
+    (folder / "oak").write_bytes(lines_of(*(common(topic) for topic in topics[:-1])))
+    (folder / "elm").write_bytes(lines_of(*(common(topic, "elm") for topic in topics)))
+    marks = [f"{run} {t} {n} support\n" for run, n in (("oak", 1), ("elm", 1)) for t in topics]
+    marks += [
+        f"{run} {t} 2 {how}\n" for run, how in (("oak", "none"), ("elm", "full")) for t in topics
+    ]
+    (folder / "marked").write_text("".join(marks))
+
+
+@pytest.mark.parametrize("words", ["answers compare", "compare --answers"])
+def test_answers_are_compared_as_ranked_runs_are(words, capfd, judged_by_nuggets):
+    assert main([*words.split(), "oak", "elm", "--assignments", "marked", "-m", "all"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[1].split() == ["all", "oak", "baseline", "0.4375"]
+    assert lines[2].split()[:5] == ["all", "elm", "better", "1.0000", "+0.5625"]
+
+
+def test_a_worse_run_of_answers_can_fail_a_build(judged_by_nuggets):
+    command = ["answers", "compare", "elm", "oak", "--assignments", "marked", "--fail-if-worse"]
+    assert main([*command, "-m", "all"]) == 1
+
+
+def test_all_pairs_of_the_marked_runs_have_letters(capfd, judged_by_nuggets):
+    assert main(["answers", "pairs", "--assignments", "marked", "-m", "all", "--ranks"]) == 0
+    lines = [line.split() for line in capfd.readouterr().out.splitlines()]
+    assert [line[:4] for line in lines[1:3]] == [
+        ["all", "elm", "a", "1.0000"],
+        ["all", "oak", "b", "0.5000"],
+    ]
+
+
+def test_topics_of_one_conversation_are_flipped_together(folder, capfd, judged_by_nuggets):
+    (folder / "groups").write_text("".join(f"t{n} c{n // 3}\n" for n in range(1, 9)))
+    command = ["answers", "compare", "oak", "elm", "--assignments", "marked", "-m", "all"]
+    assert main([*command, "--groups", "groups"]) == 0
+    assert "8 topics in 3 groups: verdicts need six" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("measure", ["Words", "Nuggets(over=pairs)"])
+def test_what_cannot_be_compared_is_rejected(measure, capfd, judged_by_nuggets):
+    command = ["answers", "compare", "oak", "elm", "--assignments", "marked", "-m", measure]
+    with pytest.raises(SystemExit, match="2"):
+        main(command)
+    assert f"{measure}: n" in capfd.readouterr().err
+
+
+def test_a_run_with_few_marks_is_named(capfd):
+    command = ["compare", "--answers", "run.jsonl", "run.jsonl", "--nuggets", "nuggets"]
+    assert main([*command, "--assignments", "marks", "-m", "all"]) == 0
+    assert "all: warning: only 50 % of the pairs of oak have a mark" in capfd.readouterr().err
