@@ -31,7 +31,7 @@ from evaluation.answers.marks import (
 from evaluation.answers.nugget_files import stated
 from evaluation.answers.nuggets import NuggetBank
 from evaluation.answers.objects import read_objects
-from evaluation.answers.opinions import Opinions, label_of, report_label
+from evaluation.answers.opinions import KEY, Opinions, label_of, named_by_prompt, report_label
 from evaluation.reading.columns import is_identifier
 from evaluation.reading.containers import MIB
 from evaluation.reading.lines import data_lines, first_bytes, in_line_order, numbered_lines, text_of
@@ -58,6 +58,7 @@ class AssignmentCollector:
     bank: NuggetBank | None = None
     origin: str = ""
     marks: dict[OfAnswer, dict[str, AssignmentMark]] = field(default_factory=dict)
+    by_key: dict[tuple[str, bytes], dict[str, AssignmentMark]] = field(default_factory=dict)
     opinions: Opinions = field(init=False)
     evidence: dict[tuple[str, str], int] = field(default_factory=dict)
     correct: dict[OfAnswer, bool] = field(default_factory=dict)
@@ -85,10 +86,12 @@ class AssignmentCollector:
     def add_opinion(
         self, line: int, run: str, topic: str, nugget: str, fields: Fields, label: object
     ) -> None:
-        """Add a mark of ours, which may be one of several."""
+        """Add a mark of ours, which may be one of several, about an answer of a run or a key."""
         if not self.has_names(line, run, topic):
             return
-        pair = f"{run}\n{self._key(topic, nugget)}"
+        key = stated(fields, "answer")
+        is_key = bool(KEY.fullmatch(key)) and not stated(fields, *RUNS)
+        pair = f"{f'key {key}' if is_key else run}\n{self._key(topic, nugget)}"
         self.opinions.add(line, topic, pair, fields, label)
         sentence = stated(fields, "sentence")
         if WHOLE.fullmatch(sentence):
@@ -98,8 +101,12 @@ class AssignmentCollector:
         """Add what counts of the opinions."""
         for topic, pair, code in self.opinions.settled():
             run, _, name = pair.partition("\n")
-            sentence = self.evidence.get((topic, pair), 0)
-            self.marks.setdefault((run, topic), {})[name] = AssignmentMark(code, sentence)
+            mark = AssignmentMark(code, self.evidence.get((topic, pair), 0))
+            _, is_key, key = run.partition("key ")
+            if is_key:
+                self.by_key.setdefault((topic, bytes.fromhex(key)), {})[name] = mark
+            else:
+                self.marks.setdefault((run, topic), {})[name] = mark
         self.origin = self.origin or self.opinions.origin
 
     def has_names(self, line: int, run: str, topic: str) -> bool:
@@ -128,9 +135,10 @@ def read_assignments(
     """Read the assignments of one layer: JSON lines, CSV of DRAGUN, columns, matches of CONE-RAG.
 
     `run` is the run where the file names none, `compound` the file of compound questions of
-    DRAGUN. With a bank, nuggets may be named by their position from 1. Where assessors differ, the
-    rule of settlement decides. Raises `Refused` with every problem: E_LABEL, E_DUP_MARK, E_LAYER,
-    E_FIELD, E_COLUMNS and those of any file.
+    DRAGUN. A mark without a run may name its answer by the key of the text, as prompts do. With a
+    bank, nuggets may be named by their position from 1. Where assessors differ, the rule of
+    settlement decides. Raises `Refused` with every problem: E_LABEL, E_DUP_MARK, E_LAYER, E_FIELD,
+    E_COLUMNS and those of any file.
 
     >>> layer = read_assignments(io.BytesIO(b"oak t1 n1 support\\noak t1 n2 partial_support\\n"))
     >>> {name: mark.code for name, mark in layer.marks["oak", "t1"].items()}
@@ -148,7 +156,7 @@ def read_assignments(
         _read_columns(file, collected)
     collected.add_settled()
     findings = collected.findings
-    if not (collected.marks or collected.correct or findings.errors):
+    if not (collected.marks or collected.by_key or collected.correct or findings.errors):
         findings.error("E_EMPTY", None, "the file has no marks")
     findings.fold()
     in_line_order(findings).raise_if_refused()
@@ -159,11 +167,14 @@ def read_assignments(
         collected.correct,
         collected.confidence,
         collected.of_questions,
+        collected.by_key,
+        collected.opinions.marks,
     )
 
 
 def _read_object(line: int, fields: Fields, collected: AssignmentCollector, run: str) -> None:
     """Read the marks of one object: of an answer, or a mark alone."""
+    fields = named_by_prompt(fields)
     topic, name = stated(fields, *TOPICS), stated(fields, *RUNS) or run
     if not topic:
         collected.findings.error("E_FIELD", line, "the topic is missing")
@@ -314,6 +325,8 @@ def mark_lines(layer: AssignmentLayer, lost: Counter[str] | None = None) -> Iter
                 yield b"%b %b %b %b\n" % (run.encode(), topic.encode(), name, label.encode())
             elif lost is not None:
                 lost["marks of nuggets with a blank in their key"] += 1
+    if lost is not None and layer.by_key:
+        lost["marks of answers that only their key names"] += sum(map(len, layer.by_key.values()))
 
 
 def assigned_lines(layer: AssignmentLayer, bank: NuggetBank, lost: Counter[str]) -> Iterator[bytes]:

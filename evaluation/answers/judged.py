@@ -237,7 +237,7 @@ def _nugget_rows(
     for place, name in enumerate(names):
         size = len(bank.topics.get(name, ())) if bank else 0
         if size and bank and layer and not layer.of_questions:
-            code[start : start + size] = layer.codes(run, name, bank)
+            code[start : start + size] = layer.codes(run, name, bank, given[place])
             said[start : start + size] = _said(run, given[place], name, layer, bank)
         elif size and bank and layer:
             code[start : start + size] = _codes_of_questions(run, name, layer, bank)
@@ -274,7 +274,7 @@ def _said(
     """Return the number of words up to the sentence that is the evidence of each nugget."""
     said = np.full(len(bank.topics[topic]), np.nan)
     words = np.cumsum([len(text.split()) for text in answer.texts]) if answer else np.array([])
-    for name, mark in layer.marks.get((run, topic), {}).items():
+    for name, mark in layer.of_answer(run, topic, answer).items():
         place = bank.place_of(topic, name)
         if place is not None and 0 < mark.sentence <= len(words):
             said[place] = words[mark.sentence - 1]
@@ -439,6 +439,7 @@ def topics_of(marks: AnswerMarks, answered: Collection[str]) -> list[str]:
     known: list[str] = [*(marks.bank.topics if marks.bank else ())]
     if marks.assignments:
         known += [topic for _, topic in (*marks.assignments.marks, *marks.assignments.correct)]
+        known += [topic for topic, _ in marks.assignments.by_key]
     if marks.support:
         known += marks.support.topics
     known += [topic for _, topic in marks.verdicts]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evaluation.answers.labels import UNJUDGED
 from evaluation.answers.nuggets import Nugget, NuggetBank
 from evaluation.answers.runs import Answer
+from evaluation.marks import Mark
 from evaluation.problems import Problems
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
@@ -34,6 +35,8 @@ class AssignmentLayer:
 
     `correct` says whether whole answers are correct, `confidence` how sure the run was.
     `of_questions` is true for the questions of DRAGUN: their nuggets are those of a rubric.
+    `by_key` has marks whose line names the answer by its key, by topic and key. `log` has the
+    opinions of assessors, from which the marks were settled.
     """
 
     origin: str
@@ -42,6 +45,8 @@ class AssignmentLayer:
     correct: Mapping[OfAnswer, bool] = field(default_factory=dict)
     confidence: Mapping[OfAnswer, float] = field(default_factory=dict)
     of_questions: bool = False
+    by_key: Mapping[tuple[str, bytes], Mapping[str, AssignmentMark]] = field(default_factory=dict)
+    log: Sequence[Mark] = ()
 
     @property
     def runs(self) -> list[str]:
@@ -59,10 +64,19 @@ class AssignmentLayer:
             topics.setdefault(run, []).append(topic)
         return topics
 
-    def codes(self, run: str, topic: str, bank: NuggetBank) -> Codes:
+    def of_answer(
+        self, run: str, topic: str, answer: Answer | None = None
+    ) -> Mapping[str, AssignmentMark]:
+        """Return the marks of an answer by the names of nuggets; those of the run come first."""
+        placed = self.marks.get((run, topic), {})
+        if answer is None or not self.by_key:
+            return placed
+        return {**self.by_key.get((topic, answer.key), {}), **placed}
+
+    def codes(self, run: str, topic: str, bank: NuggetBank, answer: Answer | None = None) -> Codes:
         """Return the codes in the order of the bank's nuggets, 255 where there is no mark."""
         codes = np.full(len(bank.topics.get(topic, ())), UNJUDGED, np.uint8)
-        for name, mark in self.marks.get((run, topic), {}).items():
+        for name, mark in self.of_answer(run, topic, answer).items():
             place = bank.place_of(topic, name)
             if place is not None:
                 codes[place] = mark.code
@@ -90,6 +104,8 @@ def bank_of_marks(layer: AssignmentLayer) -> NuggetBank:
     keys: dict[str, dict[str, None]] = {}
     for (_, topic), marks in layer.marks.items():
         keys.setdefault(topic, {}).update(dict.fromkeys(marks))
+    for (topic, _), marks in layer.by_key.items():
+        keys.setdefault(topic, {}).update(dict.fromkeys(marks))
     topics = {topic: tuple(Nugget(topic, key, key) for key in of) for topic, of in keys.items()}
     return NuggetBank(topics, "marks", layer.problems)
 
@@ -100,7 +116,8 @@ class SupportLayer:
 
     `by_place` is by (run, topic), then by sentence from 1 and docno; `by_text` by topic and key
     of the sentence, then by docno. `needs` says which uncited sentences need a citation and say
-    it first. `runs` has the answers where the file of marks has them.
+    it first. `runs` has the answers where the file of marks has them. `log` has the opinions of
+    assessors, from which the marks by text were settled.
     """
 
     origin: str
@@ -109,6 +126,7 @@ class SupportLayer:
     problems: Problems
     needs: Mapping[OfAnswer, Mapping[int, bool]] = field(default_factory=dict)
     runs: Mapping[str, Mapping[str, Answer]] = field(default_factory=dict)
+    log: Sequence[Mark] = ()
 
     @property
     def topics(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -14,6 +15,10 @@ from evaluation.settlement import Rule, settle
 
 Fields = Mapping[str, object]
 
+_KEY = r"(?:[0-9a-f]{2}){1,16}"
+KEY = re.compile(_KEY)
+# How a prompt that went out names what it asks about; a reply may have nothing else.
+PROMPT = re.compile(rf"assign (\S+) ({_KEY})|support (\S+) ({_KEY}) (\S+)")
 LABELS = ("label", "assignment", "support", "judgment", "grade")
 # Grades order opinions, and a contradiction is less than no support.
 BELOW_NONE = -1
@@ -91,6 +96,26 @@ class Opinions:
         for found in settle(valid, self.rule):
             code = UNJUDGED if found.grade is None else found.grade
             yield found.topic, found.docno, CONTRADICTS if code == BELOW_NONE else code
+
+
+def named_by_prompt(fields: Fields) -> Fields:
+    """Return the fields of a mark, with what the `id` of a prompt names if it has one.
+
+    >>> named_by_prompt({"id": "support t1 9a3e d2", "label": "full"})["sentence"]
+    '9a3e'
+    """
+    found = PROMPT.fullmatch(stated(fields, "id"))
+    if found is None:
+        return fields
+    topic, answer, topic_of_sentence, sentence, docno = found.groups()
+    if topic is None:
+        named = {"topic": topic_of_sentence, "sentence": sentence, "docno": docno}
+        return {**fields, "about": "support", **named}
+    asked = fields.get("nuggets")
+    keys = [stated(each, "key") for each in asked] if isinstance(asked, list) else []
+    nugget = {"nugget": keys[0]} if len(keys) == 1 and "nugget" not in fields else {}
+    rest = {name: value for name, value in fields.items() if name != "nuggets"}
+    return {**rest, "about": "nugget", "topic": topic, "answer": answer, **nugget}
 
 
 def label_of(fields: Fields) -> object:

@@ -90,6 +90,11 @@ class Answer:
         """The sentences, joined by one blank."""
         return " ".join(self.texts)
 
+    @property
+    def key(self) -> bytes:
+        """What equal answers of all runs share: the key of their text."""
+        return sentence_key(self.text)
+
     def cited(self) -> Iterator[str]:
         """Yield the docno of every citation in order, repeated ones too."""
         return (cited.docno for sentence in self.sentences for cited in sentence.citations)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, TypeAlias
@@ -13,14 +12,12 @@ from evaluation.answers.labels import SUPPORTS, UNJUDGED, read_support_label
 from evaluation.answers.marks import PEOPLE, OfAnswer, SupportLayer
 from evaluation.answers.nugget_files import stated
 from evaluation.answers.objects import read_objects
-from evaluation.answers.opinions import Opinions, label_of, report_label
+from evaluation.answers.opinions import KEY, Opinions, label_of, named_by_prompt, report_label
 from evaluation.answers.runs import Answer, Cited, Sentence
 from evaluation.reading.lines import first_bytes, in_line_order
 from evaluation.settlement import Rule
 
 Fields: TypeAlias = Mapping[str, object]
-
-KEY = re.compile(r"(?:[0-9a-f]{2}){1,16}")
 
 
 @dataclass
@@ -86,6 +83,7 @@ def read_support(file: BinaryIO, *, run: str = "", rule: Rule = "first") -> Supp
         findings,
         collected.needs,
         collected.runs,
+        collected.opinions.marks,
     )
 
 
@@ -101,6 +99,7 @@ def _read_support_columns(file: BinaryIO, collected: SupportCollector) -> None:
 
 
 def _read_support_object(line: int, fields: Fields, collected: SupportCollector, run: str) -> None:
+    fields = named_by_prompt(fields)
     inner = fields.get("metadata")
     metadata = inner if isinstance(inner, dict) else {}
     topic = stated(fields, *TOPICS) or stated(metadata, *TOPICS)

@@ -10,13 +10,20 @@ import numpy as np
 
 from evaluation import tables
 from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors, grades_of
+from evaluation.answers.agreement import ORIGIN, grades_by_assessor, grades_of_layers
+from evaluation.answers.assignment_files import read_assignments
+from evaluation.answers.marks import AssignmentLayer, SupportLayer
+from evaluation.answers.nugget_files import read_nuggets
+from evaluation.answers.support_files import read_support
 from evaluation.commands import files
+from evaluation.commands.answers.inputs import name_of, open_run
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
+from evaluation.commands.records import read_grouping
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused
 from evaluation.reading import paths
-from evaluation.reading.groups import number_groups, read_groups
+from evaluation.reading.groups import number_groups
 from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, text_of
 
@@ -26,6 +33,11 @@ Give a file of judgments per assessor, or one file whose second column names the
 Only documents that at least two assessors have judged count. Negative grades are no judgments.
 
 {NAMES}
+
+--about nugget and --about support compare marks of answers, as `answers score` reads them: which
+nuggets are in an answer, which documents support a sentence. Their grades are -1 contradicts, 0
+none, 1 partial, 2 full, and "relevant" means at least partial, with -l 2 full. Marks that name a
+sentence by its place and by its text meet where a file has the text.
 
 Intervals are those of a jackknife over topics, from three topics. A value that is not defined
 is "-".
@@ -38,6 +50,10 @@ def parser() -> argparse.ArgumentParser:
     parser = command_parser("kappa", "Compare the grades of two or more assessors.", EPILOG)
     parser.add_argument("qrels", metavar="QRELS", nargs="+", help=".gz is unpacked; - is stdin")
     files.add_judgments_option(parser)
+    parser.add_argument(
+        "--about", choices=("nugget", "support"), help="the files are marks of answers"
+    )
+    parser.add_argument("--nuggets", metavar="FILE", help="nuggets that marks name by position")
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
         "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
@@ -57,29 +73,54 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    path = options.qrels[0]
     try:
-        if len(options.qrels) == 1:
-            with paths.open_input(path) as file:
-                read = read_qrels_by_assessor(file)
-            assessors = {text_of(name): qrels for name, qrels in read.items()}
-        else:
-            assessors = {}
-            for name, path in zip(names_of(options.qrels), options.qrels, strict=True):
-                assessors[name] = paths.read_judgments(
-                    path, options.lenient, format=options.qrels_format
-                )
-        grouping = None
-        if options.groups is not None:
-            path = options.groups
-            with paths.open_input(path) as file:
-                grouping = read_groups(file)
+        assessors = read_marks(options) if options.about else read_grades(options)
+        grouping = read_grouping(options.groups)
     except (Refused, OSError) as reason:
-        return files.report_refusal(path, reason)
+        return files.report_refusal(options.qrels[0], reason)
     if len(assessors) < 2:
         parser().error("two assessors are needed: give two files, or name them in column 2")
     print_agreement(assessors, grouping, options)
     return 0
+
+
+def read_grades(options: argparse.Namespace) -> dict[str, Qrels]:
+    """The judgments of each assessor; raises `RefusedOption`, OSError."""
+    if len(options.qrels) == 1:
+        with paths.open_input(options.qrels[0]) as file:
+            read = read_qrels_by_assessor(file)
+        return {text_of(name): qrels for name, qrels in read.items()}
+    assessors = {}
+    for name, path in zip(names_of(options.qrels), options.qrels, strict=True):
+        try:
+            assessors[name] = paths.read_judgments(
+                path, options.lenient, format=options.qrels_format
+            )
+        except Refused as refusal:
+            raise files.RefusedOption(path, refusal.problems) from None
+    return assessors
+
+
+def read_marks(options: argparse.Namespace) -> dict[str, Qrels]:
+    """The marks of each assessor, or of each file; raises `RefusedOption`, OSError."""
+    layers: list[AssignmentLayer | SupportLayer] = []
+    path = ""
+    try:
+        bank = None
+        if path := options.nuggets:
+            with open_run(path) as file:
+                bank = read_nuggets(file, name=path)
+        for path in options.qrels:
+            with open_run(path) as file:
+                if options.about == "nugget":
+                    layers.append(read_assignments(file, bank, run=name_of(path)))
+                else:
+                    layers.append(read_support(file, run=name_of(path)))
+    except Refused as refusal:
+        raise files.RefusedOption(path, refusal.problems) from None
+    if len(layers) == 1:
+        return grades_by_assessor(layers[0].log)
+    return dict(zip(names_of(options.qrels), grades_of_layers(layers), strict=True))
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
@@ -103,6 +144,8 @@ def print_agreement(
         except ValueError as error:
             parser().error(str(error))
         units, over = groups[topic_of], counted(len(np.unique(groups)), "group") + " of topics"
+    if options.about:
+        grades = grades - ORIGIN
     rel = options.rel
     if options.bin is not None:
         grades = np.where(np.isnan(grades), np.nan, (grades >= options.bin).astype(np.float64))
@@ -116,7 +159,8 @@ def print_agreement(
     found = agreement_of_assessors(grades, units, rel, options.level)
     overall = ["all"] if options.by_topic else []
     rows += [[*overall, *row(each, list(assessors), options)] for each in found]
-    header = ["assessors", "statistic", "documents", "value", "low", "high"]
+    counts = "pairs" if options.about else "documents"
+    header = ["assessors", "statistic", counts, "value", "low", "high"]
     note = (
         f"{counted(len(assessors), 'assessor')}, {counted(len(topics), 'topic')}; relevant from"
         f" grade {options.bin or options.rel}; {options.level:.0%} intervals: jackknife over"
