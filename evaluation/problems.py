@@ -16,9 +16,9 @@ with all of them after the whole file has been read.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal, NoReturn, TypedDict, Unpack
 
 Severity = Literal["error", "warning", "note"]
 
@@ -62,6 +62,16 @@ class Refused(Exception):
         self.problems = problems
 
 
+class More(TypedDict, total=False):
+    """What else a problem says of itself; `topic` and `sentence` are of answers alone."""
+
+    count: int
+    fix: str
+    suggested: str
+    topic: str
+    sentence: int | None
+
+
 @dataclass
 class Problems:
     """The problems of one file in the order in which they were found.
@@ -76,6 +86,8 @@ class Problems:
     counts: Counter[str] = field(default_factory=Counter)
     errors: int = 0
 
+    made: ClassVar[Callable[..., Problem]] = Problem
+
     def error(
         self,
         code: str,
@@ -83,17 +95,13 @@ class Problems:
         message: str,
         found: str | bytes = "",
         hint: str = "",
-        *,
-        count: int = 1,
-        fix: str = "",
-        suggested: str = "",
+        **more: Unpack[More],
     ) -> None:
+        """Collect an error; raises `Refused` once there are `most`."""
         self.errors += 1
-        self._add(Problem(code, "error", line, message, shown(found), hint, count, fix, suggested))
+        self._add(self.made(code, "error", line, message, shown(found), hint, **more))
         if self.errors == self.most:
-            message = f"checking stopped after {self.most:,} errors"
-            self._add(Problem("E_TOO_MANY_ERRORS", "error", line, message))
-            raise Refused(self)
+            self._end(line)
 
     def warn(
         self,
@@ -102,15 +110,19 @@ class Problems:
         message: str,
         found: str | bytes = "",
         hint: str = "",
-        *,
-        count: int = 1,
+        **more: Unpack[More],
     ) -> None:
-        self._add(Problem(code, "warning", line, message, shown(found), hint, count))
+        self._add(self.made(code, "warning", line, message, shown(found), hint, **more))
 
     def note(
         self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
     ) -> None:
-        self._add(Problem(code, "note", line, message, shown(found), hint))
+        self._add(self.made(code, "note", line, message, shown(found), hint))
+
+    def _end(self, line: int | None) -> NoReturn:
+        message = f"checking stopped after {self.most:,} errors"
+        self._add(self.made("E_TOO_MANY_ERRORS", "error", line, message))
+        raise Refused(self)
 
     def _add(self, problem: Problem) -> None:
         self.counts[problem.code] += 1

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar, NoReturn
 
-from evaluation.problems import FEW, Problem, Problems, Refused, shown
+from evaluation.problems import FEW, Problem, Problems
 
 _SPECIFIC = re.compile(r"\S*\d\S*")
 
@@ -35,54 +37,12 @@ class Finding(Problem):
 class Findings(Problems):
     """The problems of an answer run; of one cause, 50 are kept and the others counted."""
 
+    made: ClassVar[Callable[..., Problem]] = Finding
     causes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def error(
-        self,
-        code: str,
-        line: int | None,
-        message: str,
-        found: str | bytes = "",
-        hint: str = "",
-        *,
-        count: int = 1,
-        fix: str = "",
-        suggested: str = "",
-        topic: str = "",
-        sentence: int | None = None,
-    ) -> None:
-        """Collect an error; raises `Refused` once there are `most`."""
-        self.errors += 1
-        found = shown(found)
-        self._add(
-            Finding(
-                *(code, "error", line, message, found, hint, count, fix, suggested, topic),
-                sentence,
-            )
-        )
-        if self.errors == self.most:
-            message = f"checking stopped after {self.most:,} errors"
-            self.fold()
-            self._add(Finding("E_TOO_MANY_ERRORS", "error", line, message))
-            raise Refused(self)
-
-    def warn(
-        self,
-        code: str,
-        line: int | None,
-        message: str,
-        found: str | bytes = "",
-        hint: str = "",
-        *,
-        count: int = 1,
-        fix: str = "",
-        topic: str = "",
-        sentence: int | None = None,
-    ) -> None:
-        found = shown(found)
-        self._add(
-            Finding(*(code, "warning", line, message, found, hint, count, fix, "", topic), sentence)
-        )
+    def _end(self, line: int | None) -> NoReturn:
+        self.fold()
+        super()._end(line)
 
     def _add(self, problem: Problem) -> None:
         self.counts[problem.code] += 1
