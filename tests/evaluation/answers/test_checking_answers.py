@@ -33,6 +33,13 @@ def weighted(weight):
     return [{"text": "Cedar.", "citations": {"d1": weight}}]
 
 
+BROWSED = {"query_id": "t1", "status": "completed", "retrieved_docids": ["12"]}
+BROWSED |= {"result": [{"type": "output_text", "output": "phosphorus [12]"}]}
+GIVEN = {"metadata": {"team_id": "tarn", "run_id": "oak", "qa_id": "116"}}
+GIVEN |= {"answer": [{"text": "a", "existing_supported_citations": [11]}]}
+GIVEN["answer"][0] |= {"supported_citations": [11], "contradicted_citations": []}
+TWICE = {"metadata": {"team_id": "tarn", "run_id": "oak", "narrative_id": 1}}
+TWICE |= {"references": ["d1", "d1"], "answer": [{"text": "Cedar.", "citations": [0]}]}
 # Rules, objects, and the code that they give.
 CASES = [
     (RAG24, [rag24(references="d1")], "E_TYPE"),
@@ -71,6 +78,14 @@ CASES = [
     (AnswerRules(), [common(sentences=cited("d1", 0), references=["d1", "d2"])], "W_MIXED"),
     (AnswerRules(), [common(f"t{n}", sentences=cited()) for n in range(5)], "W_NO_CITATION"),
     (AnswerRules(confidence="required"), [common()], "E_CONFIDENCE"),
+    (AnswerRules(), [{**BROWSED, "status": "max_tokens"}], "W_FAILED"),
+    (PRESETS["biogen-a"], [GIVEN], "E_EXISTING"),
+    (replace(RAG24, topics=TOPICS, echo="warn"), [rag24(topic="Why")], "W_TOPIC_TEXT"),
+    (PRESETS["rag25"], [TWICE], "E_DUP_REFERENCE"),
+    (AnswerRules(), [common(sentences={"$ref": "#"})], "E_TYPE"),
+    (AnswerRules(), [common(sentences=cited(10**30), references=["d1"])], "E_CITATION"),
+    (AnswerRules(), [common(sentences=cited("d\u202e1"))], "E_CHAR"),
+    (AnswerRules(), [b'{"request_id": '], "E_JSON"),
     (AnswerRules(), [b'{"a": 1}'], "E_FORMAT"),
     (AnswerRules(), [b"\n"], "E_EMPTY"),
     (AnswerRules(), [b"<D1>\ncedar;high\n</D1>\n"], "E_CONFIDENCE"),

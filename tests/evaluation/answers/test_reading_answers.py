@@ -3,14 +3,17 @@
 import gzip
 import io
 import json
+import tracemalloc
 import zipfile
+from itertools import repeat
 
 import pytest
 
 from evaluation.answers.objects import open_answers
-from evaluation.answers.reading import read_answers, read_answers_leniently
+from evaluation.answers.reading import check_answers, read_answers, read_answers_leniently
 from evaluation.answers.rules import AnswerRules
 from evaluation.problems import Refused
+from evaluation.reading.containers import MIB, stream
 from tests.evaluation.answers.samples import codes_of, common, lines_of, problems_of, rag24, read
 
 TEXT = {"text": "Cedar smells."}
@@ -137,6 +140,20 @@ def test_texts_are_opaque():
 def test_a_long_line_is_skipped_and_the_others_are_read():
     long = lines_of(common("t1", note="x" * (5 << 20)))
     assert codes_of(long + lines_of(common("t2"))) == ["E_LINE_LONG"]
+
+
+@pytest.mark.long
+def test_a_line_of_a_gigabyte_is_skipped_in_little_memory():
+    def pieces():
+        yield lines_of(common("t1"))
+        yield from repeat(b"x" * MIB, 1024)
+        yield b"\n" + lines_of(common("t2"))
+
+    tracemalloc.start()
+    with pytest.raises(Refused, match="line 2: E_LINE_LONG"):
+        check_answers(stream(pieces))
+    assert tracemalloc.get_traced_memory()[1] < 32 * MIB
+    tracemalloc.stop()
 
 
 def test_very_many_sentences_and_citations_are_read():
