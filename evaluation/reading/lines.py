@@ -99,13 +99,13 @@ def text_of(number: int, line: bytes, problems: Problems) -> str | None:
         return None
 
 
-def first_bytes(file: BinaryIO) -> bytes:
-    """Peek at the next few hundred bytes, without a byte order mark or blanks."""
+def first_bytes(file: BinaryIO, size: int = PEEKED) -> bytes:
+    """Peek at the next bytes, by default few hundred, without a byte order mark or blanks."""
     if isinstance(file, BufferedReader):
-        head = file.peek(PEEKED)[:PEEKED]
+        head = file.peek(size)[:size]
     else:
         place = file.tell()
-        head = file.read(PEEKED)
+        head = file.read(size)
         file.seek(place)
     return head.removeprefix(BYTE_ORDER_MARK).lstrip()
 

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 from evaluation.problems import Refused, refuse
 from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
+from evaluation.reading.golden import recognise_golden
 from evaluation.reading.headers import name_columns
 from evaluation.reading.judging.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.recognition import NOT_READ, Candidate, Recognised, recognise_qrels
+from evaluation.reading.recognition import (
+    NOT_READ,
+    Candidate,
+    Recognised,
+    beginning,
+    recognise_qrels,
+)
 from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
 from evaluation.reading.runs.run_rules import RunRules
 
@@ -85,6 +92,8 @@ def judgment_format(file: BinaryIO) -> str:
 
     Four columns are those of TREC; for anything else the first lines are looked at.
     """
+    if recognise_golden(beginning(file)):
+        return "golden"
     first = _first_line(file)
     columns = first.split()
     if len(columns) == 5 and columns[4] == TO_JUDGE:

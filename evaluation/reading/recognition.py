@@ -18,6 +18,7 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Evidence, Known
+from evaluation.reading.golden import recognise_golden
 from evaluation.reading.headers import format_of_columns, name_columns
 from evaluation.reading.hints import DATE
 from evaluation.reading.lines import first_bytes, numbered_lines
@@ -165,6 +166,7 @@ JUDGMENT_FORMATS = {
     "subtopics": "judgments of subtopics (topic subtopic docno grade)",
     "json": "JSON (an object of topics, each with docnos and grades, or a list)",
     "jsonl": "JSON lines (an object with topic, docno and grade)",
+    "golden": "a golden set (queries, each with its documents: JSON, YAML, CSV)",
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
@@ -174,6 +176,8 @@ NOT_READ = {
     "run": "This looks like a run, not relevance judgments.",
 }
 USUAL = {3: ("topic", "docno", "grade"), 4: ("topic", "iteration", "docno", "grade")}
+# A golden set is recognised by its first query.
+BEGINNING = 64 * 1024
 COUNTS_UP = "Column 3 counts 1, 2, 3 within each topic, as ranks do."
 NTCIR_GRADE = re.compile(rb"[Ll]\d|[SABCsabc]")
 
@@ -197,6 +201,8 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     ['trec', 'docno iteration topic grade']
     """
     problems = Problems()
+    if because := recognise_golden(beginning(file)):
+        return Recognised.surely("golden", because)
     if by_bytes := _judgments_by_first_bytes(first_bytes(file)):
         return Recognised((by_bytes,))
     lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
@@ -210,6 +216,11 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file has no lines")
     raise Refused(problems)
+
+
+def beginning(file: BinaryIO) -> list[tuple[int, bytes]]:
+    """Return the first lines of a file, which stays where it is."""
+    return list(enumerate(first_bytes(file, BEGINNING).splitlines(), 1))
 
 
 def _judgments_by_first_bytes(head: bytes) -> Candidate | None:

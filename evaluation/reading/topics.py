@@ -1,8 +1,8 @@
 """Topics: the numbered information needs that runs answer.
 
 The formats are SGML of TREC or NTCIR, XML, SMART, tab-separated columns, CSV, `number:text`,
-number and text, labels of CLEF, JSON lines and one JSON value. The format is recognised by
-evidence, which is reported.
+number and text, labels of CLEF, JSON lines, one JSON value and golden sets. The format is
+recognised by evidence, which is reported.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import BinaryIO
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import IDENTIFIER_RULE, is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
+from evaluation.reading.golden import golden_topic_records, numbers_are_ours, recognise_golden
 from evaluation.reading.lines import in_line_order, numbered_lines
 from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.texts.conversations import topic_json_line_records, topic_json_records
@@ -121,6 +122,7 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "space": spaced_records,
     "labels": labelled_records,
     "ntcir": ntcir_topic_records,
+    "golden": golden_topic_records,
 }
 
 
@@ -128,8 +130,9 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     """Read topics in the given or recognised format.
 
     The formats are "trec", "ntcir", "xml", "smart", "tsv", "csv", "colon", "space", "labels",
-    "jsonl" and "json". The whole file is read; raises `Refused` with every problem: E_FORMAT,
-    E_XML, E_JSON, E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY.
+    "jsonl", "json" and "golden". The whole file is read; raises `Refused` with every problem:
+    E_FORMAT, E_XML, E_JSON, E_YAML, E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING,
+    E_LINE_LONG, E_EMPTY.
     Accepted topics may carry W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT (two topics with one title),
     W_NO_TEXT, W_LONG_TEXT, W_FIELDS (texts that are not read), W_HEADER, W_DUP_TOPIC (turns on
     several paths of a conversation) and W_XML (broken XML that was read as TREC topics).
@@ -209,6 +212,9 @@ def _recognised(
 ) -> Recognised:
     if format is not None:
         return Recognised.surely(format, "The format was given.")
+    # The usual readers of JSON know queries that have identifiers.
+    if (because := recognise_golden(first)) and numbers_are_ours(first):
+        return Recognised.surely("golden", because)
     recognised = of_records(first, "top", READERS, NAMES)
     if recognised is not None:
         return recognised

@@ -23,6 +23,7 @@ NAMES = {
     "labels": "labels of CLEF, Topic: and Title:",
     "jsonl": "JSON lines",
     "json": "JSON in one piece",
+    "golden": "a golden set, queries with their documents",
     "docnos": "docnos alone",
 }
 

@@ -237,3 +237,13 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
 def test_lines_that_cannot_be_read_hide_no_stray_topic(ada):
     collection = bring(ada, qrels=QRELS + "1 0 d9 high\n9 0 d9 1\n")
     assert collection.problem_totals == {"E_REL": 1, "E_UNKNOWN_TOPIC": 1}
+
+
+GOLDEN = '[{"query": "starter", "expected": ["d1", "d7"]}, {"query": "rye", "expected": {"d3": 2}}]'
+
+
+def test_a_golden_set_is_topics_and_judgments(ada):
+    collection = bring(ada, topics=GOLDEN, qrels=GOLDEN, asks_first=False)
+    titles = {topic.number: topic.title for topic in Topic.objects.all()}
+    assert titles == {"q1": "starter", "q2": "rye"}
+    assert collection.judgment_sets.get().num_judgments == 3

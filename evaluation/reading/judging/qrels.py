@@ -23,7 +23,11 @@ from evaluation.reading.columns import (
     warn_of_form,
 )
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.judging.qrels_json import json_judgments, json_line_judgments
+from evaluation.reading.judging.qrels_json import (
+    golden_judgments,
+    json_judgments,
+    json_line_judgments,
+)
 from evaluation.reading.judging.qrels_lines import Judgment, Layout, layout_of
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 from evaluation.reading.repairs import match_known_topics
@@ -34,7 +38,7 @@ from evaluation.reading.words import Unclear
 HIGHEST_GRADE = 127
 LISTED = 10
 HINTED = 50
-JSON = {"json": json_judgments, "jsonl": json_line_judgments}
+JSON = {"json": json_judgments, "jsonl": json_line_judgments, "golden": golden_judgments}
 SINGLE = frozenset({b"", b"0", b"Q0", b"q0"})
 
 
@@ -104,13 +108,13 @@ def read_qrels(
     `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead, "strata" for
     the five columns of a sample (topic iteration docno stratum grade), where grade -1 means: in
     the stratum, not drawn; "subtopics" for topic subtopic docno grade; "docno,topic,grade" for
-    CSV with these columns; "json" or "jsonl". A header is skipped. The whole file is read; raises
-    `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS, E_ENCODING,
-    E_CHAR, E_LINE_LONG, E_JSON, E_TOPIC, E_DUP_TOPIC, E_DOCID, E_REL (not an integer from -127 to
-    127), E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a
-    format that is recognised but not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK,
-    W_NO_REL, W_UNJUDGED (a document outside the collection) and W_NFC (docnos in another Unicode
-    form than NFC).
+    CSV with these columns; "json", "jsonl" or "golden". A header is skipped. The whole file is
+    read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
+    E_ENCODING, E_CHAR, E_LINE_LONG, E_JSON, E_YAML, E_TOPIC, E_DUP_TOPIC, E_DOCID, E_REL (not an
+    integer from -127 to 127), E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a
+    topic); E_FORMAT for a format that is recognised but not read. Accepted qrels may carry W_BOM,
+    W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document outside the collection) and W_NFC (docnos in
+    another Unicode form than NFC).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))

@@ -1,4 +1,4 @@
-"""Judgments in JSON: an object of topics, as in pytrec_eval, or objects with named parts."""
+"""Judgments in JSON: an object of topics, as in pytrec_eval, objects with named parts, queries."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import BinaryIO, TypeAlias
 
 from evaluation.problems import Problems
 from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.golden import golden_queries
 from evaluation.reading.headers import name_columns
 from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
@@ -38,6 +39,22 @@ def json_line_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
     for number, value in json_objects(lines, problems):
         yield from _judgment(number, value, problems)
+
+
+def golden_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
+    """Yield the judgments of a golden set, see `reading.golden`."""
+    lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
+    line_of: dict[str, int] = {}
+    for query in golden_queries(lines, problems):
+        name = query.text if query.is_numbered else query.number
+        if name in line_of:
+            message = f"the query is already at line {line_of[name]:,}"
+            problems.error("E_DUP_TOPIC", query.line, message, name)
+        line_of.setdefault(name, query.line)
+        topic = query.number.encode("utf-8", "surrogatepass")
+        for document in query.documents:
+            docno = document.docno.encode("utf-8", "surrogatepass")
+            yield document.line, Judgment(topic, docno, document.grade.encode())
 
 
 def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgments:

@@ -102,6 +102,7 @@ LAYOUTS = {
         Layout("smart", ("topic", "docno", "0", "0"), only_relevant=True),
         Layout("json", ("topic", "docno", "grade")),
         Layout("jsonl", ("topic", "docno", "grade")),
+        Layout("golden", ("topic", "docno", "grade")),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from evaluation.problems import Problems
 from evaluation.reading.texts.field_names import FieldNames
@@ -15,6 +16,7 @@ REWRITTEN = (
     "rewrittenutterance",
     "automaticrewrittenutterance",
 )
+EVIDENCE = ("snippets",)
 ANSWERS = ("response", "passage", "systemutterance")
 TURN = FieldNames(("number", "turnid", "turnnumber", "id"), UTTERANCES, frozenset({"turn"}))
 CONVERSATION = FieldNames(
@@ -43,13 +45,21 @@ def _topics(parts: Iterable[JsonPart], problems: Problems) -> Iterator[Record]:
     for part in parts:
         turns = _turns(part)
         if not turns:
-            yield part.record()
+            yield _without_evidence(part).record()
         for turn in turns:
             if isinstance(turn.value, dict):
                 yield from paths.new(_topic(part.record(), turn, problems))
             else:
                 problems.error("E_JSON", turn.line, "a turn is not a JSON object")
     paths.report(problems)
+
+
+def _without_evidence(part: JsonPart) -> JsonPart:
+    """Return a topic without passages of documents, whose texts are not its own: BioASQ."""
+    if not isinstance(part.value, dict):
+        return part
+    own = {name: value for name, value in part.value.items() if name.lower() not in EVIDENCE}
+    return replace(part, value=own)
 
 
 def _turns(part: JsonPart) -> list[JsonPart]:

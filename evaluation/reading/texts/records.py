@@ -20,11 +20,12 @@ from evaluation.reading.texts.json_texts import text_of_part, texts_by_name
 
 Lines = Iterable[tuple[int, bytes]]
 
-LONGEST_RECORD = 16 * 1024 * 1024
-LONGEST_JSON = 64 * 1024 * 1024
+MIB = 1024 * 1024
+LONGEST_RECORD = 16 * MIB
+LONGEST_JSON = 64 * MIB
 SAMPLED_LINES = 100
 MOST_NAMED = 10
-SAMPLED_BYTES = 1024 * 1024
+SAMPLED_BYTES = MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ def json_parts(
     >>> [part.record() for part in json_parts([(1, b'{"7":'), (2, b'"flow"}')], Problems())]
     [Record(line=1, fields={'number': '7', 'text': 'flow'}, attributes={})]
     """
-    text = _whole(lines, problems)
+    text = whole_text(lines, problems)
     if text is None:
         return
     try:
@@ -233,8 +234,10 @@ def _are_records(part: object, names: FieldNames) -> bool:
     return bool(names.find_identifier(texts_by_name(part[0])))
 
 
-def _whole(lines: Lines, problems: Problems) -> str | None:
-    """Return all lines as one text of at most 64 MiB."""
+def whole_text(
+    lines: Lines, problems: Problems, kind: str = "JSON", longest: int = LONGEST_JSON
+) -> str | None:
+    """Return all lines as one text, of JSON up to 64 MiB; None where it is refused."""
     texts: list[str] = []
     size = 0
     for number, line in lines:
@@ -242,12 +245,14 @@ def _whole(lines: Lines, problems: Problems) -> str | None:
         size += len(line)
         if text is None:
             return None
-        if size > LONGEST_JSON:
+        if size > longest:
             hint = "Write one JSON object per line."
-            problems.error("E_JSON", number, "the JSON file exceeds 64 MiB", hint=hint)
+            message = f"the {kind} file exceeds {longest // MIB} MiB"
+            problems.error(f"E_{kind}", number, message, hint=hint)
             return None
         texts.append(text)
-    return "\n".join(texts)
+    # A file whose lines are all too long has been refused already.
+    return "\n".join(texts) if texts or not problems.errors else None
 
 
 def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:
