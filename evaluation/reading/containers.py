@@ -1,7 +1,8 @@
 """Containers: uploaded files, unpacked while they are read.
 
 The first bytes of a file decide its kind, never its name. Plain text, gzip (members may follow each
-other, nothing else may) and zip with one regular member are read; other kinds are refused by name.
+other, nothing else may) and zip with one regular member are read, LZ4 of ranx and Parquet where
+their libraries are installed; other kinds are refused by name.
 Nothing is written to disk. Unpacked bytes are counted as they are read, so that a file is refused
 as soon as it exceeds a limit.
 """
@@ -17,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from evaluation.problems import Refused, refuse
+from evaluation.reading.library_files import LZ4, PARQUET, content_of_lz4, rows_of_parquet
 
 inflating: ModuleType
 try:
@@ -61,12 +63,12 @@ GZIP = b"\x1f\x8b"
 # The fourth byte of a gzip file has flags; higher bits mean nothing that anyone can read.
 HIGHEST_FLAGS = b"\x1f"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+PACKED = (GZIP, *ZIP, LZ4, PARQUET)
 OTHER_CONTAINERS = {
     b"\xfd7zXZ\x00": "an xz file",
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
     b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
     b"Rar!\x1a\x07": "a RAR archive",
-    b"\x04\x22\x4d\x18": "an LZ4 file",
     b"\x1f\x9d": "a file of the old compress (.Z)",
     b"PK\x07\x08": "a split zip archive",
 }
@@ -101,13 +103,18 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
     file.seek(0)
     head = file.read(HEAD)
     file.seek(0)
-    if not head.startswith((GZIP, *ZIP)):
+    if not head.startswith(PACKED):
         _refuse_other_kinds(head)
         return file
 
     def pieces() -> Generator[bytes, None, None]:
         file.seek(0)
-        inside = _gunzipped(file) if head.startswith(GZIP) else _unzipped(file, size, limits)
+        if head.startswith(ZIP):
+            inside = _unzipped(file, size, limits)
+        elif head.startswith(PARQUET):
+            inside = rows_of_parquet(file)
+        else:
+            inside = _gunzipped(file) if head.startswith(GZIP) else content_of_lz4(file)
         return _of_text(_within(inside, size, limits))
 
     if size > UNPACKED_TWICE:
@@ -217,7 +224,7 @@ def _of_text(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
         head += piece
         if len(head) >= HEAD:
             break
-    if head.startswith((GZIP, *ZIP)):
+    if head.startswith(PACKED):
         raise refuse("E_CONTAINER", "nested compressed files are not supported", head[:20])
     _refuse_other_kinds(head)
     yield head

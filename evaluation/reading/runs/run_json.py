@@ -31,7 +31,7 @@ DEEPEST = 2
 MTEB_META = b"mteb_model_meta"
 LONGEST_LINE = 4 * 1024 * 1024
 
-TOPICS = ("qid", "query_id", "query-id", "topic_id", "topic", "number")
+TOPICS = ("qid", "query_id", "query-id", "q_id", "topic_id", "topic", "number")
 DOCNOS = ("docno", "docid", "doc_id", "corpus-id", "pid", "id", "_id")
 SCORES = ("score", "sim")
 TAGS = ("tag", "run_id", "runid", "run")
