@@ -26,6 +26,7 @@ COMMANDS = {
     "curve": "print precision and recall, of all topics or of one",
     "bounds": "show how far further judgments could change scores",
     "check": "report all problems of a run or of judgments",
+    "convert": "write judgments or a golden set in another format",
     "pool": "list documents to judge, from the top of each run",
     "simulate": "simulate judging: what each order of judging finds, and when to stop",
     "plan": "plan the number of topics and the depth of a pool",
