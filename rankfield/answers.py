@@ -35,6 +35,17 @@ class Track:
 
 
 @dataclass(frozen=True)
+class AnswerSettings:
+    """What a track asks of answers; sites that have only ranked runs say nothing of it."""
+
+    run_kind: str = "ranked"
+    answer_rules: str = "common"
+    answer_limit: int | None = None
+    answer_unit: str = ""
+    answer_over: str = ""
+
+
+@dataclass(frozen=True)
 class Pair:
     """A run compared with another on one measure; `p_adjusted` counts every test of the family."""
 

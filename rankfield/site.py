@@ -13,8 +13,8 @@ from urllib.parse import quote
 from evaluation.frames import Frame
 from evaluation.problems import Problem
 from evaluation.reading.run_names import find_named, is_other_file, is_system_file
-from evaluation.reading.runs.run_rules import RunRules
 from rankfield.answers import (
+    AnswerSettings,
     Benchmark,
     Board,
     Comparison,
@@ -33,7 +33,7 @@ from rankfield.answers import (
     read_run,
     read_version,
 )
-from rankfield.checks import Repairs, check_file, rules_of
+from rankfield.checks import Repairs, TrackRules, answer_rules_of, check_file, rules_of
 from rankfield.configuration import configuration_file, read_configuration
 from rankfield.connection import Connection
 from rankfield.errors import RejectedError, SiteError, UnreachableError
@@ -93,20 +93,23 @@ class Site:
         file = read_run_file(run, tag)
         check_file(file.name, file.content, self.rules(track), Repairs(tuple(fix), tag, format))
 
-    def rules(self, track: str) -> RunRules:
+    def rules(self, track: str) -> TrackRules:
         """Return the rules of a track, with its topics if everyone may download them."""
-        found = self.track(track)
-        topics = self._numbers(f"/collections/{quote(found.collection)}/topics.txt")
-        judged = self._numbers(f"/tracks/{quote(track)}/topics/judged.txt")
-        return rules_of(found, topics, judged)
+        answer = self.connection.get(f"{API}/tracks/{quote(track)}")
+        found, settings = read_answer(Track, answer), read_answer(AnswerSettings, answer)
+        topics = self._topics(f"/collections/{quote(found.collection)}/topics.txt")
+        judged = self._topics(f"/tracks/{quote(track)}/topics/judged.txt")
+        ranked = rules_of(found, topics, judged)
+        return TrackRules(ranked, answer_rules_of(found, settings, topics))
 
-    def _numbers(self, path: str) -> dict[bytes, None] | None:
-        """Return the numbers of a public list of topics in its order; None if it is not public."""
+    def _topics(self, path: str) -> dict[bytes, bytes] | None:
+        """Return the texts of a public list of topics by number; None if it is not public."""
         try:
             lines = self.connection.get_bytes(path).splitlines()
         except SiteError:
             return None
-        return dict.fromkeys(line.partition(b"\t")[0].strip() for line in lines if line.strip())
+        parts = [line.partition(b"\t") for line in lines if line.strip()]
+        return {number.strip(): text.strip() for number, _, text in parts}
 
     def submit(
         self,

@@ -13,7 +13,7 @@ from evaluation.commands.files import add_fix_option
 from evaluation.tables import Table
 from rankfield.answers import GateAnswer, PreviousBest, Run, Track
 from rankfield.checkout import Checkout, find_checkout
-from rankfield.checks import Repairs, check_file
+from rankfield.checks import EVERY_FIX, Repairs, check_file
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.numbers import number_text, signed_text
 from rankfield.commands.outcomes import CANNOT_TELL, EXIT_STATUS, OK, REJECTED, WORSE
@@ -23,8 +23,9 @@ from rankfield.errors import RejectedError, SiteError, UnreachableError, describ
 from rankfield.site import Site, read_run_file, rejection_of
 
 EPILOG = f"""
-Every file is checked first by the rules and the topics of the track. If one would be rejected, none
-is submitted. Only the site can check whether the docnos exist.
+Every file is checked first by the rules and the topics of the track, a run of answers by the
+preset and the limit of a track of answers. If one would be rejected, none is submitted. Only the
+site can check whether the docnos exist.
 A connection that fails is tried again, and a run that arrives twice counts once.
 
 On a track with a main branch, runs state the commit and the branch that the CI or git names.
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--description", metavar="TEXT", default="")
     parser.add_argument("--team", default="", help="as an organiser: the team to submit for")
     parser.add_argument("--replaces", metavar="ID", default="", help="the run that it replaces")
-    add_fix_option(parser)
+    add_fix_option(parser, EVERY_FIX)
     for name in ("commit", "branch", "configuration"):
         parser.add_argument(f"--{name}", default="", help=f"the {name} that made the run")
     parser.add_argument("--no-check", action="store_true", help="leave the checks to the site")
