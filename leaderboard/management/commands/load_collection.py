@@ -19,6 +19,7 @@ from leaderboard.actions import collections, uploads
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, Part
+from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
 from leaderboard.collections.preview import (
     CollectionPreview,
@@ -55,6 +56,15 @@ class Command(SiteCommand):
             "--ir-datasets",
             metavar="ID",
             help="load topics, documents and judgments from ir_datasets",
+        )
+        source.add_argument(
+            "--beir",
+            metavar="PATH",
+            type=Path,
+            help="a folder or zip of BEIR: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv",
+        )
+        parser.add_argument(
+            "--split", default="", help="of --beir (default: test, or the only one)"
         )
         documents = parser.add_mutually_exclusive_group()
         documents.add_argument("--documents", type=Path)
@@ -136,8 +146,8 @@ class Command(SiteCommand):
         known = Collection.objects.filter(slug=slug).first()
         if known is not None:
             raise CommandError(f"Collection {slug} already exists ({known.state}).")
-        if not (options["topics"] or options["ir_datasets"]):
-            raise CommandError("A new collection needs --topics or --ir-datasets.")
+        if not (options["topics"] or options["ir_datasets"] or options["beir"]):
+            raise CommandError("A new collection needs --topics, --ir-datasets or --beir.")
         formats = dict(options["format"])
         try:
             collection = Collection(
@@ -151,9 +161,13 @@ class Command(SiteCommand):
             version = clean_slug(options["judgments_version"])
             with ExitStack() as stack:
                 paths = {part: options[part] for part in PARTS}
-                if options["ir_datasets"]:
-                    folder = TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR)
-                    had = write_files(options["ir_datasets"], Path(stack.enter_context(folder)))
+                if options["ir_datasets"] or options["beir"]:
+                    temporary = TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR)
+                    folder = Path(stack.enter_context(temporary))
+                    if options["beir"]:
+                        had = write_beir_files(options["beir"], options["split"], folder)
+                    else:
+                        had = write_files(options["ir_datasets"], folder)
                     paths = {**had, **{part: path for part, path in paths.items() if path}}
                 files = {part: open_files(path, stack) for part, path in paths.items()}
                 files["documents"] = files.pop("docnos", None) or files.get("documents")

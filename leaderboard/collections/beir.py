@@ -1,0 +1,104 @@
+"""Collections of BEIR: a folder or a zip with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from leaderboard.collections.published import UnavailableCollectionError, limit_size, write_lines
+
+Opened: TypeAlias = Callable[[], IO[bytes]]
+
+USUAL_SPLIT = "test"
+# A longer line is cut, which the import then reports.
+LONGEST_LINE = 16 * 1024 * 1024
+CORPUS, QUERIES = re.compile(r"(?:.*/)?corpus\.jsonl"), re.compile(r"(?:.*/)?queries\.jsonl")
+QRELS = re.compile(r"(?:.*/)?qrels/([^/]+)\.tsv")
+
+
+def write_beir_files(path: Path, split: str, folder: Path) -> dict[str, Path]:
+    """Write topics, documents and judgments of one split, and return the paths by part.
+
+    Topics are the queries that the split judges. Without a name, the split is test, or the only
+    one. Raises UnavailableCollectionError with the reason, OSError.
+    """
+    with ExitStack() as stack:
+        files = open_parts(path, stack)
+        qrels = files[find_split(files, split, path.name)]
+        judged = {line.split("\t", 1)[0] for line in lines_of(qrels)}
+        parts = {
+            "topics": ("topics.jsonl", judged_queries(files[find(files, QUERIES, path)], judged)),
+            "documents": ("documents.jsonl", lines_of(files[find(files, CORPUS, path)])),
+            "judgments": ("qrels.tsv", lines_of(qrels)),
+        }
+        return {
+            part: write_lines(folder / name, limit_size(lines, f"the {part} of {path.name}"))
+            for part, (name, lines) in parts.items()
+        }
+
+
+def open_parts(path: Path, stack: ExitStack) -> dict[str, Opened]:
+    """Return what opens each file of a folder or a zip, by its name within."""
+    if path.is_dir():
+        found = (each for each in sorted(path.rglob("*")) if each.is_file())
+        return {each.relative_to(path).as_posix(): partial(each.open, "rb") for each in found}
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+    except zipfile.BadZipFile:
+        raise UnavailableCollectionError(f"{path.name} is neither a folder nor a zip") from None
+    names = (name for name in archive.namelist() if "__MACOSX" not in name)
+    return {name: partial(archive.open, name) for name in names}
+
+
+def find(files: Mapping[str, Opened], pattern: re.Pattern[str], path: Path) -> str:
+    """Return the one name that fits; raises UnavailableCollectionError without it."""
+    found = [name for name in files if pattern.fullmatch(name)]
+    if len(found) == 1:
+        return found[0]
+    what = pattern.pattern.rpartition("?")[2].replace("\\", "")
+    how = "several files" if found else "no file"
+    raise UnavailableCollectionError(f"{path.name} has {how} {what}")
+
+
+def find_split(files: Mapping[str, Opened], split: str, name: str) -> str:
+    """Return the name of the qrels of a split; raises UnavailableCollectionError without it."""
+    splits = {found[1]: each for each in files if (found := QRELS.fullmatch(each))}
+    if not splits:
+        raise UnavailableCollectionError(f"{name} has no file qrels/test.tsv")
+    chosen = split or (USUAL_SPLIT if USUAL_SPLIT in splits else "")
+    if not chosen and len(splits) == 1:
+        [chosen] = splits
+    if chosen not in splits:
+        listed = ", ".join(sorted(splits))
+        raise UnavailableCollectionError(f"{name} has no split {chosen or 'test'}; it has {listed}")
+    return splits[chosen]
+
+
+def lines_of(opened: Opened) -> Iterator[str]:
+    with opened() as file:
+        text = TextIOWrapper(file, "utf-8")
+        try:
+            yield from iter(lambda: text.readline(LONGEST_LINE), "")
+        except UnicodeDecodeError:
+            raise UnavailableCollectionError("a file is not UTF-8") from None
+        except (zipfile.BadZipFile, RuntimeError) as error:
+            raise UnavailableCollectionError(f"the zip cannot be unpacked: {error}") from None
+
+
+def judged_queries(opened: Opened, judged: set[str]) -> Iterator[str]:
+    """Yield the lines of judged queries, and those that are not JSON, which the import reports."""
+    for line in lines_of(opened):
+        try:
+            query = json.loads(line)
+        except ValueError:
+            yield line
+            continue
+        if not isinstance(query, dict) or str(query.get("_id")) in judged:
+            yield line
