@@ -44,6 +44,7 @@ class Opinions:
     origin: str = ""
     marks: list[Mark] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    num_failed: int = 0
 
     def add(self, line: int, topic: str, pair: str, fields: Fields, label: object) -> None:
         """Add the mark of a line about a pair."""
@@ -54,6 +55,7 @@ class Opinions:
         kind: Kind = next((each for each in KINDS if each == stated(fields, "kind")), "grade")
         grade = BELOW_NONE if code == CONTRADICTS else code
         is_judged = kind == "grade" and code != UNJUDGED
+        self.num_failed += kind == "grade" and not is_judged
         # A line may mark several nuggets under one key.
         key, replaced = (
             f"{name} {pair}" if (name := stated(fields, field)) else ""
@@ -83,7 +85,10 @@ class Opinions:
         self.origin = self.origin or origin
 
     def settled(self) -> Iterator[tuple[str, str, int]]:
-        """Yield the topic, the pair and the code of what is settled."""
+        """Yield the topic, the pair and the code of what is settled; warn of what failed."""
+        if self.num_failed:
+            message = f"marks without a label, which stay unjudged: {self.num_failed:,}"
+            self.findings.warn("W_FAILED", None, message)
         lines = {id(mark): line for mark, line in zip(self.marks, self.lines, strict=True)}
         valid = replay(self.marks)
         seen: set[tuple[str, str, str]] = set()

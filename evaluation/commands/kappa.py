@@ -116,6 +116,7 @@ def read_marks(options: argparse.Namespace) -> dict[str, Qrels]:
                     layers.append(read_assignments(file, bank, run=name_of(path)))
                 else:
                     layers.append(read_support(file, run=name_of(path)))
+            files.report(path, layers[-1].problems)
     except Refused as refusal:
         raise files.RefusedOption(path, refusal.problems) from None
     if len(layers) == 1:

@@ -163,10 +163,12 @@ def read_marks(options: argparse.Namespace) -> AnswerMarks:
                 else:
                     name = name_of(path)
                     assignments = read_assignments(file, bank, run=name, rule=options.rule)
+            files.report(path, assignments.problems)
             bank = bank or bank_of_marks(assignments)
         if path := options.support:
             with open_run(path) as file:
                 support = read_support(file, run=name_of(path), rule=options.rule)
+            files.report(path, support.problems)
         if path := options.verdicts:
             with open_run(path) as file:
                 verdicts = read_verdicts(file)

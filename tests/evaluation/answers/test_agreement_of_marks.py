@@ -117,10 +117,12 @@ def test_the_id_of_a_prompt_is_enough(folder, capfd):
     assert found["agreement"] == ("1", "1.0000")
 
 
-def test_a_reply_that_failed_stays_unjudged():
+def test_a_reply_that_failed_stays_unjudged_and_is_counted():
     mark = {"topic": "t1", "about": "nugget", "answer": CEDAR, "nugget": "n1", "failed": True}
     layer = read_assignments(io.BytesIO(lines_of(mark)))
     assert layer.by_key["t1", bytes.fromhex(CEDAR)]["n1"].code == 255
+    [problem] = layer.problems
+    assert str(problem) == "W_FAILED: marks without a label, which stay unjudged: 1"
 
 
 def test_one_assessor_marks_a_key_once():
