@@ -178,3 +178,18 @@ def test_a_run_with_few_marks_is_named(capfd):
     command = ["compare", "--answers", "run.jsonl", "run.jsonl", "--nuggets", "nuggets"]
     assert main([*command, "--assignments", "marks", "-m", "all"]) == 0
     assert "all: warning: only 50 % of the pairs of oak have a mark" in capfd.readouterr().err
+
+
+def test_a_view_of_answers_is_compared_as_its_ranking_is(folder, capfd):
+    topics = [f"t{number}" for number in range(8)]
+    (folder / "judged").write_text("".join(f"{topic} 0 d1 1\n" for topic in topics))
+    for run, citations in (("oak", ["d1", "d2"]), ("elm", ["d2", "d1"])):
+        sentences = [{"text": "Cedar.", "citations": citations}]
+        (folder / run).write_bytes(lines_of(*(common(t, run, sentences) for t in topics)))
+        main(["answers", "ranking", run, "--view", "cited"])
+        (folder / f"{run}.run").write_text(capfd.readouterr().out)
+    main(["answers", "compare", "oak", "elm", "--qrels", "judged", "-m", "RR (cited)"])
+    of_answers = capfd.readouterr().out.replace("RR (cited)", "RR").split()
+    main(["compare", "judged", "oak.run", "elm.run", "-m", "RR"])
+    assert of_answers == capfd.readouterr().out.split()
+    assert of_answers.count("worse") == 1
