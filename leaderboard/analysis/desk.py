@@ -33,9 +33,10 @@ from leaderboard.models import (
 )
 from leaderboard.models.calculations import CalculationQuerySet
 from leaderboard.models.collections import ImportState
-from leaderboard.runs.duplicates import SimilarRuns, find_similar_runs
 from leaderboard.runs.quotas import Quota, find_quotas
+from leaderboard.scoring.duplicates import SimilarRuns, find_similar_runs
 from leaderboard.scoring.editions import find_trial_edition
+from leaderboard.scoring.kinds import kind_of
 
 # A topic with a larger share of relevant documents cannot distinguish runs.
 MOSTLY_RELEVANT = 0.6
@@ -163,7 +164,9 @@ def build_desk(sight: Sight) -> Desk:
         conflicts=find_conflicts(track, sight.viewer),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
-        alike=find_similar_runs(track.runs.not_removed().accepted().select_related("team")),
+        alike=find_similar_runs(
+            kind_of(track), track.runs.not_removed().accepted().select_related("team")
+        ),
         little_judged=_little_judged(board),
         odd_topics=find_odd_topics(board),
         names=_competing_teams(track) if track.hides_names else [],

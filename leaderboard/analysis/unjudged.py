@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.judging import JudgedRun, Judgments
@@ -26,7 +25,7 @@ from leaderboard.display.charts import Axis, AxisColumn
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.display.numbers import count
 from leaderboard.models import Edition, Run, ScoreSet
-from leaderboard.runs.rankings import TOP, Rankings
+from leaderboard.runs.rankings import TOP, load_tops
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 from leaderboard.scoring.verdicts import verdict_of
@@ -290,14 +289,12 @@ def bound_verdicts(
 
 def load_top(run: Run) -> ReadRun:
     """Load the top documents of a run for every topic."""
-    with default_storage.open(run.ranking_file.name) as file:
-        tops = Rankings(file).tops
     rankings = {
         number.encode(errors="surrogateescape"): Ranking(
             [docno.encode(errors="surrogateescape") for docno in docnos],
             -np.arange(len(docnos), dtype=float),
         )
-        for number, docnos in tops.items()
+        for number, docnos in load_tops(run).items()
     }
     return ReadRun(run.tag, rankings, lines=0, problems=Problems())
 

@@ -63,6 +63,7 @@ from leaderboard.models import (
 )
 from leaderboard.runs.facts import REQUIRABLE, clean_facts
 from leaderboard.scoring.editions import get_or_create_edition
+from leaderboard.scoring.kinds import KINDS
 from leaderboard.scoring.work import complete_run, find_missing_measures
 
 # An import without a heartbeat for this long counts as abandoned.
@@ -264,6 +265,8 @@ def check_names(track: Track) -> None:
     for name, choices in known.items():
         if not all(isinstance(each, str) and each in choices for each in getattr(track, name)):
             raise ArchiveError(f"its track has {name} that are not known here")
+    if track.run_kind not in KINDS:
+        raise ArchiveError("its track has a kind of runs that is not known here")
 
 
 def find_judgments(collection: Collection, version: str | None) -> JudgmentSet | None:

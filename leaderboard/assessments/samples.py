@@ -34,7 +34,7 @@ from leaderboard.collections.pools import (
 from leaderboard.display.numbers import MISSING, counted, score
 from leaderboard.models import Assessment, Judgment, JudgmentSet, Run
 from leaderboard.models.collections import load_grades
-from leaderboard.runs.rankings import Rankings
+from leaderboard.runs.rankings import load_tops
 
 # A public board by a machine needs at least this many documents that people judged.
 LEAST_DOCUMENTS, LEAST_TOPICS = 200, 20
@@ -243,9 +243,7 @@ def _find_places(best: Sequence[Run]) -> dict[Document, tuple[Place, ...]]:
     """Return where the best runs have their first documents."""
     found: dict[Document, tuple[Place, ...]] = {}
     for number, run in enumerate(best):
-        with default_storage.open(run.ranking_file.name) as file:
-            tops = Rankings(file).tops
-        for topic, docnos in tops.items():
+        for topic, docnos in load_tops(run).items():
             for rank, docno in enumerate(docnos[:FIRST], start=1):
                 document = topic.encode(), docno.encode()
                 found[document] = (*found.get(document, ()), Place(number, rank))

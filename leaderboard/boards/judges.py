@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from django.core.cache import cache
-from django.core.files.storage import default_storage
 
 from leaderboard.assessments.samples import describe_check, find_machine_version
 from leaderboard.models import Edition, Judgment, JudgmentSet, MachineCard, Run
-from leaderboard.runs.rankings import Rankings
+from leaderboard.runs.rankings import load_tops
 
 # The shares are of this many documents at the top of each run and topic.
 FIRST = 10
@@ -148,11 +147,9 @@ def _load_judged(judgment_set_id: int | None) -> set[tuple[str, str]]:
 
 
 def _read_tops(run: Run, evaluated: set[str]) -> list[tuple[str, str]]:
-    with default_storage.open(run.ranking_file.name) as file:
-        tops = Rankings(file).tops
     return [
         (number, docno)
-        for number, docnos in tops.items()
+        for number, docnos in load_tops(run).items()
         if number in evaluated
         for docno in docnos[:FIRST]
     ]

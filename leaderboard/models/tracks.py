@@ -134,6 +134,8 @@ class Track(models.Model):
     owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
+    # Of leaderboard.scoring.kinds.KINDS.
+    run_kind = models.CharField(max_length=20, default="ranked", db_default="ranked")
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )

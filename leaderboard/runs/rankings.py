@@ -28,12 +28,17 @@ from typing import BinaryIO
 
 import numpy as np
 import zstandard
+from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.problems import Problems
 from evaluation.reading.docnos import docnos_of
 from evaluation.reading.runs.rankings import Block, Ranking, StoredRankings, blocks_of
 from evaluation.reading.runs.reader import Run
+from leaderboard import models
+
+# The first documents of every topic, best first.
+Tops = dict[str, list[str]]
 
 MAGIC = b"RFR3"
 TOP = 20
@@ -189,7 +194,7 @@ class Rankings:
         return docnos, scores
 
     @cached_property
-    def tops(self) -> dict[str, list[str]]:
+    def tops(self) -> Tops:
         """Return the first twenty docnos of every topic."""
         pieces = _decompressed(self._part(0)).split(b"\0")
         return {
@@ -224,3 +229,9 @@ def _decompressed(data: bytes) -> bytes:
 
 def _unpacked(docnos: bytes, scores: NDArray[np.float64]) -> Ranking:
     return Ranking(docnos.split(b"\n"), scores)
+
+
+def load_tops(run: models.Run) -> Tops:
+    """Return the first documents of every topic, from the ranking file of a run."""
+    with default_storage.open(run.ranking_file.name) as file:
+        return Rankings(file).tops

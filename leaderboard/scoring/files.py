@@ -17,7 +17,7 @@ from evaluation.reading.runs import reader
 from leaderboard.collections.documents import known_docnos
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
-from leaderboard.runs.rankings import FiledRankings, write_ranking_file
+from leaderboard.runs.rankings import FiledRankings, Rankings, write_ranking_file
 from leaderboard.scoring.judgments import judged_topics, load_topic_numbers
 
 
@@ -36,8 +36,8 @@ def check_unchanged(run: Run) -> None:
         raise FileChangedError(f"{run.file.name} is not the {run.sha256} that was submitted")
 
 
-def read_run_file(run: Run) -> reader.Run:
-    """Read and check the file of a run under the rules of its track. Raises Refused."""
+def read_ranked_run(run: Run) -> reader.Run:
+    """Read and check the rankings of a run under the rules of its track. Raises Refused."""
     with (
         default_storage.open(run.file.name) as packed,
         closing(unpacked(packed, run_limits())) as lines,
@@ -97,8 +97,8 @@ def find_cutoff(measure: str) -> int | None:
     return cutoff if isinstance(cutoff, int) else None
 
 
-def store_rankings(run: Run, read: reader.Run) -> str:
-    """Store the rankings of a run in a compact file and return its name."""
+def store_rankings(run: Run, read: reader.Run) -> None:
+    """Store the rankings of a run in a compact file."""
     if isinstance(read.rankings, FiledRankings):
         read.rankings.writer.finish()
         file = read.rankings.writer.file
@@ -107,4 +107,11 @@ def store_rankings(run: Run, read: reader.Run) -> str:
         write_ranking_file(read, file)
     with file:
         file.seek(0)
-        return default_storage.save(f"runs/{run.pk}/ranking-{secrets.token_hex(4)}", file)
+        name = f"runs/{run.pk}/ranking-{secrets.token_hex(4)}"
+        run.ranking_file.name = default_storage.save(name, file)
+
+
+def open_run(run: Run) -> reader.Run:
+    """Return an accepted run from its stored rankings, to score it again."""
+    with default_storage.open(run.ranking_file.name) as file:
+        return Rankings(file).run(run.tag)

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from django.core.files.storage import default_storage
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
@@ -36,8 +35,8 @@ from leaderboard.models import Assessment, AssignedDocument, Calculation, Judgme
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
-from leaderboard.runs.rankings import Rankings
 from leaderboard.scoring.editions import scoring_settings
+from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judgments import resolve_measure
 
 # The layout of stored results: those of an earlier one are computed again.
@@ -272,8 +271,7 @@ def _score_runs(
     convention = CONVENTIONS[track.convention]
     scores = np.empty((len(prepared), len(family), len(prepared[0].topics)))
     for place, run_id in enumerate(family):
-        with default_storage.open(runs[run_id].ranking_file.name) as file:
-            read = Rankings(file).run(runs[run_id].tag)
+        read = open_run(runs[run_id])
         for number, judgments in enumerate(prepared):
             scores[number, place] = measure.scores(judge(read, judgments, track.depth, convention))
         progress(place + 1, len(family))

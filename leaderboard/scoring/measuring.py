@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.conventions import CONVENTIONS
@@ -15,7 +14,7 @@ from evaluation.measures import DIVERSITY, SAMPLED, parse_measure
 from evaluation.reading.runs import reader
 from evaluation.ties import tie_interval, turned
 from leaderboard.models import Edition, Run, Score, ScoreSet
-from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judgments import (
     explain_missing_judgments,
     load_judgments,
@@ -115,6 +114,4 @@ def align_by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[
 
 def measure_stored_run(run: Run, edition: Edition) -> EditionScores:
     """Judge and measure a run from its stored rankings."""
-    with default_storage.open(run.ranking_file.name) as file:
-        tied = TIES_CODE in run.problem_totals
-        return measure_run(Rankings(file).run(run.tag), edition, tied)
+    return measure_run(open_run(run), edition, tied=TIES_CODE in run.problem_totals)

@@ -6,15 +6,12 @@ import math
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from django.core.files.storage import default_storage
-
 from evaluation.conventions import CONVENTIONS
 from evaluation.measures import parse_measure
 from evaluation.pooling import ORDERS, Budget, Simulation
-from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.models import Calculation, Edition, Run
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judge_boards import family_by_judge
 from leaderboard.scoring.judgments import load_judgments
 
@@ -52,7 +49,7 @@ def try_orders(
     threshold = edition.settings["relevance_threshold"]
     found = Run.objects.in_bulk(family)
     simulation = Simulation(
-        [_read(found[run_id]) for run_id in family],
+        [open_run(found[run_id]) for run_id in family],
         judgments,
         [parse_measure(measure).resolved(threshold)],
         rel=threshold,
@@ -75,8 +72,3 @@ def try_orders(
             )
         progress(number, len(ORDERS))
     return lines
-
-
-def _read(run: Run) -> ReadRun:
-    with default_storage.open(run.ranking_file.name) as file:
-        return Rankings(file).run(run.tag)

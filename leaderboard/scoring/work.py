@@ -31,8 +31,8 @@ from leaderboard.models import (
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import UNDO_TIME
 from leaderboard.notifications import notices
-from leaderboard.runs import duplicates
 from leaderboard.runs.fact_changes import apply_header_facts
+from leaderboard.scoring import duplicates
 from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.editions import (
     apply_settings,
@@ -44,8 +44,9 @@ from leaderboard.scoring.editions import (
     with_judgments,
     with_public_topics,
 )
-from leaderboard.scoring.files import check_unchanged, read_run_file, store_rankings
+from leaderboard.scoring.files import check_unchanged
 from leaderboard.scoring.judgments import explain_first_missing, load_judgments
+from leaderboard.scoring.kinds import kind_of, read_run_file
 from leaderboard.scoring.measuring import (
     TIES_CODE,
     EditionScores,
@@ -71,8 +72,9 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     except Refused as refusal:
         problems = refusal.problems
         return lambda: publish_rejection(run, problems)
-    run.ranking_file.name = store_rankings(run, read)
-    tops = duplicates.load_tops(run)
+    kind = kind_of(run.track)
+    kind.store(run, read)
+    tops = kind.load_tops(run)
     run.fingerprint = duplicates.compute_fingerprint(tops)
     duplicates.check_similarity(run, tops, read.problems)
     editions = [apply_settings(edition) for edition in find_editions_to_score(run.track)]

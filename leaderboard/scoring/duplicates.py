@@ -8,17 +8,14 @@ from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
-from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.problems import Problems
 from evaluation.reading.runs.likeness import NEARLY, likeness
 from leaderboard.models import Run, Track
 from leaderboard.models.runs import RunQuerySet
-from leaderboard.runs.rankings import TOP, Rankings
-
-# The first documents of every topic, best first.
-Tops = dict[str, list[str]]
+from leaderboard.runs.rankings import TOP, Tops
+from leaderboard.scoring.kinds import RunKind, kind_of
 
 # A new run is compared with this many of its team's runs, the latest first.
 MOST_COMPARED = 20
@@ -42,10 +39,11 @@ def check_tag(run: Run, tag: str, problems: Problems) -> None:
 
 def check_similarity(run: Run, tops: Tops, problems: Problems) -> None:
     """Add W_SAME_RUN if an earlier run of the team has almost the same rankings."""
+    kind = kind_of(run.track)
     for earlier in earlier_runs(run).accepted()[:MOST_COMPARED]:
-        overlap = likeness(tops, load_tops(earlier), at_least=NEARLY)
+        overlap = likeness(tops, kind.load_tops(earlier), at_least=NEARLY)
         if overlap is not None:
-            _warn_of_duplicate(earlier, overlap, problems)
+            _warn_of_duplicate(kind, earlier, overlap, problems)
             return
 
 
@@ -58,13 +56,13 @@ def check_duplicates(run: Run, problems: Problems) -> None:
     twins = Run.objects.duplicates_of(run).filter(team=run.team_id)
     twin = twins.exclude(pk=run.replaces_id).first()
     if twin is not None and "W_SAME_RUN" not in problems.counts:
-        _warn_of_duplicate(twin, 1.0, problems)
+        _warn_of_duplicate(kind_of(run.track), twin, 1.0, problems)
 
 
-def _warn_of_duplicate(other: Run, overlap: float, problems: Problems) -> None:
-    message = f"the first {TOP} documents of every topic match your run {other}"
+def _warn_of_duplicate(kind: RunKind, other: Run, overlap: float, problems: Problems) -> None:
+    message = f"the first {TOP} {kind.items} of every topic match your run {other}"
     if overlap < 1:
-        message = f"the rankings are almost identical to run {other}:"
+        message = f"the {kind.items} are almost those of run {other}:"
         message += f" rank-biased overlap {overlap:.5f}"
     problems.warn("W_SAME_RUN", None, message, other.pk, "If one was a mistake, withdraw it.")
 
@@ -87,10 +85,10 @@ class SimilarRuns:
     overlap: float
 
 
-def find_similar_runs(runs: Iterable[Run]) -> list[SimilarRuns]:
+def find_similar_runs(kind: RunKind, runs: Iterable[Run]) -> list[SimilarRuns]:
     """Return pairs of runs of different teams that hardly differ, the most similar first."""
     known = list(runs)
-    tops = [load_tops(run) for run in known]
+    tops = [kind.load_tops(run) for run in known]
     firsts = _number_first_documents(tops)
     enough = 1 - (1 - SIMILAR) / FIRST_RANK_WEIGHT
     found = []
@@ -121,9 +119,3 @@ def earlier_runs(run: Run) -> RunQuerySet:
     """Return the earlier active runs of the team, without the one that this run replaces."""
     earlier = Run.objects.active().filter(team=run.team_id, received_at__lt=run.received_at)
     return earlier.exclude(pk=run.replaces_id)
-
-
-def load_tops(run: Run) -> Tops:
-    """Return the first documents of every topic, from the ranking file of a run."""
-    with default_storage.open(run.ranking_file.name) as file:
-        return Rankings(file).tops

@@ -8,9 +8,8 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.models import Run, Track, User
-from leaderboard.runs import duplicates
-from leaderboard.runs.duplicates import compute_fingerprint
-from leaderboard.scoring import work
+from leaderboard.scoring import duplicates, work
+from leaderboard.scoring.duplicates import compute_fingerprint
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
 # Other bytes with the same rankings.
