@@ -21,7 +21,7 @@ from leaderboard.analysis.unjudged import CUTOFFS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
-from leaderboard.runs.rankings import TOP
+from leaderboard.runs.topic_files import TOP
 from leaderboard.scoring.comparisons import tested_scores
 from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 

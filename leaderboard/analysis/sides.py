@@ -18,7 +18,7 @@ from leaderboard.analysis.rankings import (
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Run, Topic
-from leaderboard.runs.rankings import TOP
+from leaderboard.runs.topic_files import TOP
 
 # The numbers of documents of each ranking that can be shown; the first is the default.
 DEPTHS = (10, 20, 50)

@@ -25,7 +25,8 @@ from leaderboard.display.charts import Axis, AxisColumn
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.display.numbers import count
 from leaderboard.models import Edition, Run, ScoreSet
-from leaderboard.runs.rankings import TOP, load_tops
+from leaderboard.runs.rankings import load_tops
+from leaderboard.runs.topic_files import TOP
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 from leaderboard.scoring.verdicts import verdict_of

@@ -14,7 +14,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs.likeness import NEARLY, likeness
 from leaderboard.models import Run, Track
 from leaderboard.models.runs import RunQuerySet
-from leaderboard.runs.rankings import TOP, Tops
+from leaderboard.runs.topic_files import TOP, Tops
 from leaderboard.scoring.kinds import RunKind, kind_of
 
 # A new run is compared with this many of its team's runs, the latest first.

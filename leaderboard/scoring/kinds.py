@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from evaluation.reading.runs import reader
 from leaderboard.models import Run, Track
-from leaderboard.runs.rankings import Tops, load_tops
+from leaderboard.runs.rankings import load_tops
+from leaderboard.runs.topic_files import Tops
 from leaderboard.scoring.files import read_ranked_run, store_rankings
 
 

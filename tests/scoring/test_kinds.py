@@ -12,7 +12,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.rankings import Ranking
 from leaderboard.models import Run, Score, Track
-from leaderboard.runs.rankings import Tops
+from leaderboard.runs.topic_files import Tops
 from leaderboard.scoring.kinds import KINDS, RANKED
 from tests.builders import make_run, make_track
 from tests.pages.reading import page_at, words
