@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.judging import Int32Array, JudgedRun, Judgments
-from evaluation.measures.declaring import CUTOFF, INFINITY, MEASURES, measure
+from evaluation.measures.declaring import CUTOFF, INFINITY, MEASURES, OPTIONAL_CUTOFF, measure
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import FloatArray, ratio
 
@@ -203,17 +203,44 @@ def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
     return ratio(wins + ties / 2, positives * negatives, otherwise=np.nan)
 
 
-@measure("Judged", at=CUTOFF, rel=False, bounds="none")
-def judged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
+@measure("Judged", at=OPTIONAL_CUTOFF, rel=False, bounds="none")
+def judged_at_k(run: JudgedRun, *, k: int | None) -> FloatArray:
     """Share of the first k ranks that is judged, 1 - unjudged / k.
 
-    Ranks that the run leaves empty are not counted; grade -1 is.
+    Ranks that the run leaves empty are not counted; grade -1 is. Without k it is the share of all
+    retrieved documents, 1 if there are none.
     Source: trec_eval (1 - unj_k).
 
-    >>> example("Judged@5")
-    0.6
+    >>> example("Judged@5"), example("Judged")
+    (0.6, 0.7143)
     """
+    if k is None:
+        return ratio(run.rows.count(run.judged), run.retrieved, otherwise=1.0)
     return 1 - unjudged_at_k(run, k=k)
+
+
+@measure(
+    "Grade",
+    at=OPTIONAL_CUTOFF,
+    rel=False,
+    range=(0, INFINITY),
+    unit="grade",
+    also=("MeanGrade",),
+    bounds="none",
+)
+def mean_grade(run: JudgedRun, *, k: int | None) -> FloatArray:
+    """Mean grade of the judged documents among the first k, or of all without k.
+
+    It is undefined where none is judged. Of a run of answers it is how good the documents are that
+    an answer cites, in any order.
+    Source: Rankfield.
+
+    >>> example("Grade@5"), example("Grade")
+    (1.0, 0.8)
+    """
+    graded = run.within(k) & (run.grade >= 0)
+    total = run.rows.sum(np.where(graded, run.grade, 0))
+    return ratio(total, run.rows.count(graded), otherwise=np.nan)
 
 
 @measure(

@@ -363,7 +363,15 @@ def unjudged(case, k):
 
 
 def judged(case, k):
+    if k is None:
+        return 1 - unjudged(case, len(case.ranking)) if case.ranking else 1
     return 1 - unjudged(case, k)
+
+
+def mean_grade(case, k):
+    grades = [case.grade(docno) for docno in case.ranking[:k]]
+    known = [grade for grade in grades if grade is not None]
+    return sum(known) / len(known) if known else math.nan
 
 
 def extended_inferred_average_precision(case, rel):
@@ -478,6 +486,7 @@ PLAIN: dict[str, Callable[..., float]] = {
     "infNDCG": inferred_ndcg,
     "AUC": area_under_roc,
     "Judged": judged,
+    "Grade": mean_grade,
     "Unjudged": unjudged,
     "alpha-nDCG": alpha_ndcg,
     "ERR-IA": err_ia,

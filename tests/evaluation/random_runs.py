@@ -73,7 +73,8 @@ nERR(top=topic)@10 ERR nERR Success INST INST(T=2.5) INST(rel=2,T=3) RBP RBP(p=0
 RBP(rel=2,p=0.95) RBP(gain=graded) RBPResidual RBPResidual(p=0.5) Bpref Bpref(rel=2) Bpref(rel=0)
 GMBpref infAP infAP(rel=2) xinfAP xinfAP(rel=2)
 infNDCG alpha-nDCG@5 alpha-nDCG(alpha=0.2)@10 ERR-IA@5 nERR-IA@5 P-IA@5 AP-IA strec@5
-D-nDCG@5 D#-nDCG@5 AUC AUC(rel=2) Judged@1 Judged@10 Unjudged@5 Unjudged@100
+D-nDCG@5 D#-nDCG@5 AUC AUC(rel=2) Judged Judged@1 Judged@10 Grade Grade@5 Unjudged@5
+Unjudged@100
 AP(holes=condensed) nDCG(holes=condensed)@5 P(holes=condensed)@5 RBPResidual(holes=condensed)
 infAP(holes=condensed) IPrec11(holes=condensed)
 """

@@ -57,10 +57,10 @@ def test_every_value_is_in_the_range_of_its_measure(drawn):
         assert np.all((defined >= low) & (defined <= high + 1e-12)), text
 
 
-def test_only_auc_is_ever_undefined(drawn):
+def test_only_auc_and_grade_are_ever_undefined(drawn):
     judged = drawn.judged()
     for text in MEASURES_TRIED:
-        if not text.startswith("AUC"):
+        if not text.startswith(("AUC", "Grade")):
             assert not np.isnan(scores_of(text, judged)).any(), text
 
 
@@ -157,6 +157,7 @@ EMPTY = {
     "NumRel": 2,
     "MR": 1001,
     "Judged": 1,
+    "Grade": math.nan,
     "AUC": 0.5,
     "RBPResidual": 1,
     "IDCG": 2 + 1 / math.log2(3),
@@ -169,7 +170,7 @@ def test_an_absent_topic_scores_as_an_empty_ranking(name):
     qrels = read_qrels_leniently(BytesIO(b"1 0 a 2\n1 0 b 1\n1 0 c 0\n1 0 d -1\n"))
     judged = judge(run_of({}), prepare(qrels))
     measure = parse_measure(MEASURES[name].example.replace("Utility(1,-0.5)", "Utility"))
-    assert measure.scores(judged)[0] == pytest.approx(EMPTY.get(name, 0), abs=1e-15)
+    assert measure.scores(judged)[0] == pytest.approx(EMPTY.get(name, 0), abs=1e-15, nan_ok=True)
 
 
 def test_the_depth_of_the_run_is_that_of_the_mean_rank():
