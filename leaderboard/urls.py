@@ -244,6 +244,7 @@ run_urls = [
     path("file-and-facts/", results.run_details, name="run_details"),
     path("state/", runs.run_state, name="run_state"),
     path("ranking/", rankings.ranking, name="ranking"),
+    path("ranking.run", rankings.ranking_file, name="ranking_file"),
     path("file/", runs.run_file, name="run_file"),
     path("problems/", runs.run_problems, name="run_problems"),
     path("topics.csv", results.run_topics_csv, name="run_topics_csv"),

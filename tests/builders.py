@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from evaluation.answers.runs import Answer, Cited, Sentence
 from leaderboard.actions import assessments, pools, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
 from leaderboard.models import Assessment, Collection, Pool, Run, Team, Track, User
 from leaderboard.models.assessments import GradeText
+from leaderboard.runs.answers import AnswerWriter
 from tests.recording import recorded, road
 
 TOPICS = """<top>
@@ -186,3 +191,12 @@ def make_assessment(pool: Pool, organiser: User, *assessors: User, **fields: Any
         assessments.add_assessor(assessment, assessor)
     assessments.open_assessment(assessment, organiser)
     return assessment
+
+
+def store_an_answer() -> str:
+    """An answer to the first topic, as a run of answers has it."""
+    file = BytesIO()
+    writer = AnswerWriter(file)
+    writer.add(Answer("1", (Sentence("Bread rises.", (Cited("d1"),)),)))
+    writer.finish()
+    return default_storage.save("runs/answers", ContentFile(file.getvalue()))

@@ -63,9 +63,13 @@ class SentFile:
     problem: str = ""
 
 
-def list_run_files(files: list[UploadedFile]) -> list[RunFile]:
-    """Return the run files of a request in their order; raises NotAccepted for too many."""
-    found = [run_file for file in files for run_file in open_archive(file)]
+def list_run_files(files: list[UploadedFile], opens: bool = True) -> list[RunFile]:
+    """Return the run files of a request in their order; raises NotAccepted for too many.
+
+    Unless it `opens` archives, each of them is one run.
+    """
+    whole = [RunFile(file.name or "", file) for file in files]
+    found = whole if not opens else [run_file for file in files for run_file in open_archive(file)]
     if len(found) > MOST_FILES:
         message = f"These are {len(found):,} files; submit up to {MOST_FILES} at once."
         raise NotAccepted("E_MEMBERS", message)

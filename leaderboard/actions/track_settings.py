@@ -12,6 +12,8 @@ from leaderboard.models import Score, Track
 from leaderboard.scoring.judgments import explain_missing_judgments
 
 LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
+# What the stored files of runs depend on.
+FIXED = ("run_kind", "answer_ranking")
 # How many unknown topics a message names.
 LISTED = 10
 
@@ -32,6 +34,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
     """
     changed = with_changes(track, changes)
     return [
+        *_check_kind(track, changed),
         *_check_measures(changed),
         *_check_topics(changed, changes),
         *_check_disclosure(changed),
@@ -45,6 +48,13 @@ def with_changes(track: Track, changes: Mapping[str, Any]) -> Track:
     for name, value in changes.items():
         setattr(other, name, value)
     return other
+
+
+def _check_kind(track: Track, changed: Track) -> Iterator[SettingProblem]:
+    for name in FIXED if track.pk is not None else ():
+        value = getattr(changed, name)
+        if value not in (getattr(track, name), None):
+            yield SettingProblem(name, "Fixed once a track is made.", value)
 
 
 def _check_measures(track: Track) -> Iterator[SettingProblem]:

@@ -33,6 +33,7 @@ from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
 from leaderboard.scoring.judgments import explain_first_missing
+from leaderboard.scoring.kinds import kind_of
 
 # Changes of these can make a board public, or put other judgments on a public one.
 CHECKED_WITH = {"judgment_set", "visibility", "disclosure", "is_draft"}
@@ -87,7 +88,12 @@ def delete_draft(track: Track, user: User) -> None:
 
 
 def make_baseline(track: Track, user: User) -> None:
-    """Queue a baseline run by BM25.  Raises ActionError without documents or with too many."""
+    """Queue a baseline run by BM25.
+
+    Raises ActionError without documents, with too many, or where runs are no rankings.
+    """
+    if not kind_of(track).takes_rankings:
+        raise ActionError("BM25 ranks documents. Upload a run of this track as the baseline.")
     if not track.collection.is_searchable:
         raise ActionError(
             f"A baseline can be made from up to {MOST_INDEXED:,} documents on this site. "

@@ -9,6 +9,7 @@ from django.urls import reverse
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.numbers import anywhere_on_earth, counted
 from leaderboard.models import Job, Run, Track
+from leaderboard.scoring.kinds import kind_of
 
 # The first steps, without which a track does not open.
 NEEDED = 3
@@ -56,7 +57,8 @@ def build_checklist(sight: Sight) -> Checklist:
         _test_run(track),
         _open(track),
     ]
-    return Checklist(steps, track.collection.is_searchable, made)
+    makes_baseline = track.collection.is_searchable and kind_of(track).takes_rankings
+    return Checklist(steps, makes_baseline, made)
 
 
 def _is_being_made(track: Track) -> bool:

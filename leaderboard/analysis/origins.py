@@ -20,10 +20,11 @@ from leaderboard.analysis.reusability import pool_depth_of, teams_of
 from leaderboard.analysis.unjudged import CUTOFFS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
-from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
+from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic, Track
 from leaderboard.runs.topic_files import TOP
 from leaderboard.scoring.comparisons import tested_scores
 from leaderboard.scoring.judgments import is_not_estimated, load_judgments
+from leaderboard.scoring.kinds import kind_of
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
@@ -91,7 +92,10 @@ class Origin:
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
         judged = self.edition.judgment_set
         in_other_columns = judged.num_strata or judged.num_subtopics
-        is_read_otherwise = _reading_options(self._runs) not in ([], ["--lenient"])
+        is_read_otherwise = _reading_options(self.edition.track, self._runs) not in (
+            [],
+            ["--lenient"],
+        )
         if not name or not self.command or in_other_columns or is_read_otherwise:
             return ""
         if _topics_left_out(self.edition):
@@ -156,7 +160,7 @@ def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
-    reading = _reading_options(runs)
+    reading = _reading_options(board.sight.track, runs)
     if reading is None:
         return ""
     cut = ["-p", str(PERSISTENCE), "-M", str(TOP)]
@@ -219,7 +223,7 @@ def _command(
     edition: Edition, words: Sequence[str], runs: Sequence[Run], options: Sequence[str]
 ) -> str:
     """Return a command that reads runs as the site did; empty if it must not or cannot."""
-    reading = _reading_options(runs)
+    reading = _reading_options(edition.track, runs)
     if edition.is_part or reading is None:
         return ""
     names = _file_names(edition.judgment_set, runs)
@@ -231,21 +235,9 @@ def _file_names(judgment_set: JudgmentSet, runs: Sequence[Run]) -> list[str]:
     return [qrels_name(judgment_set), *(map(run_name, runs) if runs else ["RUN.run"])]
 
 
-def _reading_options(runs: Sequence[Run]) -> list[str] | None:
+def _reading_options(track: Track, runs: Sequence[Run]) -> list[str] | None:
     """Return the options by which a command reads runs as the site did; None if there are none."""
-    fixes = sorted({fix for run in runs for fix in run.fixes})
-    formats = sorted({run.format or "trec" for run in runs})
-    found = {code for run in runs for code in run.problem_totals}
-    words = [word for fix in fixes for word in ("--fix", fix)]
-    if "W_DUP_DOC" in found:
-        words += ["--duplicates", "keep_best"]
-    if "W_UNKNOWN_DOC" in found:
-        words += ["--docnos", "docnos.txt", "--unknown-documents", "drop"]
-    if formats not in ([], ["trec"]):
-        words += ["--takes", *formats]
-    if any(run.lenient for run in runs):
-        return None if words else ["--lenient"]
-    return words
+    return kind_of(track).reading_options(runs)
 
 
 def _join_words(words: Sequence[str]) -> str:

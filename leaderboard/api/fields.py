@@ -11,11 +11,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
-from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
+from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard.actions.names import clean_slug
 from leaderboard.api.errors import ApiError, field_error
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 from leaderboard.runs.facts.kinds import LONGEST
+from leaderboard.scoring.kinds import EVERY_FIX
 
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 # JSON that others send is kept small: it is shown on pages, and read by every list.
@@ -100,8 +101,8 @@ def clean_fixes(value: Any) -> tuple[str, ...]:
     if not all(isinstance(entry, str) for entry in entries):
         raise ValueError("is a list of names of repairs")
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
-    if unknown := [name for name in names if name not in FIXES]:
-        raise ValueError(f"is one of {', '.join(FIXES)}, not {unknown[0][:20]}")
+    if unknown := [name for name in names if name not in EVERY_FIX]:
+        raise ValueError(f"is one of {', '.join(EVERY_FIX)}, not {unknown[0][:20]}")
     return tuple(dict.fromkeys(names))
 
 

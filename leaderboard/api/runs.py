@@ -12,6 +12,7 @@ from django.http import FileResponse, Http404, HttpRequest, StreamingHttpRespons
 from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
+from evaluation.answers.runs import Answer
 from evaluation.measures import MeasureError, parse_measure
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
@@ -25,6 +26,7 @@ from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label, only_file, refuse_truncated_body
 from leaderboard.api.listing import page_newest_first
 from leaderboard.api.schemas import (
+    AnswerOut,
     Paging,
     RepairIn,
     RunIn,
@@ -45,10 +47,12 @@ from leaderboard.infrastructure.downloads import stored_file
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Edition, Run, Score, Team, Track
 from leaderboard.models.people import team_key
+from leaderboard.runs.answers import load_answer
 from leaderboard.runs.fact_changes import change_description, change_facts
 from leaderboard.runs.facts import OF_COMMITS, all_facts
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import resolve_measure
+from leaderboard.scoring.kinds import kind_of
 
 router = Router(tags=["runs"])
 
@@ -114,8 +118,9 @@ def open_run_file(request: HttpRequest, upload_id: str) -> Iterator[UploadedFile
 
 
 def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
-    if form.format and form.format not in track.run_formats:
-        raise field_error("format", f"is one of {', '.join(track.run_formats)}", form.format)
+    accepted = kind_of(track).formats_of(track)
+    if form.format and form.format not in accepted:
+        raise field_error("format", f"is one of {', '.join(accepted)}", form.format)
     return RunDetails(
         tag=form.tag,
         format=form.format,
@@ -306,6 +311,33 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     values = zip(scores.topics, scores.of(seen.run), strict=True)
     topics = [{"number": topic.number, "score": score} for topic, score in values]
     return {"measure": measure, "topics": topics}
+
+
+@router.get("/runs/{slug:run_id}/answer", auth=PUBLIC, response=response_schemas(AnswerOut))
+def get_answer(request: HttpRequest, run_id: str, topic: Label) -> dict[str, Any]:
+    """Read the answer of a run to a topic, once you may see its scores by topic."""
+    seen = run_or_404(viewer(request), run_id)
+    if not seen.sight.can_see_text_of(seen.run) or not seen.run.answer_file:
+        raise Http404("no answer to see")
+    answer = load_answer(seen.run, topic)
+    if answer is None:
+        raise Http404("no answer to this topic")
+    return serialise_answer(answer)
+
+
+def serialise_answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "topic": answer.topic,
+        "sentences": [
+            {
+                "text": sentence.text,
+                "citations": [cited.docno for cited in sentence.citations],
+                "contradicted": [cited.docno for cited in sentence.contradicted],
+            }
+            for sentence in answer.sentences
+        ],
+        "references": answer.references and [each.docno for each in answer.references],
+    }
 
 
 def find_measure(sight: Sight, text: str) -> str:

@@ -74,6 +74,8 @@ class ProblemOut(Schema):
     count: int = Field(1, description="How often it occurs; `line` is the first.")
     fix: str = Field("", description="The repair that `fix=` makes, if any.")
     suggested: str = Field("", description="The tag that `fix=tag` would use.")
+    topic: str = Field("", description="The topic of an answer.")
+    sentence: int | None = Field(None, description="The sentence of an answer, from 1.")
 
 
 FirstProblems = Annotated[list[ProblemOut], BeforeValidator(itemgetter(slice(MOST_PROBLEMS)))]
@@ -731,6 +733,18 @@ class TopicScoreOut(Schema):
 class TopicScoresOut(Schema):
     measure: str
     topics: list[TopicScoreOut]
+
+
+class SentenceOut(Schema):
+    text: str
+    citations: list[str] = Field(description="The docnos that it cites, the strongest first.")
+    contradicted: list[str] = Field(description="Those that it cites as contradicting it.")
+
+
+class AnswerOut(Schema):
+    topic: str
+    sentences: list[SentenceOut]
+    references: list[str] | None = Field(description="Docnos; null if the run gives none.")
 
 
 # Boards

@@ -14,6 +14,8 @@ from leaderboard.actions.names import MOST_MEASURES, clean_commit_url
 from leaderboard.api.fields import FactName, Instant, Label, Measure, Text, Version
 from leaderboard.models import Track
 from leaderboard.models.track_settings import setting_fields, site_defaults
+from leaderboard.scoring.answer_runs import ANSWER_CHOICES
+from leaderboard.scoring.kinds import KINDS
 
 API_NAMES = {"judgment_set": "judgments"}
 # Settings whose values have a narrower type in the API than in the database.
@@ -24,6 +26,8 @@ SETTING_TYPES: dict[str, Any] = {
     "public_topics": Annotated[list[Label], Field(max_length=10_000)],
     "run_formats": Annotated[list[Literal[tuple(RUN_FORMATS)]], Field(min_length=1)],
     "required_facts": list[FactName],
+    "run_kind": Literal[tuple(KINDS)],
+    **{name: Literal[choices] for name, choices in ANSWER_CHOICES.items()},
     "commit_url": Annotated[
         Text, StringConstraints(max_length=300), AfterValidator(clean_commit_url)
     ],

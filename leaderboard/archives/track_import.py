@@ -24,9 +24,7 @@ from pydantic import BaseModel
 from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
-from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
-from evaluation.reading.repairs import FIXES
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import AcceptedRun, CollectionFiles, RunDetails
 from leaderboard.archives.manifests import (
@@ -62,8 +60,10 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.runs.facts import REQUIRABLE, clean_facts
+from leaderboard.scoring.answer_runs import ANSWER_CHOICES
 from leaderboard.scoring.editions import get_or_create_edition
-from leaderboard.scoring.kinds import KINDS
+from leaderboard.scoring.kinds import EVERY_FIX, KINDS
+from leaderboard.scoring.problems import load_problem
 from leaderboard.scoring.work import complete_run, find_missing_measures
 
 # An import without a heartbeat for this long counts as abandoned.
@@ -265,8 +265,9 @@ def check_names(track: Track) -> None:
     for name, choices in known.items():
         if not all(isinstance(each, str) and each in choices for each in getattr(track, name)):
             raise ArchiveError(f"its track has {name} that are not known here")
-    if track.run_kind not in KINDS:
-        raise ArchiveError("its track has a kind of runs that is not known here")
+    for name, words in ({"run_kind": tuple(KINDS)} | ANSWER_CHOICES).items():
+        if getattr(track, name) not in words:
+            raise ArchiveError(f"its track has a value of {name} that is not known here")
 
 
 def find_judgments(collection: Collection, version: str | None) -> JudgmentSet | None:
@@ -410,7 +411,7 @@ def restore_replacements(manifest: Manifest, runs: Runs) -> None:
 def check_fixes(values: dict[str, Any]) -> tuple[str, ...]:
     """Return the repairs of a run, none in older archives; raises ArchiveError."""
     fixes = values.get("fixes", [])
-    if not isinstance(fixes, list) or not all(f in list(FIXES) for f in fixes):
+    if not isinstance(fixes, list) or not all(f in EVERY_FIX for f in fixes):
         raise ArchiveError("it has a repair of a run that is not known here")
     return tuple(fixes)
 
@@ -419,7 +420,7 @@ def check_problems(rows: list[dict[str, Any]]) -> None:
     """Raise ArchiveError unless each row is a problem that pages can show."""
     try:
         for row in rows:
-            Problem(**row)
+            load_problem(row)
     except TypeError:
         raise ArchiveError("its problems of a run have an unknown form") from None
 

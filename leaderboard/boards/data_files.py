@@ -15,7 +15,8 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Collection, Overview, Run
+from leaderboard.models import Collection, Overview, Run, Track
+from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.visible_rows import can_download_documents
 
 SAMPLE_DEPTH = 3
@@ -67,7 +68,7 @@ def find_data_files(sight: Sight) -> list[DataFile]:
         *_document_files(sight, collection),
         *_topic_files(collection),
         *_baseline_files(sight),
-        *_sample_files(collection),
+        *_sample_files(sight.track),
         *_judgment_files(sight),
     ]
 
@@ -150,8 +151,9 @@ def baseline_name(run: Run) -> str:
     return run.filename or f"{run.tag}.run"
 
 
-def _sample_files(collection: Collection) -> Iterator[DataFile]:
-    if collection.documents:
+def _sample_files(track: Track) -> Iterator[DataFile]:
+    collection = track.collection
+    if collection.documents and kind_of(track).takes_rankings:
         size, sha256 = _measure_if_small(
             collection,
             "sample",

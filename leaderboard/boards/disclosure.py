@@ -225,6 +225,10 @@ class Sight(TrackSight):
         """Whether the scores of a run on each topic may be shown."""
         return self.can_see_scores and self.can_see_means_of(run)
 
+    def can_see_text_of(self, run: Run) -> bool:
+        """Whether what a run retrieves or says on each topic may be shown: with its scores."""
+        return self.can_see_file(run) or self.can_see_scores_of(run)
+
 
 @cache
 def hides_judgments(text: str) -> bool:

@@ -10,12 +10,14 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 
+from evaluation.answers.rules import FIXES as ANSWER_FIXES
 from evaluation.problems import Problem
-from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
 from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.kinds import kind_of
+from leaderboard.scoring.problems import load_problem
 from leaderboard.sight.tracks import Viewer
 
 # The most twins of a run that a receipt lists.
@@ -24,69 +26,102 @@ MOST_TWINS = 10
 TITLES = {
     "E_BOMB": "The unpacked file is too large",
     "E_CHAR": "Invalid character",
+    "E_CITATION": "A citation of no reference",
+    "E_CITATION_TYPE": "A citation is neither a number nor a text",
     "E_COLUMNS": "Wrong columns in a line",
+    "E_CONFIDENCE": "A confidence is not a number",
     "E_CONTAINER": "Cannot open the compressed file",
     "E_DEPTH": "Too many documents in a topic",
     "E_DOCID": "Invalid or missing docno",
     "E_DUP_DOC": "Duplicate document in a topic",
-    "E_DUP_INTENT": "Repeated probability of a subtopic",
     "E_DUP_ID": "Duplicate docno",
+    "E_DUP_INTENT": "Repeated probability of a subtopic",
     "E_DUP_QREL": "Duplicate judgment",
+    "E_DUP_REFERENCE": "Repeated reference",
     "E_DUP_TOPIC": "Duplicate topic",
     "E_EMPTY": "The file is empty",
+    "E_EMPTY_SENTENCE": "A sentence without text",
     "E_ENCODING": "The file is not UTF-8",
     "E_ENCRYPTED": "The zip file is encrypted",
+    "E_EXISTING": "A document that was given with the sentence",
     "E_FAILED": "Error on our side",
+    "E_FIELD": "A missing or contradictory field",
     "E_FORMAT": "Unsupported format",
     "E_INTENT": "A subtopic has no probability",
     "E_JSON": "Invalid JSON",
     "E_LINE_LONG": "A line is too long",
     "E_LINK": "The zip file has a link",
+    "E_MANY_CITATIONS": "Too many citations",
+    "E_MANY_REFERENCES": "Too many references",
     "E_MEMBERS": "Not exactly one file in the zip",
     "E_MISSING_TOPIC": "Topics without results",
+    "E_NO_ANSWER": "An answer without a sentence",
     "E_PATH": "Unsafe path in the zip file",
     "E_PROBABILITY": "A probability is not between 0 and 1",
     "E_RANK": "A rank is not an integer",
+    "E_REFERENCES_DIFFER": "References that are not cited",
     "E_REL": "A grade is not a small integer",
+    "E_RUN_TYPE": "Unknown type of run",
     "E_SCORE": "A score is not a number",
+    "E_SENTENCE_CHANGED": "Another sentence than was given",
     "E_SIZE": "The file is too large",
     "E_STRATUM": "Invalid stratum",
     "E_SUBTOPIC": "Invalid subtopic",
     "E_TAG": "Invalid run tag",
+    "E_TOO_LONG": "An answer is too long",
     "E_TOO_MANY_ERRORS": "Too many errors",
     "E_TOPIC": "Invalid topic",
+    "E_TOPIC_TEXT": "Another text of a topic",
+    "E_TYPE": "A field of another type",
     "E_UNKNOWN_DOC": "Document not in the collection",
     "E_UNKNOWN_TOPIC": "Topic not in the collection",
+    "E_UNRESOLVED": "A cited document that is no reference",
+    "E_WEIGHT": "A weight is not a number",
     "E_XML": "Invalid XML",
     "W_BLANK": "Blank lines",
     "W_BOM": "Byte order mark",
     "W_CRLF": "Windows line endings",
+    "W_DOCUMENTS": "Texts of documents are ignored",
+    "W_DUP_CITATION": "Repeated citation",
     "W_DUP_DOC": "Duplicate document in a topic",
     "W_DUP_ID": "Repeated docno",
+    "W_DUP_REFERENCE": "Repeated reference",
     "W_DUP_TEXT": "Duplicate text",
     "W_DUP_TOPIC": "Repeated topic",
+    "W_EXTRA": "Fields that are not kept",
+    "W_FAILED": "A question that failed",
     "W_INTENT": "Probabilities that are not used",
+    "W_LENGTH_FIELD": "Another length than the text has",
+    "W_MAYBE_RANKS": "Scores may be ranks",
     "W_METADATA": "Unusable metadata in the file",
     "W_MISSING_TOPIC": "Topics without results",
+    "W_MIXED": "Positions and docnos are mixed",
     "W_MOSTLY_UNKNOWN": "Most documents are unknown",
     "W_NFC": "Another Unicode form",
+    "W_NO_ANSWER": "An answer without a sentence",
+    "W_NO_CITATION": "Answers without citations",
     "W_NO_REL": "Topics with no relevant document",
+    "W_ONE_BASED": "Positions may be counted from 1",
     "W_RANK": "Scores and ranks disagree",
     "W_RANK_FROM_0": "Ranks start at 0",
     "W_REPAIRED": "Repaired as asked",
     "W_SAME_RUN": "Almost identical to an earlier run",
-    "W_TAG": "Tag already used",
     "W_STRAY_GRADE": "A very rare grade",
+    "W_TAG": "Tag already used",
     "W_TIES": "Tied scores",
     "W_TIES_AT_CUTOFF": "Tied scores at the cutoff",
+    "W_TOO_LONG": "An answer is too long",
+    "W_TOPIC_TEXT": "Another text of a topic",
     "W_UNJUDGED": "Judged document not in the collection",
+    "W_UNRESOLVED": "A cited document that is no reference",
     "W_UNKNOWN_DOC": "Document not in the collection",
     "W_UPSIDE_DOWN": "Scores increase with rank",
-    "W_MAYBE_RANKS": "Scores may be ranks",
+    "W_WEIGHT_RANGE": "A weight is out of range",
     "W_XML": "Invalid XML read as TREC topics",
 }
 
 REPAIRED = {
+    **ANSWER_FIXES,
     "tag": "run tag replaced",
     "q0": "Q0 column added",
     "topics": "topics written as in the track",
@@ -155,7 +190,8 @@ class Receipt:
     @property
     def format(self) -> str:
         """The format of the file in words, once a worker has read it."""
-        return RUN_FORMATS.get(self.run.format, "") if self.run.num_lines else ""
+        formats = kind_of(self.run.track).formats
+        return formats.get(self.run.format, "") if self.run.num_lines else ""
 
     @property
     def repaired(self) -> str:
@@ -251,7 +287,7 @@ def problem_groups(run: Run) -> list[ProblemGroup]:
 
 def group_problems(problems: list[dict[str, Any]], totals: dict[str, int]) -> list[ProblemGroup]:
     """Group problems by code, in the order in which the codes first appear."""
-    rows = [Problem(**problem) for problem in problems]
+    rows = [load_problem(problem) for problem in problems]
     order = list(dict.fromkeys(problem.code for problem in rows))
     rows.sort(key=lambda problem: order.index(problem.code))
     return [
@@ -264,12 +300,12 @@ def group_problems(problems: list[dict[str, Any]], totals: dict[str, int]) -> li
 def load_problems(run: Run) -> list[Problem]:
     """Load every stored problem of a run, from its row or from the file of many problems."""
     if not run.problems_file:
-        return [Problem(**problem) for problem in run.problems]
+        return [load_problem(problem) for problem in run.problems]
     with default_storage.open(run.problems_file.name) as file:
-        return [Problem(**json.loads(line)) for line in file]
+        return [load_problem(json.loads(line)) for line in file]
 
 
 def problems_as_csv(run: Run) -> str:
-    return render_table(
-        tabulate(load_problems(run), [(each.name,) * 2 for each in fields(Problem)])
-    )
+    problems = load_problems(run)
+    columns = fields(problems[0] if problems else Problem)
+    return render_table(tabulate(problems, [(each.name,) * 2 for each in columns]))

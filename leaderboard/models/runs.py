@@ -149,12 +149,14 @@ class Run(models.Model):
     size = models.BigIntegerField(default=0)
     sha256 = models.CharField(max_length=64)
     ranking_file = models.FileField(max_length=200, blank=True)
+    # What a run of answers says; empty for other kinds.
+    answer_file = models.FileField(max_length=200, blank=True, default="", db_default="")
     # Equal for runs with the same first documents on every topic; empty before the file is read.
     fingerprint = models.CharField(max_length=64, blank=True, default="", db_default="")
-    # The format, of recognition.RUN_FORMATS, and the ir_metadata by path.
+    # The format, of its kind, and the ir_metadata by path.
     format = models.CharField(max_length=10, blank=True, default="", db_default="")
     metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
-    # Repairs applied while the file is read, of repairs.FIXES; the stored file is unchanged.
+    # Repairs applied while the file is read, of its kind; the stored file is unchanged.
     fixes = models.JSONField(default=list, db_default=Value([], models.JSONField()), blank=True)
     idempotency_key = models.CharField(max_length=80, blank=True)
 

@@ -134,8 +134,6 @@ class Track(models.Model):
     owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
-    # Of leaderboard.scoring.kinds.KINDS.
-    run_kind = models.CharField(max_length=20, default="ranked", db_default="ranked")
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
@@ -309,6 +307,48 @@ class Track(models.Model):
         "Required facts",
         hint="Other facts are optional. The form asks for these first.",
         description="Facts required for every team run.",
+    )
+    # Of leaderboard.scoring.kinds.KINDS.
+    run_kind = setting(
+        models.CharField(max_length=20, default="ranked", db_default="ranked"),
+        "Kind of runs",
+        hint="Of answers, what they cite is scored as a ranking. It is fixed once a track is made.",
+        description="Kind of runs; fixed once a track is made.",
+        may_be_empty=True,
+    )
+    # The rules for answers: of evaluation.answers.rules.PRESETS, and what differs from it.
+    answer_rules = setting(
+        models.CharField(max_length=20, default="common", db_default="common"),
+        "Rules for answers",
+        hint="Those of a shared task, for length, citations and references.",
+        description="Rules for answers: those of a shared task.",
+        may_be_empty=True,
+    )
+    answer_limit = setting(
+        models.PositiveIntegerField(null=True, blank=True),
+        "Longest answer",
+        hint="Leave empty for that of the rules.",
+        description="Longest answer, or null for that of its rules.",
+        least=1,
+    )
+    answer_unit = setting(
+        models.CharField(max_length=20, blank=True, default="", db_default=""),
+        "Counted in",
+        description="Unit of the longest answer; empty for that of its rules.",
+        may_be_empty=True,
+    )
+    answer_over = setting(
+        models.CharField(max_length=10, blank=True, default="", db_default=""),
+        "Longer answers",
+        description="What happens to longer answers; empty for what its rules say.",
+        may_be_empty=True,
+    )
+    answer_ranking = setting(
+        models.CharField(max_length=20, default="cited", db_default="cited"),
+        "Ranking of an answer",
+        hint="Which of its documents measures of rankings score. Fixed once a track is made.",
+        description="Documents of an answer that are its ranking; fixed once a track is made.",
+        may_be_empty=True,
     )
     main_branch = setting(
         models.CharField(max_length=80, blank=True, default="", db_default=""),

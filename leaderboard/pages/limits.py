@@ -8,21 +8,12 @@ from django.conf import settings
 
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
-from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.partial_uploads import MOST_LIMITS, MOST_UPLOADS, UPLOADS_KEPT
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.infrastructure import request_bodies
 from leaderboard.models import Track, Webhook
 from leaderboard.scoring import files, judgments
-
-# Options of the check command that have these values by default.
-COMMAND_DEFAULTS = {
-    "takes": "trec",
-    "depth": "1000",
-    "missing-topics": "warn",
-    "unknown-documents": "refuse",
-    "duplicates": "refuse",
-}
+from leaderboard.scoring.kinds import kind_of
 
 
 @dataclass(frozen=True)
@@ -110,43 +101,28 @@ class RunLimits:
     upload: int
     unpacked: int
     line: int
-    depth: int
+    asks: str
+    # Per topic, in words; "" if there is no limit.
+    most: str
     topics: int
-    formats: list[str]
+    # In words, by name.
+    formats: dict[str, str]
     check_command: str
     knows_judged: bool
+    takes_rankings: bool
 
 
 def track_limits(track: Track) -> RunLimits:
+    kind = kind_of(track)
     return RunLimits(
         upload=settings.RUN_UPLOAD_LIMIT,
         unpacked=settings.RUN_UNPACKED_LIMIT,
-        line=settings.RUN_LINE_LIMIT,
-        depth=track.depth,
+        line=kind.longest_line(),
+        asks=kind.asks,
+        most=kind.most(track),
         topics=track.collection.num_topics,
-        formats=[RUN_FORMATS[name] for name in track.run_formats],
-        check_command=check_command(track),
+        formats=kind.formats_of(track),
+        check_command=kind.check_command(track),
         knows_judged=judgments.judged_topics(track) is not None,
+        takes_rankings=kind.takes_rankings,
     )
-
-
-def check_command(track: Track) -> str:
-    """Return the command that checks a run of this track offline, as the worker does."""
-    cutoff = files.find_cutoff(track.primary_measure)
-    options = {
-        "topics": "topics.txt",
-        "judged": "judged.txt" if judgments.judged_topics(track) is not None else "",
-        "docnos": "docnos.txt" if track.collection.documents else "",
-        "takes": " ".join(track.run_formats),
-        "depth": str(track.depth),
-        "cutoff": "" if cutoff is None else str(cutoff),
-        "missing-topics": track.missing_topics,
-        "unknown-documents": track.unknown_documents,
-        "duplicates": track.duplicates,
-    }
-    asked = [
-        f"--{name} {value}"
-        for name, value in options.items()
-        if value != COMMAND_DEFAULTS.get(name, "")
-    ]
-    return " \\\n  ".join(["python -m evaluation check my.run.gz", *asked])

@@ -14,6 +14,7 @@ compressed by zlib; in their blocks docnos follow the scores one per line.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -159,3 +160,14 @@ def load_tops(run: models.Run) -> Tops:
     """Return the first documents of every topic, from the ranking file of a run."""
     with default_storage.open(run.ranking_file.name) as file:
         return Rankings(file).tops
+
+
+def render_rankings(run: models.Run) -> Iterator[bytes]:
+    """Yield the rankings of a run as they were scored, a topic at a time, in six columns."""
+    with default_storage.open(run.ranking_file.name) as file:
+        for topic, ranking in Rankings(file).run(run.tag).rankings.items():
+            ranked = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
+            yield b"".join(
+                b"%b Q0 %b %d %r %b\n" % (topic, docno, rank, score, run.tag.encode() or b"run")
+                for rank, (docno, score) in enumerate(ranked, 1)
+            )

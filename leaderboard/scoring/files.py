@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import BinaryIO, cast
 
@@ -19,6 +19,15 @@ from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
 from leaderboard.runs.rankings import FiledRankings, Rankings, write_ranking_file
 from leaderboard.scoring.judgments import judged_topics, load_topic_numbers
+
+# Options of the check command that have these values by default.
+COMMAND_DEFAULTS = {
+    "takes": "trec",
+    "depth": "1000",
+    "missing-topics": "warn",
+    "unknown-documents": "refuse",
+    "duplicates": "refuse",
+}
 
 
 class FileChangedError(Exception):
@@ -95,6 +104,42 @@ def find_cutoff(measure: str) -> int | None:
     """Return the rank at which the measure stops; None if it reads the whole ranking."""
     cutoff = parse_measure(measure).parameters.get("k")
     return cutoff if isinstance(cutoff, int) else None
+
+
+def check_options(track: Track) -> dict[str, str]:
+    """Return the options of the command that checks a run of this track, but for its defaults."""
+    cutoff = find_cutoff(track.primary_measure)
+    options = {
+        "topics": "topics.txt",
+        "judged": "judged.txt" if judged_topics(track) is not None else "",
+        "docnos": "docnos.txt" if track.collection.documents else "",
+        "takes": " ".join(track.run_formats),
+        "depth": str(track.depth),
+        "cutoff": "" if cutoff is None else str(cutoff),
+        "missing-topics": track.missing_topics,
+        "unknown-documents": track.unknown_documents,
+        "duplicates": track.duplicates,
+    }
+    return {
+        name: value for name, value in options.items() if value != COMMAND_DEFAULTS.get(name, "")
+    }
+
+
+def reading_options(runs: Sequence[Run]) -> list[str] | None:
+    """Return the options by which a command reads runs as the site did; None if there are none."""
+    fixes = sorted({fix for run in runs for fix in run.fixes})
+    formats = sorted({run.format or "trec" for run in runs})
+    found = {code for run in runs for code in run.problem_totals}
+    words = [word for fix in fixes for word in ("--fix", fix)]
+    if "W_DUP_DOC" in found:
+        words += ["--duplicates", "keep_best"]
+    if "W_UNKNOWN_DOC" in found:
+        words += ["--docnos", "docnos.txt", "--unknown-documents", "drop"]
+    if formats not in ([], ["trec"]):
+        words += ["--takes", *formats]
+    if any(run.lenient for run in runs):
+        return None if words else ["--lenient"]
+    return words
 
 
 def store_rankings(run: Run, read: reader.Run) -> None:

@@ -6,14 +6,34 @@ pages ask no kind. A track has runs of one kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluation.answers.dialects import DIALECTS
+from evaluation.answers.objects import LONGEST_LINE
+from evaluation.answers.rules import FIXES as ANSWER_FIXES
+from evaluation.phrases import counted
+from evaluation.reading.recognition import RUN_FORMATS
+from evaluation.reading.repairs import FIXES
 from evaluation.reading.runs import reader
 from leaderboard.models import Run, Track
+from leaderboard.runs.answers import load_sentences
 from leaderboard.runs.rankings import load_tops
 from leaderboard.runs.topic_files import Tops
-from leaderboard.scoring.files import read_ranked_run, store_rankings
+from leaderboard.scoring.answer_runs import (
+    answer_check_options,
+    describe_limit,
+    find_answer_rules,
+    read_answer_run,
+    store_answers,
+)
+from leaderboard.scoring.files import (
+    check_options,
+    read_ranked_run,
+    reading_options,
+    run_limits,
+    store_rankings,
+)
 
 
 @dataclass(frozen=True)
@@ -22,18 +42,92 @@ class RunKind:
 
     `read` checks the stored file by the rules of the track and raises Refused; `store` stores what
     was read and names its files in the run. `load_tops` gives the first items of every topic,
-    called `items` in a message: two runs with the same are duplicates.
+    called `items` in a message: two runs with the same are duplicates. `command` checks a file
+    offline, with the options of a track; with `reading_options` commands read runs as the site did,
+    of which None are those that no option reads so.
     """
 
     name: str
+    label: str
+    # What a run does, as a request.
+    asks: str
+    # How much of it a topic may have, in words; "" if there is no limit.
+    most: Callable[[Track], str]
     read: Callable[[Run], reader.Run]
     store: Callable[[Run, reader.Run], None]
+    # In bytes.
+    longest_line: Callable[[], int]
     load_tops: Callable[[Run], Tops]
     items: str
+    formats: Mapping[str, str]
+    accepted: Callable[[Track], Iterable[str]]
+    fixes: Iterable[str]
+    command: str
+    check_options: Callable[[Track], Mapping[str, str]]
+    reading_options: Callable[[Sequence[Run]], list[str] | None]
+    # Whether an archive of several files is one run, not several.
+    is_one_archive: bool = False
+    # Whether a run says something on a topic, which has a page then.
+    has_texts: bool = False
+    # Whether a file of rankings is a run, such as the sample run and a baseline by BM25.
+    takes_rankings: bool = True
+
+    @property
+    def topic_page(self) -> str:
+        """The page of a run on one topic."""
+        return "answer" if self.has_texts else "ranking"
+
+    def formats_of(self, track: Track) -> dict[str, str]:
+        """Return the formats that a track takes, by name, each in words."""
+        return {name: self.formats[name] for name in self.accepted(track)}
+
+    def check_command(self, track: Track) -> str:
+        """Return the command that checks a run of this track offline, as the worker does."""
+        asked = [f"--{name} {value}" for name, value in self.check_options(track).items() if value]
+        return " \\\n  ".join([self.command, *asked])
 
 
-RANKED = RunKind("ranked", read_ranked_run, store_rankings, load_tops, "documents")
-KINDS = {kind.name: kind for kind in (RANKED,)}
+RANKED = RunKind(
+    name="ranked",
+    label="Ranked documents",
+    asks="Rank the documents for every topic.",
+    most=lambda track: counted(track.depth, "document"),
+    read=read_ranked_run,
+    store=store_rankings,
+    longest_line=lambda: run_limits().line,
+    load_tops=load_tops,
+    items="documents",
+    formats=RUN_FORMATS,
+    accepted=lambda track: track.run_formats,
+    fixes=FIXES,
+    command="python -m evaluation check my.run.gz",
+    check_options=check_options,
+    reading_options=reading_options,
+)
+ANSWERS = RunKind(
+    name="answers",
+    label="Generated answers with citations",
+    asks="Answer every topic in sentences that cite documents.",
+    most=describe_limit,
+    read=read_answer_run,
+    store=store_answers,
+    longest_line=lambda: LONGEST_LINE,
+    load_tops=load_sentences,
+    items="sentences",
+    formats=DIALECTS,
+    accepted=lambda track: [find_answer_rules(track).dialect],
+    fixes=ANSWER_FIXES,
+    command="python -m evaluation answers check my.answers.jsonl.gz",
+    check_options=answer_check_options,
+    # Commands read the ranking of a run, in six columns.
+    reading_options=lambda runs: [],
+    is_one_archive=True,
+    has_texts=True,
+    takes_rankings=False,
+)
+KINDS = {kind.name: kind for kind in (RANKED, ANSWERS)}
+# The repairs of any kind.
+EVERY_FIX = tuple(dict.fromkeys(fix for kind in KINDS.values() for fix in kind.fixes))
 
 
 def kind_of(track: Track) -> RunKind:

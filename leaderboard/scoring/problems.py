@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from evaluation.problems import Problems
+from evaluation.answers.findings import Finding
+from evaluation.problems import Problem, Problems
 from leaderboard.models import Run
 from leaderboard.models.runs import select_problems
+
+
+def load_problem(stored: Mapping[str, Any]) -> Problem:
+    """Return a stored problem; raises TypeError if it has no such form."""
+    return Finding(**stored) if "topic" in stored else Problem(**stored)
 
 
 def problem_fields(run: Run, problems: Problems) -> dict[str, object]:

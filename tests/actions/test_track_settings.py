@@ -21,6 +21,9 @@ LONG = f"nDCG(gains={{{','.join(f'{grade}:{grade}0' for grade in range(1, 30))}}
         ({"excluded_topics": ["99"]}, ["excluded_topics", "exclusion_reason"]),
         ({"excluded_topics": ["3"], "exclusion_reason": "ambiguous"}, []),
         ({"ladder_step": 0.01, "public_topics": ["3"]}, ["ladder_step", "public_topics"]),
+        ({"run_kind": "ranked"}, []),
+        ({"run_kind": "answers", "answer_rules": "rag24"}, ["run_kind"]),
+        ({"answer_ranking": "references"}, ["answer_ranking"]),
         ({"closes_at": None, "measures": None, "disclosure": None}, []),
     ],
 )

@@ -36,6 +36,7 @@ from tests.builders import (
     make_run,
     make_track,
     make_user,
+    store_an_answer,
     work,
 )
 
@@ -56,6 +57,7 @@ VALUES = {
     "margin": ("0.1",),
     "builds": ("50",),
     "look": ("1",),
+    "topic": ("1",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.
 OF_BENCHMARKS = {"phase", "versions", "baseline"}
@@ -68,6 +70,7 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     """A board too large to be tested at once; what stands in the addresses."""
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run)
+    Run.objects.update(answer_file=store_an_answer())
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
     ids |= {"run": bens_run.pk, "reference": adas_run.pk}
     ids |= {

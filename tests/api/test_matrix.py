@@ -48,6 +48,7 @@ from tests.builders import (
     make_run,
     make_track,
     make_user,
+    store_an_answer,
 )
 from tests.conftest import copy_files, made_once
 
@@ -254,6 +255,7 @@ CALLS = {
         body={"fix": "tag"},
     ),
     "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/answer": Call("/runs/{run}/answer?topic=1", OWN_TEAM),
     "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
     "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
     "get /tracks/{slug}/assessments": Call("/tracks/rolls/assessments", ORGANISERS_SEE),
@@ -332,6 +334,7 @@ OPEN_CALLS = {
         "/runs/{open_gone}/undo-withdrawal", [401, 403, 200, 403, 403, 200, 200, 200], "submit"
     ),
     "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
+    "get /runs/{run_id}/answer": Call("/runs/{open_run}/answer?topic=1", EVERYBODY),
     "get /runs/{run_id}/file": Call("/runs/{open_run}/file", INSIDE),
     "get /runs/{run_id}/problems": Call("/runs/{open_run}/problems", INSIDE),
 }
@@ -348,6 +351,7 @@ LEAD_CALLS = {
     ),
     "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
     "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/answer": Call("/runs/{lead_run}/answer?topic=1", OWN_TEAM),
     "get /runs/{run_id}/file": Call("/runs/{lead_run}/file", INSIDE),
 }
 
@@ -404,7 +408,7 @@ def make_scene() -> dict[str, str]:
         collection=collection, created_by=people["ada"], file="none", **third
     )
     gpt.judgments.create(topic=collection.topics.first(), docno="d9", grade=1)
-    return {
+    names = {
         "run": make_run(blind_track, people["ben"]).pk,
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
         "open_run": make_run(open_track, people["ben"]).pk,
@@ -419,6 +423,8 @@ def make_scene() -> dict[str, str]:
         "upload": begin_upload(people["ben"], "my.run", 9, "1" * 64).upload.pk,
         **make_assessments(people),
     }
+    Run.objects.update(answer_file=store_an_answer())
+    return names
 
 
 def fail_tests(track: Track) -> Job:

@@ -38,6 +38,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.notifications import notices
+from leaderboard.runs.answers import load_answer
 from tests.builders import (
     INTENTS,
     OTHER_RUN,
@@ -54,6 +55,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.scoring.test_answer_runs import ANSWERS
 
 pytestmark = pytest.mark.long
 
@@ -328,6 +330,24 @@ def test_a_track_without_judgments_or_documents_goes_too(collection, tmp_path):
     command("export_track", "early", tmp_path / "early.zip")
     command("import_track", tmp_path / "early.zip", *AWAY)
     assert Track.objects.get(slug="away").judgment_set is None
+
+
+def test_a_track_of_answers_comes_back_with_its_answers(collection, ben, tmp_path):
+    make_run(make_track(collection, slug="said", run_kind="answers"), ben, ANSWERS)
+    command("export_track", "said", tmp_path / "said.zip")
+    command("import_track", tmp_path / "said.zip", *AWAY)
+    assert scores("away") == scores("said")
+    assert load_answer(Run.objects.get(track__slug="away"), "2").text == "Rye is heavy."
+
+
+@pytest.mark.parametrize("name", ["run_kind", "answer_rules", "answer_unit", "answer_ranking"])
+def test_a_kind_of_runs_that_is_not_known_breaks_the_import_off(file, name):
+    with zipfile.ZipFile(file) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    manifest["track"]["fields"][name] = "songs"
+    other = repacked(file, {"manifest.json": json.dumps(manifest).encode()})
+    with pytest.raises(CommandError, match=f"a value of {name} that is not known here"):
+        command("import_track", other, *AWAY)
 
 
 def test_values_that_differ_are_told_and_fail(file):

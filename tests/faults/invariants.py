@@ -24,7 +24,7 @@ PAGES = 10
 LONG_AGO = 6 * 3600
 SWEEP = "from leaderboard.jobs.cleanup import sweep; sweep()"
 FILES = (
-    *(("run", name) for name in ("file", "ranking_file", "problems_file")),
+    *(("run", name) for name in ("file", "ranking_file", "answer_file", "problems_file")),
     *(("collection", name) for name in ("topics_file", "documents_file", "documents")),
     *(("judgmentset", name) for name in ("file", "changes")),
     ("pool", "file"),

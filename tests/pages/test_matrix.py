@@ -52,6 +52,7 @@ from tests.builders import (
     make_track,
     make_user,
     signed_in,
+    store_an_answer,
     upload,
     work,
 )
@@ -192,6 +193,7 @@ PAGES = {
     "run": ("/runs/{run}/", OWN_TEAM),
     "run_state": ("/runs/{run}/state/", OWN_TEAM),
     "ranking": ("/runs/{run}/ranking/?number=1", OWN_TEAM),
+    "ranking_file": ("/runs/{run}/ranking.run", OWN_TEAM),
     "run_file": ("/runs/{run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{run}/problems/", OWN_TEAM),
     "run_topics_csv": ("/runs/{run}/topics.csv", OPENED),
@@ -450,6 +452,7 @@ OPEN_PAGES = {
     "run_details": ("/runs/{open_run}/file-and-facts/", EVERYBODY),
     "track_document": ("/tracks/open/document/?docno=d1&number=1", EVERYBODY),
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
+    "ranking_file": ("/runs/{open_run}/ranking.run", OWN_TEAM),
     "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
     "judged_topics_file": ("/tracks/open/topics/judged.txt", EVERYBODY),
@@ -596,6 +599,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         "asked": blind_track.join_requests.create(user=eve, team_name="Eve").pk,
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
+    Run.objects.update(answer_file=store_an_answer())
     for _ in range(2):
         pools.create_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()

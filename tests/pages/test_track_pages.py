@@ -298,7 +298,7 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
     page = client.get("/tracks/bread/overview/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
-    assertContains(page, "<dt>Documents per topic</dt><dd>up to 100</dd>")
+    assertContains(page, "<dt>Per topic</dt><dd>up to 100 documents</dd>")
     assertContains(page, "<dt>Unknown documents</dt><dd>ignored</dd>")
 
 

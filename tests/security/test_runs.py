@@ -77,6 +77,7 @@ FORGED = {
     "lenient": "1",
     "is_primary": "1",
     "ranking_file": "../../secret_key",
+    "answer_file": "../../secret_key",
     "file_name": "../../secret_key",
     "sha256": "0" * 64,
     "problems": "[]",
@@ -93,6 +94,7 @@ def test_t08_a_run_is_what_was_made_of_it_and_not_what_its_sender_says(track, be
     assert answer.status_code == 201 and run.state == "queued" and run.pk != "aaaaaaaaaa"
     assert (run.team.name, run.submitted_by, run.lenient) == ("ben", ben, False)
     assert run.sha256 != "0" * 64 and run.received_at.year > 2020 and not run.ranking_file
+    assert not run.answer_file
     assert not Score.objects.exists()
 
 

@@ -68,6 +68,11 @@ class Run:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def num_answered(self) -> int:
+        """Return the number of topics with a ranking."""
+        return len(self.rankings)
+
+    @property
     def num_retrieved(self) -> int:
         """Return the number of retrieved documents over all topics."""
         if isinstance(self.rankings, StoredRankings):

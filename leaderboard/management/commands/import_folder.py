@@ -51,6 +51,7 @@ from leaderboard.management.track_folders import (
 from leaderboard.management.waiting import wait_for_collection, wait_for_runs
 from leaderboard.models import Collection, Run, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.scoring.problems import load_problem
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 VERSION = "v1"
@@ -262,7 +263,7 @@ def submit_runs(track: Track, folder: TrackFolder, options: dict[str, Any]) -> N
     for path, run in sent.items():
         run.refresh_from_db()
         if run.state not in ACCEPTED:
-            problems = [Problem(**problem) for problem in run.problems]
+            problems = [load_problem(problem) for problem in run.problems]
             said = [str(problem) for problem in problems if problem.severity == "error"]
             said = said or [run.reason]
             rejected += [f"{path.name}: {line}" for line in said[:SHOWN]]

@@ -62,6 +62,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.collections import ImportState
+from leaderboard.scoring.problems import load_problem
 
 # What values of another form than ours raise where they are used or stored.
 MALFORMED = (
@@ -174,7 +175,9 @@ class Command(SiteCommand):
         for run in Run.objects.filter(pk__in=[restored.pk for restored in runs.values()]):
             if not run.ranking_file:
                 problems = [
-                    Problem(**problem) for problem in run.problems if problem["severity"] == "error"
+                    load_problem(problem)
+                    for problem in run.problems
+                    if problem["severity"] == "error"
                 ]
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")

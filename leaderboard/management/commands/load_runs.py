@@ -11,7 +11,6 @@ from django.core.files import File
 from django.core.management.base import CommandError
 
 from evaluation.commands.files import add_fix_option
-from evaluation.problems import Problem
 from leaderboard.actions import people
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
@@ -20,6 +19,7 @@ from leaderboard.management.migrating import migrate_first
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_for_runs
 from leaderboard.models import Run, Score, Team, Track
+from leaderboard.scoring.problems import load_problem
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 
@@ -70,7 +70,7 @@ class Command(SiteCommand):
             f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {ranking_score(run)}"
         )
         for problem in run.problems:
-            self.stderr.write(f"{path.name}: {Problem(**problem)}")
+            self.stderr.write(f"{path.name}: {load_problem(problem)}")
         if run.reason:
             self.stderr.write(f"{path.name}: {run.reason}")
         return run.state

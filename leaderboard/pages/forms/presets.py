@@ -1,4 +1,4 @@
-"""Presets of a new track: four usual kinds, each with values for the settings."""
+"""Presets of a new track: five usual kinds, each with values for the settings."""
 
 from __future__ import annotations
 
@@ -67,6 +67,13 @@ PRESETS = {
                 "quota_per_day": 3,
                 "pseudonyms": True,
             },
+        ),
+        Preset(
+            "answers",
+            "Generated answers",
+            "Systems answer in sentences that cite documents of the collection.",
+            ("checked by the rules you choose", "what they cite is scored", "scores at once"),
+            {"run_kind": "answers", "measures": ["nDCG@10", "Grade", "Judged", "P@5"]},
         ),
     )
 }

@@ -6,11 +6,11 @@ from typing import Any
 
 from django import forms
 
-from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Track
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
+from leaderboard.scoring.kinds import kind_of
 
 
 class WithdrawForm(forms.Form):
@@ -79,7 +79,7 @@ class RunForm(forms.ModelForm):
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
+        taken = list(kind_of(track).formats_of(track).items())
         self.fields["format"].choices = [("", "detect automatically"), *taken]
         if self.initial.get("replaces"):
             self.fields["file"].label = "Run file"

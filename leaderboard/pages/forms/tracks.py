@@ -12,10 +12,12 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 
+from evaluation.answers.lengths import NAMES
+from evaluation.answers.rules import PRESETS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
-from leaderboard.actions.track_settings import check, match_spelling
+from leaderboard.actions.track_settings import FIXED, check, match_spelling
 from leaderboard.actions.tracks import OF_THE_BENCHMARK
 from leaderboard.display.numbers import score
 from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, Track
@@ -38,6 +40,7 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
+from leaderboard.scoring.kinds import KINDS
 from leaderboard.scoring.ladder import propose_step
 
 SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
@@ -47,6 +50,16 @@ DATES = [
 EMPTY_FOR_DEFAULT = [
     name for name, model_field in SETTINGS.items() if model_field.setting.may_be_empty
 ]
+AS_THE_RULES = "as the rules say"
+OVER = {
+    "refuse": "run rejected",
+    "cut": "cut by whole sentences",
+    "warn": "warning",
+}
+VIEWS = {
+    "cited": "cited documents, by first citation",
+    "references": "references",
+}
 # Settings whose form field does not follow from the type of the model field.
 FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
     "measures": partial(MeasuresField, initial=MEASURES),
@@ -59,6 +72,15 @@ FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
         initial=["trec"],
         widget=forms.CheckboxSelectMultiple,
     ),
+    "run_kind": partial(
+        forms.ChoiceField, choices=[(kind.name, kind.label) for kind in KINDS.values()]
+    ),
+    "answer_rules": partial(
+        forms.ChoiceField, choices=[(name, name) for name in PRESETS], initial="common"
+    ),
+    "answer_unit": partial(forms.ChoiceField, choices=[("", AS_THE_RULES), *NAMES.items()]),
+    "answer_over": partial(forms.ChoiceField, choices=[("", AS_THE_RULES), *OVER.items()]),
+    "answer_ranking": partial(forms.ChoiceField, choices=list(VIEWS.items())),
     "required_facts": partial(
         forms.MultipleChoiceField,
         choices=[(fact.name, fact.label) for fact in REQUIRABLE],
@@ -75,7 +97,8 @@ def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
     setting = model_field.setting
     words = {"help_text": setting.hint} | ({"label": setting.label} if setting.label else {})
     if model_field.name in FORM_FIELDS:
-        return FORM_FIELDS[model_field.name](**words)
+        may_be_empty = {"required": False} if setting.may_be_empty else {}
+        return FORM_FIELDS[model_field.name](**words, **may_be_empty)
     if isinstance(model_field, models.DateTimeField):
         return LocalTimeField(required=False, **words)
     if isinstance(model_field, models.FloatField):
@@ -155,6 +178,8 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             for name in OF_THE_BENCHMARK:
                 self.fields[name].disabled = True
                 self.fields[name].help_text = "A setting of its benchmark."
+        for name in FIXED:
+            self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
         self._warn_of_small_step()
 

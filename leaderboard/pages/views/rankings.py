@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import build_ranking_page, topic_or_404
 from leaderboard.analysis.gains import CUTOFFS, GainCurves
-from leaderboard.analysis.origins import find_topic_score
+from leaderboard.analysis.origins import find_topic_score, run_name
 from leaderboard.analysis.rankings import load_ranking, tabulate_ranking
 from leaderboard.analysis.subtopics import find_visible_coverage
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
+from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.runs.rankings import render_rankings
 
 # The number of missed relevant documents that are named.
 NAMED = 20
@@ -24,8 +26,7 @@ NAMED = 20
 @require_GET
 def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
-    shown = seen.sight.can_see_file(seen.run) or seen.sight.can_see_scores_of(seen.run)
-    if not shown or not seen.run.ranking_file:
+    if not seen.sight.can_see_text_of(seen.run) or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
     table = request.GET.get("table", "")
@@ -54,6 +55,15 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         **(_gains_context(found.run, found.gains) if found.gains is not None else {}),
     }
     return render(request, "topic/ranking.html", context)
+
+
+@require_GET
+def ranking_file(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
+    """Download the rankings of a run as they were scored; of answers, what they cite."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.can_see_file(seen.run) or not seen.run.ranking_file:
+        raise Http404("no rankings to see")
+    return streamed_text(run_name(seen.run), render_rankings(seen.run))
 
 
 def _subtopics_csv(seen: VisibleRun, topic: Topic) -> HttpResponse:

@@ -11,7 +11,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation.reading.repairs import FIXES
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.boards import receipts
@@ -31,6 +30,7 @@ from leaderboard.runs.fact_changes import (
 )
 from leaderboard.runs.facts import FactsForm, all_facts, render_metadata
 from leaderboard.runs.quotas import find_quota, find_used_up
+from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.visible_rows import visible_runs
 
 # Runs per page of the list of all tracks.
@@ -143,7 +143,7 @@ def repair(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = managed_run_or_403(request, run_id)
     fix = request.POST.get("fix", "")
     try:
-        if fix not in FIXES:
+        if fix not in kind_of(seen.run.track).fixes:
             raise ActionError("There is no such repair.")
         run_actions.repair_run(seen.run, request.user, fix, request.POST.get("tag", "").strip())
     except (NotAccepted, ActionError) as refusal:

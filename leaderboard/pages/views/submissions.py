@@ -25,6 +25,7 @@ from leaderboard.pages import limits
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.runs.facts import FactsForm, all_facts
 from leaderboard.runs.quotas import Quota, find_freed_place, find_quota, find_used_up
+from leaderboard.scoring.kinds import kind_of
 
 # Tags of the team that the page knows for its own check, the latest first.
 KNOWN_TAGS = 500
@@ -146,7 +147,8 @@ def _submit_files(
 ) -> HttpResponse:
     """Submit the file, or each of several, and lead to what became of them."""
     details = _run_details(form, facts)
-    files = list_run_files(form.cleaned_data["file"])
+    opens = not kind_of(sight.track).is_one_archive
+    files = list_run_files(form.cleaned_data["file"], opens)
     if len(files) == 1:
         return _submit_file(request, sight, files[0], details)
     refuse_shared_details(details)
