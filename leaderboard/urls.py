@@ -14,6 +14,7 @@ from leaderboard.api import api
 from leaderboard.pages.views import (
     agreement,
     analysis,
+    answers,
     assessments,
     benchmark_boards,
     benchmark_differences,
@@ -245,6 +246,7 @@ run_urls = [
     path("state/", runs.run_state, name="run_state"),
     path("ranking/", rankings.ranking, name="ranking"),
     path("ranking.run", rankings.ranking_file, name="ranking_file"),
+    path("answer/", answers.answer, name="answer"),
     path("file/", runs.run_file, name="run_file"),
     path("problems/", runs.run_problems, name="run_problems"),
     path("topics.csv", results.run_topics_csv, name="run_topics_csv"),

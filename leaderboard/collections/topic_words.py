@@ -43,7 +43,16 @@ def stem(word: str) -> str:
 
 def find_terms(topic: Topic) -> frozenset[str]:
     """Return the stems to mark: those of the title and the description."""
-    found = WORD.findall(f"{topic.title} {topic.description}".casefold())
+    return find_stems(f"{topic.title} {topic.description}")
+
+
+def find_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that say what a text is about.
+
+    >>> sorted(find_stems("What makes bread rise?"))
+    ['bread', 'mak', 'ris']
+    """
+    found = WORD.findall(text.casefold())
     return frozenset(
         stem(word) for word in found if len(word) >= SHORTEST_STEM and word not in STOP_WORDS
     )

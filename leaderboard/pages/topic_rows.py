@@ -20,19 +20,21 @@ from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.display.signs import badge
 from leaderboard.models import Run
 from leaderboard.pages.page_urls import page_url, run_url_pattern
+from leaderboard.scoring.kinds import kind_of
 
 
-def ranking_urls(breakdown: TopicBreakdown, carried: Mapping[str, str]) -> list[str]:
-    """Return the URL of each run's ranking for the topic."""
-    page = run_url_pattern("ranking", carried, number=breakdown.topic.number)
-    return [page.format(each.run.pk) for each in breakdown.answers]
+def urls_on_topic(breakdown: TopicBreakdown, carried: Mapping[str, str], page: str) -> list[str]:
+    """Return the URL of each run's page for the topic, its ranking or its answer."""
+    address = run_url_pattern(page, carried, number=breakdown.topic.number)
+    return [address.format(each.run.pk) for each in breakdown.answers]
 
 
-def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
-    """Draw every run as a dot on one axis; each dot links to its ranking."""
+def topic_strip(breakdown: TopicBreakdown, board: Board) -> SafeString:
+    """Draw every run as a dot on one axis; each dot links to its ranking or answer."""
+    urls = urls_on_topic(breakdown, board.choice.carried, _page_of(board))
     marks = [
         ChartMark(each.score, str(each.run), each.kind, href)
-        for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
+        for each, href in zip(breakdown.answers, urls, strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
@@ -58,7 +60,8 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     run = escape(run_url_pattern("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
     computed = escape(page_url("computed", chosen, board.sight.track.slug, **asked))
-    rankings = map(escape, ranking_urls(breakdown, chosen))
+    page = _page_of(board)
+    urls = map(escape, urls_on_topic(breakdown, chosen, page))
     return mark_safe(
         "\n".join(
             f"<tr{_row_class(each)}>"
@@ -66,7 +69,7 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
             f'<th scope="row"><a href="{run.format(each.run.pk)}">'
             f"<bdi>{escape(str(each.run))}</bdi></a>"
             f'<span class="opt">{_render_badges(each)}</span>'
-            f'<small class="phone"><a href="{ranking}">ranking</a></small></th>'
+            f'<small class="phone"><a href="{url}">{page}</a></small></th>'
             f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
             f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
             f' title="{exact(each.score)}">{score(each.score)}</a></td>'
@@ -74,10 +77,15 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
             f"<td>{charts.grade_squares(each.top_grades, top_grade)}</td>"
             f'<td class="num opt">{each.relevant_in_top}</td>'
             f'<td class="num opt">{each.unjudged_in_top}</td>'
-            f'<td class="opt"><a href="{ranking}">ranking</a></td></tr>'
-            for each, ranking in zip(breakdown.answers, rankings, strict=True)
+            f'<td class="opt"><a href="{url}">{page}</a></td></tr>'
+            for each, url in zip(breakdown.answers, urls, strict=True)
         )
     )
+
+
+def _page_of(board: Board) -> str:
+    """Return the page of a run on one topic."""
+    return kind_of(board.sight.track).topic_page
 
 
 def _row_class(answer: RunOnTopic) -> str:

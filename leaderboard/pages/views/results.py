@@ -41,6 +41,7 @@ from leaderboard.pages.views.lookups import requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import all_facts, build_rows
+from leaderboard.scoring.kinds import kind_of
 
 # Topics per page of a run's table.
 TOPICS = 50
@@ -52,7 +53,7 @@ PRECISION_TABLES = ("recall", "depth")
 # The fields of a run that its check fills.
 FOUND_BY_THE_CHECK = (
     *("state", "checked_at", "scored_at", "ranking_file", "format", "metadata", "description"),
-    *("num_lines", "num_answered", "num_retrieved", "problems", "problem_totals"),
+    *("num_lines", "num_answered", "num_retrieved", "problems", "problem_totals", "answer_file"),
 )
 
 
@@ -86,6 +87,7 @@ def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
         **_head_context(seen, found),
         "orders": ORDERS,
         "range_axis": RANGE_AXIS,
+        "topic_page": kind_of(seen.sight.track).topic_page,
         "bars": _draw_bars(found) if found.differs else "",
         "precision": precision,
         "curves": _draw_precision(precision, seen.run),
@@ -245,7 +247,7 @@ def _means_context(seen: VisibleRun) -> dict[str, Any]:
 def _draw_bars(found: RunBreakdown) -> SafeString:
     """Draw the difference from the baseline or the median, one bar per topic."""
     board, run = found.board, found.run
-    address = topic_url_builder("ranking", board.choice.carried, run.pk)
+    address = topic_url_builder(kind_of(board.sight.track).topic_page, board.choice.carried, run.pk)
     bars = [
         Bar(
             line.topic.number,

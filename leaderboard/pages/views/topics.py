@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
+from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
@@ -35,6 +36,7 @@ from leaderboard.pages.topic_rows import (
 from leaderboard.pages.views.lookups import document_or_404, page_number, requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
+from leaderboard.scoring.kinds import kind_of
 
 TOPICS = 100
 
@@ -105,6 +107,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
             else {}
         ),
         **(_recall_context(request, recall) if recall is not None else {}),
+        **(_texts_context(request, sight, breakdown) if breakdown is not None else {}),
     }
     return render(request, "topic/topic.html", context)
 
@@ -157,6 +160,19 @@ def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, obje
     }
 
 
+def _texts_context(
+    request: HttpRequest, sight: Sight, breakdown: TopicBreakdown
+) -> dict[str, object]:
+    """Return two answers to read side by side, where runs are answers."""
+    if not kind_of(sight.track).has_texts:
+        return {}
+    asked = [request.GET.get(side, "") for side in ("left", "right")]
+    return {
+        "texts": build_answers_beside(sight, breakdown, asked),
+        "texts_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
+    }
+
+
 def _table_csv(
     request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
 ) -> HttpResponse:
@@ -175,7 +191,7 @@ def _breakdown_context(board: Board, breakdown: TopicBreakdown) -> dict[str, obj
         "breakdown": breakdown,
         "hands_out": board.sight.can_download_topic(breakdown.topic),
         "verdict": wording.topic_verdict(breakdown),
-        "strip": topic_strip(breakdown, board.choice.carried),
+        "strip": topic_strip(breakdown, board),
         "answer_rows": answer_rows(breakdown, board, top),
         "judged_lines": judged_lines(breakdown),
         "grades": grade_lines(breakdown.grades, top, board.sight.track.relevance_threshold),

@@ -1,0 +1,175 @@
+"""One answer: its sentences with what they cite, and a cited passage of the collection.
+
+Texts of documents come from the collection alone, never from the file of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.answers.lengths import NAMES, UNITS
+from evaluation.answers.rankings import rank_cited, rank_references
+from evaluation.answers.runs import Answer, Cited
+from evaluation.reading.documents import Document
+from leaderboard.analysis.rankings import find_neighbours, find_visible_grades
+from leaderboard.analysis.snippets import cut_snippet
+from leaderboard.analysis.topics import TopicBreakdown
+from leaderboard.boards.disclosure import Sight
+from leaderboard.collections.documents import find_documents
+from leaderboard.collections.topic_words import WordPiece, find_stems
+from leaderboard.models import Run, Topic, Track
+from leaderboard.runs.answers import load_answer
+from leaderboard.scoring.answer_runs import find_answer_rules
+
+PASSAGE = 700
+# How many answers are read side by side.
+BESIDE = 2
+
+
+@dataclass(frozen=True)
+class CitedSource:
+    """A document that an answer cites or lists; the cited ones are numbered first."""
+
+    number: int
+    docno: str
+    title: str
+    # None if unjudged, or if grades may not be shown.
+    grade: int | None
+    is_cited: bool
+    has_text: bool
+
+
+@dataclass(frozen=True)
+class CitingSentence:
+    """A sentence, counted from 1, with the sources that it cites, and those said to contradict."""
+
+    number: int
+    text: str
+    sources: list[CitedSource]
+    contradicted: list[CitedSource]
+
+
+@dataclass(frozen=True)
+class OpenedCitation:
+    """A source of a sentence, with the passage that has most words of the sentence."""
+
+    sentence: CitingSentence
+    source: CitedSource
+    passage: list[WordPiece]
+
+
+@dataclass(frozen=True)
+class AnswerLength:
+    """How long an answer is, in the unit of its track; `limit` is None where there is none."""
+
+    length: int
+    unit: str
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """What a run answers to a topic; without sentences if it does not."""
+
+    run: Run
+    topic: Topic
+    previous: Topic | None
+    next: Topic | None
+    sentences: list[CitingSentence]
+    sources: list[CitedSource]
+    length: AnswerLength
+    opened: OpenedCitation | None
+
+    @property
+    def num_citations(self) -> int:
+        return sum(len(each.sources) for each in self.sentences)
+
+
+def build_answer_page(
+    sight: Sight, run: Run, topic: Topic, asked: tuple[str, str] = ("", "")
+) -> AnswerPage:
+    """Build the page of an answer; `asked` is the opened citation: a sentence and a docno."""
+    answer = load_answer(run, topic.number) or Answer(topic.number)
+    before, after = find_neighbours(topic)
+    cited, others = list_documents(answer)
+    texts = find_documents(sight.track.collection, [*cited, *others])
+    sources = number_sources(cited, others, texts, find_visible_grades(sight, topic))
+    sentences = cite_sources(answer, sources)
+    return AnswerPage(
+        run=run,
+        topic=topic,
+        previous=before,
+        next=after,
+        sentences=sentences,
+        sources=list(sources.values()),
+        length=measure_length(answer, sight.track),
+        opened=open_citation(sentences, texts, *asked),
+    )
+
+
+def build_answers_beside(
+    sight: Sight, breakdown: TopicBreakdown, asked: Iterable[str]
+) -> list[AnswerPage]:
+    """Build the answers of two runs to a topic: those asked for, else own ones, else the best."""
+    own_first = sorted(breakdown.answers, key=lambda each: not each.is_own)
+    runs = {each.run.pk: each.run for each in own_first}
+    chosen = list(dict.fromkeys([*filter(runs.__contains__, asked), *runs]))[:BESIDE]
+    return [build_answer_page(sight, runs[run_id], breakdown.topic) for run_id in chosen]
+
+
+def list_documents(answer: Answer) -> tuple[list[str], list[str]]:
+    """Return the docnos that an answer cites, by first citation, and its other references."""
+    contradicted = (each.docno for s in answer.sentences for each in s.contradicted)
+    cited = list(dict.fromkeys([*rank_cited(answer), *contradicted]))
+    return cited, [docno for docno in rank_references(answer) if docno not in cited]
+
+
+def number_sources(
+    cited: Sequence[str],
+    others: Sequence[str],
+    texts: Mapping[str, Document],
+    grades: Mapping[str, int],
+) -> dict[str, CitedSource]:
+    """Return documents by docno, the cited ones numbered first."""
+    return {
+        docno: CitedSource(
+            number,
+            docno,
+            texts[docno].title if docno in texts else "",
+            grades.get(docno),
+            is_cited=number <= len(cited),
+            has_text=docno in texts,
+        )
+        for number, docno in enumerate([*cited, *others], 1)
+    }
+
+
+def cite_sources(answer: Answer, sources: Mapping[str, CitedSource]) -> list[CitingSentence]:
+    """Return the sentences of an answer, each with its sources in the order of its citations."""
+
+    def sources_of(cited: tuple[Cited, ...]) -> list[CitedSource]:
+        return [sources[docno] for docno in dict.fromkeys(each.docno for each in cited)]
+
+    return [
+        CitingSentence(number, s.text, sources_of(s.citations), sources_of(s.contradicted))
+        for number, s in enumerate(answer.sentences, 1)
+    ]
+
+
+def measure_length(answer: Answer, track: Track) -> AnswerLength:
+    rules = find_answer_rules(track)
+    return AnswerLength(UNITS[rules.unit](answer.texts), NAMES[rules.unit], rules.limit)
+
+
+def open_citation(
+    sentences: list[CitingSentence], texts: Mapping[str, Document], number: str, docno: str
+) -> OpenedCitation | None:
+    """Return the citation of a document by a sentence, None if there is none."""
+    for sentence in sentences:
+        for source in (*sentence.sources, *sentence.contradicted):
+            if (str(sentence.number), source.docno) == (number, docno):
+                text = texts[docno].text if docno in texts else ""
+                passage = cut_snippet(text, find_stems(sentence.text), PASSAGE) if text else []
+                return OpenedCitation(sentence, source, passage)
+    return None
