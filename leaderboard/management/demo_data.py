@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import RunDetails
+from leaderboard.management.demo_answers import ANSWERS, make_sample_answers
 from leaderboard.management.demo_benchmark import BENCHMARK, make_sample_benchmark
 from leaderboard.management.demo_judging import begin_judging
 from leaderboard.management.demo_samples import HARBOURS, open_sample_track, sample_facts
@@ -45,8 +46,11 @@ def load_sample() -> list[Account]:
             people.admit(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
+    users = {account.team: user for account, user in teams}
     if not Benchmark.objects.filter(slug=BENCHMARK).exists():
-        make_sample_benchmark(track, ada, {account.team: user for account, user in teams})
+        make_sample_benchmark(track, ada, users)
+    if not Track.objects.filter(slug=ANSWERS.slug).exists():
+        make_sample_answers(track.collection, ada, users)
     if not track.assessments.exists():
         begin_judging(track, ada, [dan, eve])
     return accounts

@@ -1,4 +1,4 @@
-"""What `manage.py demo` makes: two tracks, and a benchmark of both with systems."""
+"""What `manage.py demo` makes: two tracks, a benchmark of both with systems, and answers."""
 
 from __future__ import annotations
 
@@ -58,6 +58,13 @@ def test_runs_of_the_first_track_became_part_of_systems(benchmark):
     assert Run.objects.filter(track__slug="harbours").count() == 12
     assert Run.objects.filter(track__slug="gardens").count() == 6
     assert Run.objects.filter(version=None, track__slug="harbours").count() == 5
+
+
+def test_a_track_of_the_demo_has_answers(benchmark, client):
+    runs = Run.objects.filter(track__slug="harbour-answers")
+    assert {run.state for run in runs} == {"scored"} and runs.count() == 3
+    page = client.get(f"/runs/{runs.get(tag='rrf-quotes').pk}/answer/?number=1")
+    assert "4 sentences, 4 citations" in page.content.decode()
 
 
 def test_the_demo_begins_once(benchmark):

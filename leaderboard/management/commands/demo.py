@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from leaderboard.management.demo_answers import ANSWERS
 from leaderboard.management.demo_benchmark import BENCHMARK, SYSTEMS
 from leaderboard.management.demo_data import Account, load_sample
 from leaderboard.management.demo_samples import GARDENS, HARBOURS
@@ -49,6 +50,7 @@ class Command(SiteCommand):
     def say(self, site: RunningSite, accounts: list[Account]) -> None:
         self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
         self.stdout.write(f"Systems on two collections: {site.url}/benchmarks/{BENCHMARK}/\n")
+        self.stdout.write(f"Generated answers: {site.url}/tracks/{ANSWERS.slug}/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
@@ -67,7 +69,7 @@ class Command(SiteCommand):
 
 
 def wait_until_scored() -> None:
-    tracks = (HARBOURS.slug, GARDENS.slug)
+    tracks = (HARBOURS.slug, GARDENS.slug, ANSWERS.slug)
     unfinished = Run.objects.filter(track__slug__in=tracks).unfinished()
     if not wait_until(lambda: not unfinished.exists(), SCORING_SECONDS):
         waiting = unfinished.count()
@@ -77,6 +79,7 @@ def wait_until_scored() -> None:
 def main_pages() -> list[tuple[str, str]]:
     """Return the pages to check, each with a word that it shows only if it works."""
     best = Run.objects.filter(track__slug=TRACK).on_the_board().order_by("tag")[0]
+    answer = Run.objects.filter(track__slug=ANSWERS.slug).on_the_board().order_by("tag")[0]
     return [
         ("/", NAME),
         (f"/tracks/{TRACK}/", best.tag),
@@ -84,6 +87,7 @@ def main_pages() -> list[tuple[str, str]]:
         (f"/tracks/{TRACK}/topic/?number=1", "Judged documents"),
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
+        (f"/runs/{answer.pk}/answer/?number=1", answer.tag),
         ("/collections/harbours/", NAME),
         (f"/benchmarks/{BENCHMARK}/", SYSTEMS[1].name),
         ("/measures/", "nDCG"),
