@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 
 from leaderboard.actions import runs as run_actions
-from leaderboard.models import Run, Score, Track
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.models import Collection, Run, Score, Track, User
 from leaderboard.runs.answers import Answers, load_answer
 from leaderboard.scoring.measuring import measure_stored_run
-from tests.builders import make_run, make_track, work
+from tests.builders import make_run, make_track, upload, work
+
+REAL = Path(os.environ.get("RANKFIELD_DATA", "nowhere")) / "data" / "answers" / "rag24-runs"
 
 
 def answer(topic: str, *sentences: tuple[str, list[str]], **fields: Any) -> str:
@@ -130,3 +137,23 @@ def test_an_answer_file_begins_with_its_name(track, ben):
     with default_storage.open(run.answer_file.name) as file:
         assert file.read(4) == b"RFA1"
         assert list(Answers(file)) == ["1", "2"]
+
+
+def rag24(owner: User) -> Track:
+    """The topics of RAG 2024 with its rules, without judgments and documents."""
+    topics = gzip.decompress((REAL / "topics.tsv.gz").read_bytes()).replace(b"\r\n", b"\n")
+    collection = Collection(slug="rag24", name="RAG 2024", owner=owner, asks_first=False)
+    uploads.accept_collection(collection, CollectionFiles(upload("topics.tsv", topics)))
+    work()
+    collection.refresh_from_db()
+    return make_track(
+        collection, "rag24", judgment_set=None, run_kind="answers", answer_rules="rag24"
+    )
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["gpt-4o", "llama-3.1-70b"])
+def test_a_published_run_of_rag24_passes_by_its_rules(ada, ben, name):
+    run = make_run(rag24(ada), ben, (REAL / f"{name}.jsonl.gz").read_bytes())
+    assert (run.state, run.num_answered, run.problems) == ("valid", 301, [])
+    assert load_answer(run, "2024-145979").sentences
