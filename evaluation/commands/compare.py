@@ -186,8 +186,8 @@ def design_of(options: argparse.Namespace, systems: int, parser: argparse.Argume
         design.check(systems)
     except ValueError as error:
         parser.error(str(error))
-    if options.groups is not None and (options.test != "max_t" or options.region is not None):
-        parser.error("--groups requires --test max_t and excludes --region")
+    if options.groups is not None and options.test != "max_t":
+        parser.error("--groups requires --test max_t")
     return design
 
 

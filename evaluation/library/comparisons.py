@@ -134,8 +134,6 @@ def compare(
         if baseline not in [run.tag for run in read]:
             raise ValueError(f"no run is named {baseline}")
         read.sort(key=lambda run: run.tag != baseline)
-    if groups is not None and region is not None:
-        raise ValueError("a region is for topics that are not in groups")
     records = build_records(read, scorer.judgments, scorer.rules, _read_grouping(groups))
     scored = map(records.scored, scorer.asked)
     found = [row for each in scored for row in compare_on_measure(each, design)]

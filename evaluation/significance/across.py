@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.baseline import Difference
 from evaluation.significance.differences import EQUAL, whole
 from evaluation.significance.pairwise import (
@@ -32,6 +33,7 @@ from evaluation.significance.pairwise import (
     TOTALS,
     PairDecisions,
     adjusted_p,
+    can_decide,
     deciding_value,
     fill_pairs,
     interval_of,
@@ -40,7 +42,7 @@ from evaluation.significance.pairwise import (
 )
 from evaluation.significance.randomisation import sign_blocks
 from evaluation.significance.scales import MEAN, Scale
-from evaluation.significance.units import Units
+from evaluation.significance.units import FEWEST_DEGREES, Units
 from evaluation.significance.widening import Spread
 
 # A block has no fewer draws than this: matrix products of fewer columns are slow.
@@ -54,16 +56,45 @@ class Collected:
     """The scores of the systems on one collection, float64[R, T], and the keys of its topics.
 
     Keys can be ordered. A topic with the same key in two collections is one topic, and flips with
-    itself.
+    itself. `groups` has the key of the group of each topic, where topics are in groups: these flip
+    as a whole, also across collections.
     """
 
     scores: FloatArray
     topics: Sequence[Any]
+    groups: Sequence[Any] | None = None
 
     def defined(self) -> Collected:
         """The same without the topics that some system has no score for."""
-        keep = np.flatnonzero(~np.isnan(self.scores).any(axis=0))
-        return Collected(self.scores[:, keep], [self.topics[place] for place in keep.tolist()])
+        keep = np.flatnonzero(~np.isnan(self.scores).any(axis=0)).tolist()
+        groups = None if self.groups is None else [self.groups[place] for place in keep]
+        return Collected(self.scores[:, keep], [self.topics[place] for place in keep], groups)
+
+    @cached_property
+    def keys(self) -> Sequence[Any]:
+        """The keys of what is flipped: topics, or groups in the order of their keys."""
+        return self.topics if self.groups is None else sorted(set(self.groups))
+
+    @cached_property
+    def members(self) -> IntArray | None:
+        """int[T]: the place of the group of each topic among the keys; None without groups."""
+        if self.groups is None:
+            return None
+        place = {key: number for number, key in enumerate(self.keys)}
+        return np.array([place[group] for group in self.groups], dtype=np.int64)
+
+    @cached_property
+    def degrees(self) -> float:
+        """The degrees of freedom that topics, or groups of unequal size, leave."""
+        return float(self.units_of(np.zeros((1, len(self.topics)))).degrees[0])
+
+    def units_of(self, rows: FloatArray) -> Units:
+        """Rows of float64[., T] as what is flipped."""
+        return Units.of(rows, self.members)
+
+    def can_decide(self, level: float) -> bool:
+        """Whether there are enough topics, or groups of similar size, for a verdict."""
+        return bool(can_decide(len(self.keys), level)) and self.degrees >= FEWEST_DEGREES
 
     @property
     def means(self) -> FloatArray:
@@ -108,11 +139,11 @@ def decide_pairs_over_collections(
         means=np.mean([each.means for each in tested], axis=0),
         errors=fill_pairs(_mean_errors(spreads, sizes), systems),
         maxima=maxima,
-        critical=deciding_value(maxima, level, flips.topics) if systems > 1 else None,
-        topics=flips.topics,
+        critical=deciding_value(maxima, level, flips.units, flips.degrees) if systems > 1 else None,
+        topics=_count_distinct(tested),
         undefined=_count_topics(collections) - _count_topics(tested),
-        units=flips.topics,
-        degrees=flips.topics - 1.0,
+        units=flips.units,
+        degrees=flips.degrees,
         sizes=tuple(sizes),
         members=np.ones(systems, dtype=bool),
         direction=direction,
@@ -133,7 +164,7 @@ def draw_maxima_over_collections(
         return np.zeros(draws)
     if not flips.can_test:
         return np.full(draws, np.inf)
-    centred = [_centred(each.scores) for each in tested]
+    centred = [each.units_of(each.scores).centred for each in tested]
     errors = flips.squared_errors([square_sums(rows) for rows in centred])
     largest = [_largest(means, errors, flips) for means in flips.draw(centred, draws)]
     return np.sort(np.sqrt(np.concatenate(largest)))
@@ -162,7 +193,8 @@ def compare_over_collections(
     others = [system for system in range(systems) if system != baseline]
     rows = [each.scores[others] - each.scores[baseline] for each in tested]
     flips = Flips.of(tested)
-    drawn = flips.draw_t(rows, draws) if others and flips.can_test else None
+    units = [each.units_of(row) for each, row in zip(tested, rows, strict=True)]
+    drawn = flips.draw_t(units, draws) if others and flips.can_test else None
     maxima = None if drawn is None else np.sort(drawn.max(axis=0))
     if maxima is not None and family == "all":
         maxima = draw_maxima_over_collections(tested, draws)
@@ -176,7 +208,7 @@ def compare_over_collections(
         wins=0,
         losses=0,
         ties=_count_topics(tested),
-        topics=flips.topics,
+        topics=_count_distinct(tested),
         undefined=_count_topics(collections) - _count_topics(tested),
         unit=scale.unit,
     )
@@ -185,7 +217,7 @@ def compare_over_collections(
         for wins, losses, ties in _count_signs(rows, direction)
     ]
     if all(flips.sizes):
-        spreads = [Spread.of(Units.of(row)) for row in rows]
+        spreads = [Spread.of(each) for each in units]
         of_family = [_spread_of_pairs(each) for each in tested] if family == "all" else spreads
         sizes = [spread.family_size(scale.half_range) for spread in of_family]
         errors = _mean_errors(spreads, sizes)
@@ -200,27 +232,30 @@ def tested_together(collections: Sequence[Collected], scale: Scale = MEAN) -> li
     """
     if scale.unit == "total":
         raise ValueError("sums have no mean over collections")
-    return [Collected(scale.tested(each.scores), each.topics).defined() for each in collections]
+    return [replace(each, scores=scale.tested(each.scores)).defined() for each in collections]
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """How the topics of K collections are flipped together.
+    """How the topics of K collections, or their groups of topics, are flipped together.
 
-    `sizes` are the numbers of topics of the collections, `columns` the place of each topic among
-    all, `topics` the number of places: a shared topic has one.
+    `sizes` are the numbers of units of the collections, `columns` the place of each unit among
+    all, `units` the number of places: a shared one has one. Groups of unequal size leave fewer
+    `degrees` of freedom than the units less 1.
     """
 
     sizes: list[int]
     columns: list[list[int]]
-    topics: int
+    units: int
+    degrees: float
 
     @classmethod
     def of(cls, collections: Sequence[Collected]) -> Flips:
-        keys = sorted({key for each in collections for key in each.topics})
+        keys = sorted({key for each in collections for key in each.keys})
         place = {key: number for number, key in enumerate(keys)}
-        columns = [[place[key] for key in each.topics] for each in collections]
-        return cls([len(own) for own in columns], columns, len(keys))
+        columns = [[place[key] for key in each.keys] for each in collections]
+        lost = sum(len(each.keys) - 1 - each.degrees for each in collections if each.groups)
+        return cls([len(own) for own in columns], columns, len(keys), len(keys) - 1.0 - lost)
 
     @property
     def can_test(self) -> bool:
@@ -239,7 +274,7 @@ class Flips:
         """
         stride = max(NARROWEST, TOTALS // (len(centred) * len(centred[0])))
         buffer = np.empty(len(centred) * len(centred[0]) * stride)
-        for signs in sign_blocks(self.topics, draws):
+        for signs in sign_blocks(self.units, draws):
             for start in range(0, len(signs), stride):
                 block = np.ascontiguousarray(signs[start : start + stride].T)
                 shape = (len(centred), len(centred[0]), block.shape[1])
@@ -265,9 +300,9 @@ class Flips:
         squares /= left
         return squares
 
-    def draw_t(self, rows: Sequence[FloatArray], draws: int) -> FloatArray:
+    def draw_t(self, rows: Sequence[Units], draws: int) -> FloatArray:
         """float64[rows, draws]: |t| of each row of differences in each flip."""
-        centred = [_centred(row) for row in rows]
+        centred = [row.centred for row in rows]
         errors = self.squared_errors(_squares(centred))
         blocks = [self.squared_t(means, errors) for means in self.draw(centred, draws)]
         return np.sqrt(np.concatenate(blocks, axis=1))
@@ -308,8 +343,8 @@ def _decide(
     means = np.mean([row.mean(axis=1) for row in rows], axis=0)
     means[np.abs(means) <= EQUAL] = 0.0
     t = np.divide(np.abs(means), errors, out=np.zeros_like(means), where=errors > 0)
-    units, degrees = np.array(flips.topics), np.array(flips.topics - 1.0)
-    critical = None if maxima is None else deciding_value(maxima, level, flips.topics)
+    units, degrees = np.array(flips.units), np.array(flips.degrees)
+    critical = None if maxima is None else deciding_value(maxima, level, flips.units, flips.degrees)
     found = []
     for row, (each, mean) in enumerate(zip(compared, means.tolist(), strict=True)):
         ends, p, held = [mean], None, None
@@ -327,7 +362,7 @@ def _decide(
 
 
 def _spread_of_pairs(collected: Collected) -> Spread:
-    units = Units.of(collected.scores)
+    units = collected.units_of(collected.scores)
     return spread_of_pairs(units.centred, units.means)
 
 
@@ -349,9 +384,9 @@ def _count_topics(collections: Sequence[Collected]) -> int:
     return sum(len(each.topics) for each in collections)
 
 
-def _centred(rows: FloatArray) -> FloatArray:
-    """Rows less their mean; there is none without topics."""
-    return rows - rows.mean(axis=1, keepdims=True) if rows.shape[1] else rows
+def _count_distinct(collections: Sequence[Collected]) -> int:
+    """How many topics there are; a shared one counts once."""
+    return len({topic for each in collections for topic in each.topics})
 
 
 def _squares(centred: Sequence[FloatArray]) -> list[FloatArray]:

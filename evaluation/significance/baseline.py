@@ -286,17 +286,20 @@ def max_t(
 
 
 def max_t_alone(
-    differences: FloatArray, draws: int = PAIR_DRAWS, half_range: float | None = None
+    differences: FloatArray,
+    draws: int = PAIR_DRAWS,
+    half_range: float | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """The p of every row of float64[R, T] alone, as in `max_t`; topics are two or more, no NaN.
 
     >>> max_t_alone(np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]])).round(2)
     array([0.01, 0.79])
     """
-    rows = _Flipped.of(differences, half_range, together=False)
+    rows = _Flipped.of(differences, half_range, together=False, groups=groups)
     needed, reached = rows.needed, np.zeros(len(differences), dtype=np.int64)
     scaled, buffer = rows.scaled, np.empty((len(differences), CHUNK))
-    for signs in sign_blocks(differences.shape[1], draws):
+    for signs in sign_blocks(scaled.shape[1], draws):
         drawn = buffer[:, : len(signs)]
         np.matmul(scaled, signs.T, out=drawn)
         np.abs(drawn, out=drawn)

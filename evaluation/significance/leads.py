@@ -26,7 +26,7 @@ from evaluation.significance.across import Collected, tested_together
 from evaluation.significance.adjusting import holm
 from evaluation.significance.baseline import max_t, max_t_alone
 from evaluation.significance.differences import EQUAL
-from evaluation.significance.pairwise import PAIR_DRAWS, can_decide, compare_all_pairs
+from evaluation.significance.pairwise import PAIR_DRAWS, compare_all_pairs
 from evaluation.significance.scales import MEAN, Scale, Unit
 
 # What a collection's own test of a pair is adjusted for. "alone": the pair was chosen before its
@@ -119,10 +119,10 @@ def _test_collections(
 ) -> FloatArray:
     """float64[pairs, K]: p by Holm over the collections; NaN where there can be no verdict."""
     found = np.full((len(first), len(collections)), np.nan)
-    decided = [k for k, each in enumerate(collections) if can_decide(len(each.topics), level)]
+    decided = [k for k, each in enumerate(collections) if each.can_decide(level)]
     for place in decided:
         found[:, place] = _p_of_pairs(
-            collections[place].scores, first, second, draws, family, scale.half_range
+            collections[place], first, second, draws, family, scale.half_range
         )
     for own in found:
         own[decided] = holm(own[decided])
@@ -130,25 +130,24 @@ def _test_collections(
 
 
 def _p_of_pairs(
-    scores: FloatArray,
+    collected: Collected,
     first: IntArray,
     second: IntArray,
     draws: int,
     family: LeadFamily,
     half_range: float | None,
 ) -> FloatArray:
-    """float64[pairs]: the p of pairs of float64[R, T], adjusted for their family."""
+    """float64[pairs]: the p of pairs of systems, adjusted for their family."""
+    scores, groups = collected.scores, collected.members
     if family == "all":
-        p: FloatArray = compare_all_pairs(scores, draws=draws, half_range=half_range).p[
-            first, second
-        ]
+        pairs = compare_all_pairs(scores, draws=draws, half_range=half_range, groups=groups)
+        p: FloatArray = pairs.p[first, second]
         return p
     rows = scores[first] - scores[second]
     if family == "asked":
-        return np.array(
-            [outcome.p_adjusted for outcome in max_t(rows, draws=draws, half_range=half_range)]
-        )
-    return max_t_alone(rows, draws, half_range)
+        tested = max_t(rows, draws=draws, half_range=half_range, groups=groups)
+        return np.array([outcome.p_adjusted for outcome in tested])
+    return max_t_alone(rows, draws, half_range, groups)
 
 
 def _describe(

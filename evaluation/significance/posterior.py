@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # type: ignore[import-untyped]
 
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.differences import EQUAL, summarise
 from evaluation.significance.scales import Averaged, scale_of
-from evaluation.significance.units import FEWEST_TOPICS, Units
+from evaluation.significance.units import Units
 from evaluation.significance.widening import Spread
 
 
@@ -32,24 +32,34 @@ class Posterior:
 
 
 def posterior_of_pair(
-    run: FloatArray, other: FloatArray, measure: Averaged, region: float = 0.0
+    run: FloatArray,
+    other: FloatArray,
+    measure: Averaged,
+    region: float = 0.0,
+    groups: IntArray | None = None,
 ) -> Posterior | None:
     """Return how probable it is that a run is better than another, equivalent or worse.
 
     float64[T] each, topics undefined for one of them excluded. `region` is in the unit in which
-    a difference is printed. None below six topics, where there is no verdict either, and where
-    nothing is known of the size of a difference.
+    a difference is printed, and `groups` int[T] has the group of each topic. None below six
+    topics, or groups of similar size, where there is no verdict either, and where nothing is known
+    of the size of a difference.
     """
     scale = scale_of(measure)
     gains = measure.direction * (scale.tested(run) - scale.tested(other))
-    gains = gains[np.isfinite(gains)]
-    if len(gains) < FEWEST_TOPICS:
+    defined = np.isfinite(gains)
+    gains, groups = gains[defined], None if groups is None else groups[defined]
+    if not Units.of(gains[np.newaxis], groups).decided[0]:
         return None
-    return posterior_of(gains, scale.tested_region(region, len(gains)), scale.half_range)
+    region = scale.tested_region(region, len(gains))
+    return posterior_of(gains, region, scale.half_range, groups)
 
 
 def posterior_of(
-    differences: FloatArray, region: float = 0.0, half_range: float | None = None
+    differences: FloatArray,
+    region: float = 0.0,
+    half_range: float | None = None,
+    groups: IntArray | None = None,
 ) -> Posterior | None:
     """Return how probable it is that the first run is better, equivalent or worse.
 
@@ -58,7 +68,8 @@ def posterior_of(
     the prior 1 / variance, the mean difference has a t distribution on n - 1 degrees of freedom
     around the observed one, so with region 0 the run ahead is better with probability 1 - p / 2,
     p of the paired t-test. With a region the error is the widened one, since few topics alike do
-    not make two runs equivalent; `half_range` is half of the range of the scores. None where all
+    not make two runs equivalent; `half_range` is half of the range of the scores. With `groups`
+    int[T] the error is that of whole groups, on the degrees of freedom they leave. None where all
     topics are equal and the scores have no range. ValueError below two topics or for a negative
     region (Jeffreys, Theory of Probability; Sakai, SIGIR 2017).
 
@@ -72,15 +83,19 @@ def posterior_of(
         raise ValueError("a probability needs two topics")
     if region < 0:
         raise ValueError(f"the region of equivalence cannot be negative: {region}")
-    error = summary.deviation / summary.topics**0.5
+    error, degrees = summary.deviation / summary.topics**0.5, summary.topics - 1.0
+    if groups is not None:
+        units = Units.of(differences[np.newaxis], groups)
+        count, degrees = int(units.counts[0]), float(units.degrees[0])
+        error = float(np.square(units.centred).sum() / (count * (count - 1))) ** 0.5
     if region:
-        spread = Spread.of(Units.of(differences[np.newaxis]))
+        spread = Spread.of(Units.of(differences[np.newaxis], groups))
         error = float(spread.errors(spread.family_size(half_range))[0])
         if not error:
             return None
     if not error:
         better = 0.5 if abs(summary.mean) <= EQUAL else float(summary.mean > 0)
         return Posterior(better, 0.0, 1 - better)
-    better = float(scipy.special.stdtr(summary.topics - 1, (summary.mean - region) / error))
-    worse = float(scipy.special.stdtr(summary.topics - 1, (-region - summary.mean) / error))
+    better = float(scipy.special.stdtr(degrees, (summary.mean - region) / error))
+    worse = float(scipy.special.stdtr(degrees, (-region - summary.mean) / error))
     return Posterior(better, max(0.0, 1.0 - better - worse), worse)

@@ -6,7 +6,16 @@ from pytest import approx
 
 from evaluation import compare, rank_intervals
 from evaluation.__main__ import main
-from evaluation.significance import compare_all_pairs, compare_with_baseline
+from evaluation.significance import (
+    Collected,
+    Scale,
+    compare_all_pairs,
+    compare_over_collections,
+    compare_with_baseline,
+    compute_lead,
+    decide_pairs_over_collections,
+    posterior_of,
+)
 from evaluation.significance.baseline import max_t
 from evaluation.significance.units import Units
 from evaluation.significance.widening import Spread
@@ -139,3 +148,46 @@ def test_agreement_leaves_out_whole_groups(tmp_path, monkeypatch, capfd):
     (tmp_path / "groups").write_text("".join(f"{n} {n // 2}\n" for n in range(6)))
     assert main(["kappa", "ada", "ben", "--groups", "groups"]) == 0
     assert "jackknife over 3 groups of topics" in capfd.readouterr().out
+
+
+def test_groups_over_one_collection_are_those_of_its_board():
+    scores = np.random.default_rng(6).random((4, 24)) / 10 + np.arange(4)[:, np.newaxis] / 30
+    groups = np.repeat(np.arange(9), [3, 3, 2, 2, 3, 3, 2, 3, 3])
+    whole = compare_all_pairs(scores, groups=groups, half_range=0.5)
+    over = decide_pairs_over_collections(
+        [Collected(scores, range(24), groups.tolist())], scale=Scale("mean", 0.5)
+    )
+    np.testing.assert_allclose(over.p, whole.p)
+    np.testing.assert_allclose(over.errors, whole.errors)
+    assert over.critical == pytest.approx(whole.critical)
+    assert (over.topics, over.units) == (24, 9)
+
+
+def test_groups_over_one_collection_are_compared_as_on_its_board():
+    scores = np.random.default_rng(7).random((3, 24)) / 10 + np.arange(3)[:, np.newaxis] / 30
+    groups, scale = np.repeat(np.arange(8), 3), Scale("mean", 0.5)
+    over = compare_over_collections([Collected(scores, range(24), groups.tolist())], scale=scale)
+    whole = compare_with_baseline(scores, 0, scale=scale, groups=groups)
+    assert [each.p_adjusted for each in over] == [each.p_adjusted for each in whole]
+    assert over[1].low == pytest.approx(whole[1].low)
+
+
+def test_a_lead_has_no_test_on_a_collection_with_few_groups():
+    scores = np.random.default_rng(8).random((2, 24))
+    few, many = (np.repeat(np.arange(number), 24 // number) for number in (4, 8))
+    topics = [[(name, topic) for topic in range(24)] for name in ("few", "many")]
+    collections = [
+        Collected(scores, keys, groups.tolist())
+        for keys, groups in zip(topics, (few, many), strict=True)
+    ]
+    [tested] = max_t(scores[1:] - scores[:1], groups=many)
+    assert compute_lead(collections, 1, 0).p_alone == (None, tested.p)
+
+
+def test_a_region_counts_whole_groups():
+    gains = np.repeat(np.random.default_rng(9).normal(0.02, 0.05, 10), 4)
+    by_topic = posterior_of(gains, 0.05, 0.5)
+    by_group = posterior_of(gains, 0.05, 0.5, np.repeat(np.arange(10), 4))
+    assert by_group.within < by_topic.within
+    alone = posterior_of(gains, 0.05, 0.5, np.arange(40))
+    assert (alone.better, alone.within) == approx((by_topic.better, by_topic.within))
