@@ -293,9 +293,7 @@ def compare_on_measure(runs: ScoredRuns, design: Design) -> list[Comparison]:
     found = list_beside_baseline(runs.name, runs.tags, means, outcomes, verdicts)
     if design.region is not None:
         [baseline, pair] = found
-        probability = posterior_of_pair(
-            scores[1], scores[0], measure, design.region, records.groups
-        )
+        probability = posterior_of_pair(scores[1], scores[0], measure, design.region, runs.groups)
         return [baseline, replace(pair, probability=probability)]
     return found
 

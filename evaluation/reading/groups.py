@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
@@ -12,6 +13,9 @@ from evaluation.ragged import IntArray
 from evaluation.reading.columns import check_identifier, columns_of
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+
+# What may stand between a group and a topic, as in 31_1.
+SIGNS = ("_", "-", ".", ":", "/")
 
 
 def read_groups(file: BinaryIO) -> dict[bytes, bytes]:
@@ -40,6 +44,32 @@ def read_groups(file: BinaryIO) -> dict[bytes, bytes]:
         problems.error("E_EMPTY", None, "the file has no groups")
     in_line_order(problems).raise_if_refused()
     return groups
+
+
+def prefix_of(topic: str, sign: str) -> str:
+    """Return what stands before the last `sign`; the whole number where there is none.
+
+    >>> prefix_of("31_1", "_"), prefix_of("7", "_")
+    ('31', '7')
+    """
+    return topic.rpartition(sign)[0] or topic
+
+
+def find_sign(topics: Sequence[str]) -> str:
+    """Return the sign that may stand between a group and a topic; empty where none seems to.
+
+    Every number has it, there are several prefixes, and half of the topics share theirs.
+
+    >>> find_sign(["31_1", "31_2", "4_1"]), find_sign(["7", "8"]), find_sign(["q-1", "q-2"])
+    ('_', '', '')
+    """
+    for sign in SIGNS:
+        if all(topic.rpartition(sign)[0] for topic in topics):
+            sizes = Counter(prefix_of(topic, sign) for topic in topics)
+            sharing = sum(size for size in sizes.values() if size > 1)
+            if len(sizes) > 1 and 2 * sharing >= len(topics):
+                return sign
+    return ""
 
 
 def number_groups(topics: Sequence[bytes], groups: Mapping[bytes, bytes]) -> IntArray:

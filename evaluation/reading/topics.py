@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import BinaryIO
@@ -66,6 +66,11 @@ NAMES = FieldNames(
     (*TITLES, *DESCRIPTIONS, *NARRATIVES),
     frozenset({"query", "topic", "question", "search", "q", "claim", "tweet", "information"}),
 )
+# What several topics have in common, such as the conversation that a turn belongs to.
+GROUPS = (
+    *("conversation", "conversationid", "conversationnumber", "dialogue", "dialogueid", "dialog"),
+    *("dialogid", "session", "sessionid", "group", "groupid", "cluster", "clusterid"),
+)
 # The document that a topic is about, as in the background linking.
 DOCUMENTS = ("docid", "docno")
 
@@ -79,12 +84,16 @@ TABLE = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic; all but its number and one of the texts may be empty."""
+    """A topic; all but its number and one of the texts may be empty.
+
+    `group` names what it has in common with others; all topics of a file have one, or none.
+    """
 
     number: str
     title: str
     description: str
     narrative: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,12 +144,13 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     E_LINE_LONG, E_EMPTY.
     Accepted topics may carry W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT (two topics with one title),
     W_NO_TEXT, W_LONG_TEXT, W_FIELDS (texts that are not read), W_HEADER, W_DUP_TOPIC (turns on
-    several paths of a conversation) and W_XML (broken XML that was read as TREC topics).
+    several paths of a conversation), W_GROUP (topics without a group, so that none is read) and
+    W_XML (broken XML that was read as TREC topics).
 
     >>> from io import BytesIO
     >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
     >>> found.topics[0], found.because
-    (Topic(number='7', title='boundary layers', description='', narrative=''), \
+    (Topic(number='7', title='boundary layers', description='', narrative='', group=''), \
 'The first line has 2 tab-separated columns.')
     """
     problems = Problems()
@@ -269,7 +279,8 @@ class _Topics:
             self.problems.warn("W_DUP_TEXT", line, message, topic.title)
 
     def report(self) -> None:
-        """Warn once of topics without a text, of long texts and of texts that were not read."""
+        """Warn once of topics without a text or a group, of long texts and of texts not read."""
+        self._read_groups_of_all()
         if self.without_text:
             first = self.without_text[0]
             message = f"topics without a text: {len(self.without_text):,}; first: {first}"
@@ -281,6 +292,17 @@ class _Topics:
             )
             self.problems.warn("W_LONG_TEXT", self.line_of[first], message)
         report_unread(self.unread, self.problems)
+
+    def _read_groups_of_all(self) -> None:
+        """Keep the groups only where every topic has one."""
+        without = [topic.number for topic in self.topics if not topic.group]
+        if without and len(without) < len(self.topics):
+            message = (
+                f"{len(without):,} of {len(self.topics):,} topics have no group, so that none is"
+                f" read; first: {without[0]}"
+            )
+            self.problems.warn("W_GROUP", self.line_of[without[0]], message)
+            self.topics = [replace(topic, group="") for topic in self.topics]
 
     def _is_whole(self, line: int, topic: Topic, names: Sequence[str]) -> bool:
         texts = (topic.title, topic.description, topic.narrative)
@@ -307,6 +329,7 @@ class _TopicFields:
     narratives: tuple[str, ...]
     besides: tuple[str, ...]
     document: str | None
+    group: str | None
     others: tuple[str, ...]
 
 
@@ -314,13 +337,14 @@ class _TopicFields:
 def _places(names: tuple[str, ...]) -> _TopicFields:
     number = NAMES.find_identifier(names)
     document = NAMES.find(names, DOCUMENTS)
-    left = [name for name in names if name not in (number, document)]
+    group = NAMES.find([name for name in names if name != number], GROUPS)
+    left = [name for name in names if name not in (number, document, group)]
     titles, descriptions, narratives, besides = (
         tuple(NAMES.find_all(left, kind)) for kind in (TITLES, DESCRIPTIONS, NARRATIVES, BESIDES)
     )
     known = {*titles, *descriptions, *narratives, *besides}
     others = tuple(name for name in left if name not in known and not identifies(name))
-    return _TopicFields(number, titles, descriptions, narratives, besides, document, others)
+    return _TopicFields(number, titles, descriptions, narratives, besides, document, group, others)
 
 
 def _topic(record: Record, places: _TopicFields) -> Topic:
@@ -346,7 +370,18 @@ def _topic(record: Record, places: _TopicFields) -> Topic:
         " ".join(" ".join(title).split()),
         "\n\n".join(descriptions),
         "\n\n".join([*narrative, *further, *beside]),
+        _group(record.text(places.group)),
     )
+
+
+def _group(text: str) -> str:
+    """Return the name of a group in one word; empty where it cannot be one.
+
+    >>> _group(" canal locks ")
+    'canal_locks'
+    """
+    name = "_".join(text.split())
+    return name if is_identifier(name.encode("utf-8", "surrogatepass")) else ""
 
 
 def _texts(record: Record, names: Sequence[str], label: str) -> list[str]:

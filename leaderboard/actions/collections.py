@@ -43,6 +43,7 @@ class Replacements:
     documents: UploadedFile | None = None
     judgments: UploadedFile | None = None
     intents: UploadedFile | None = None
+    groups: UploadedFile | None = None
 
 
 def replace_files(collection: Collection, user: User, files: Replacements) -> None:
@@ -50,11 +51,11 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
 
     Raises NotAccepted for a file that is too large, and ActionError once it is imported.
     """
-    refuse_files((files.topics, files.documents, files.judgments, files.intents))
+    refuse_files((files.topics, files.documents, files.judgments, files.intents, files.groups))
     with transaction.atomic():
         check_again(collection, user)
         formats = dict(collection.formats)
-        for part in ("topics", "documents"):
+        for part in ("topics", "documents", "groups"):
             file = getattr(files, part)
             if file is not None:
                 formats.pop(part, None)
@@ -73,10 +74,14 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
 
 
 def sum_sizes(collection: Collection) -> int:
-    return sum(file.size for file in (collection.topics_file, collection.documents_file) if file)
+    files = (collection.topics_file, collection.documents_file, collection.groups_file)
+    return sum(file.size for file in files if file)
 
 
-FILE_FIELDS = ("size", "topics_file", "topics_filename", "documents_file", "documents_filename")
+FILE_FIELDS = (
+    *("size", "topics_file", "topics_filename", "documents_file", "documents_filename"),
+    *("groups_file", "groups_filename"),
+)
 
 
 def replace_judgments(
@@ -144,7 +149,7 @@ def preview_choices(collection: Collection, user: User, choices: ImportChoices) 
 
     Those about grades use the stored preview; for other choices the files are read again.
     """
-    if choices.formats or choices.renumber_topics is not None:
+    if choices.formats or choices.renumber_topics is not None or choices.grouping is not None:
         check_again(collection, user, choices)
         return
     waiting = collection.judgment_sets.filter(state=ImportState.PREVIEW)
@@ -169,8 +174,11 @@ def _check_again(
     collection.formats = {**collection.formats, **(choices.formats or {})}
     if choices.renumber_topics is not None:
         collection.renumber_topics = choices.renumber_topics
+    collection.grouping = choices.grouping or collection.grouping
     Collection.objects.filter(pk=collection.pk).update(
-        formats=collection.formats, renumber_topics=collection.renumber_topics
+        formats=collection.formats,
+        renumber_topics=collection.renumber_topics,
+        grouping=collection.grouping,
     )
     collection.judgment_sets.update(
         state=ImportState.QUEUED,

@@ -298,6 +298,8 @@ class CollectionFiles:
     judgments: UploadedFile | None = None
     # The probabilities of the subtopics that the judgments name.
     intents: UploadedFile | None = None
+    # The group of each topic.
+    groups: UploadedFile | None = None
 
 
 def refuse_files(files: Iterable[UploadedFile | None]) -> None:
@@ -320,8 +322,8 @@ def accept_collection(
 ) -> Collection:
     """Store the files of a new collection and queue their check."""
     folder = f"collections/{secrets.token_hex(8)}"
-    refuse_files((files.topics, files.documents, files.judgments, files.intents))
-    collection.size = file_size(files.topics) + file_size(files.documents)
+    refuse_files((files.topics, files.documents, files.judgments, files.intents, files.groups))
+    collection.size = sum(map(file_size, (files.topics, files.documents, files.groups)))
     collection.topics_file.name = default_storage.save(f"{folder}/topics", files.topics)
     collection.topics_filename = clean_filename(files.topics)
     if files.documents is not None:
@@ -329,6 +331,9 @@ def accept_collection(
             f"{folder}/documents", files.documents
         )
         collection.documents_filename = clean_filename(files.documents)
+    if files.groups is not None:
+        collection.groups_file.name = default_storage.save(f"{folder}/groups", files.groups)
+        collection.groups_filename = clean_filename(files.groups)
     with transaction.atomic():
         collection.save(force_insert=True)
         if files.judgments is not None:

@@ -49,10 +49,12 @@ def create_collection(
     docnos: OptionalFile,
     judgments: OptionalFile,
     intents: OptionalFile,
+    groups: OptionalFile,
 ) -> Status[Collection]:
     """Add a collection: topics, documents (or only docnos) and judgments.
 
     `intents` are the probabilities of the subtopics of the judgments, if these name subtopics.
+    `groups` has lines `topic group`, such as conversations: tests then use whole groups.
     """
     user = viewer(request)
     if not user.may_organise:
@@ -95,6 +97,7 @@ def read_files(request: HttpRequest) -> CollectionFiles:
         documents=documents or docnos,
         judgments=only_file(request, "judgments"),
         intents=only_file(request, "intents"),
+        groups=only_file(request, "groups"),
     )
 
 
@@ -140,6 +143,8 @@ def serialise_collection(user: Viewer, collection: Collection) -> dict[str, Any]
     """Serialise a collection for `user`; only organisers see the preview."""
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
+    if collection.num_groups:
+        counts["groups"] = collection.num_groups
     receipt = CollectionReceipt.from_orm(collection).dict()
     answer = {**receipt, "name": collection.name, "counts": counts}
     sets = list(visible_judgment_sets(user, collection))
@@ -210,6 +215,7 @@ def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Stat
         grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
         renumber_topics=body.renumber_topics,
+        grouping=body.grouping,
     )
     collections.confirm_collection(collection, user, said)
     collection.refresh_from_db()

@@ -146,6 +146,11 @@ class ConfirmIn(Schema):
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
+    grouping: Literal["declared", "apart", "_", "-", ".", ":", "/"] | None = Field(
+        None,
+        description="Groups of topics: `declared` by a file or a column, `apart` for none, or the "
+        "sign after which the numbers of a group differ.",
+    )
 
 
 Joining: TypeAlias = Literal["replace", "join"]
@@ -213,6 +218,7 @@ class CollectionCounts(Schema):
     documents: int
     topics: int
     judgments: int = 0
+    groups: int = Field(0, description="Groups of topics, if the topics are in groups.")
 
 
 class CardIn(Schema):

@@ -40,6 +40,7 @@ from leaderboard.archives.manifests import (
     plain_fields,
 )
 from leaderboard.archives.zip_files import Archive, ArchiveError
+from leaderboard.collections.groups import DECLARED
 from leaderboard.models import (
     Announcement,
     AuditEvent,
@@ -114,6 +115,7 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         source_note=entry.source_note,
         owner=owner,
         asks_first=False,
+        grouping=DECLARED,
         formats=formats,
         arrives_until=timezone.now() + ABSENCE_LIMIT,
     )

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
-from leaderboard.collections.topics import render_json_topics, render_trec_topics
+from leaderboard.collections.topics import render_groups, render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Collection, Overview, Run, Track
 from leaderboard.scoring.kinds import kind_of
@@ -25,7 +25,11 @@ MOST_MEASURED = 100_000
 # How many seconds the digest of a file made on request is kept.
 DIGEST_KEPT = 24 * 3600
 ORGANISERS_ONLY = "only organisers see this link"
-TOPIC_FILES = {"trec": render_trec_topics, "jsonl": render_json_topics}
+TOPIC_FILES = {
+    "trec": render_trec_topics,
+    "jsonl": render_json_topics,
+    "groups": render_groups,
+}
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,10 @@ def _docnos(collection: Collection) -> Iterator[str]:
 
 
 def _topic_files(collection: Collection) -> Iterator[DataFile]:
-    for kind, words in {"trec": "TREC format", "jsonl": "JSON lines"}.items():
+    forms = {"trec": "TREC format", "jsonl": "JSON lines"}
+    if collection.num_groups:
+        forms["groups"] = counted(collection.num_groups, "group")
+    for kind, words in forms.items():
         size, sha256 = _measure_file(
             f"topics:{collection.pk}:{kind}", partial(TOPIC_FILES[kind], collection)
         )

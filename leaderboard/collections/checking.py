@@ -28,11 +28,13 @@ from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import read_topics, recognise_topics
 from leaderboard.collections.documents import known_docnos
+from leaderboard.collections.groups import DECLARED, find_groupings
 from leaderboard.collections.importing import (
     find_document_format,
     map_grades,
     number_by_order,
     open_upload,
+    read_collection_groups,
     read_collection_topics,
     report_progress,
 )
@@ -48,6 +50,7 @@ from leaderboard.collections.preview import (
     ABOUT_CRANFIELD,
     FIRST_SHOWN,
     GRADES,
+    GROUPING,
     NAMES_SHOWN,
     RENUMBER,
     CollectionPreview,
@@ -121,6 +124,10 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
     docnos: Docnos | None = None
     with checked.reading("topics"):
         topics = check_topics(collection, checked)
+    if topics is not None:
+        with checked.reading("groups"):
+            check_groups(collection, topics, checked)
+        topics = number_by_order(topics) if collection.renumber_topics else topics
     with checked.reading("documents"):
         docnos = check_documents(collection, checked, progress)
     if judgment_set is not None and topics is not None:
@@ -133,6 +140,7 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
 
 
 def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
+    """Return the topics, numbered as in their file."""
     if not collection.formats.get("topics"):
         ask_for_format_of_topics(collection, checked)
     read = read_collection_topics(collection)
@@ -143,12 +151,24 @@ def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
             format=read.format,
             because=read.because,
             count=len(read.topics),
-            first=[FirstTopic(**asdict(topic)) for topic in read.topics[:FIRST_SHOWN]],
+            first=[
+                FirstTopic(topic.number, topic.title, topic.description, topic.narrative)
+                for topic in read.topics[:FIRST_SHOWN]
+            ],
             with_description=sum(bool(topic.description) for topic in read.topics),
             with_narrative=sum(bool(topic.narrative) for topic in read.topics),
         )
     )
-    return number_by_order(read.topics) if collection.renumber_topics else read.topics
+    return read.topics
+
+
+def check_groups(collection: Collection, topics: list[ReadTopic], checked: Checked) -> None:
+    """Preview how the topics may be grouped; ask where only their numbers say so."""
+    found = find_groupings(topics, read_collection_groups(collection))
+    assert checked.preview.topics is not None
+    checked.add_to_preview(topics=replace(checked.preview.topics, groupings=found))
+    if found and found[0].grouping != DECLARED and not collection.grouping:
+        checked.questions.append({"name": GROUPING, **asdict(found[0]), "topics": len(topics)})
 
 
 def ask_for_format_of_topics(collection: Collection, checked: Checked) -> None:

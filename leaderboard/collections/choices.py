@@ -1,4 +1,4 @@
-"""What organisers choose where an import asks: formats, grades, topic numbers."""
+"""What organisers choose where an import asks: formats, grades, numbers and groups of topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from evaluation.reading.judging.qrels import HIGHEST_GRADE
 from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.topics import READERS as TOPIC_READERS
-from leaderboard.collections.preview import CONFLICTS, FORMATS, GRADES, JOINING
+from leaderboard.collections.groups import GROUPINGS
+from leaderboard.collections.preview import CONFLICTS, FORMATS, GRADES, GROUPING, JOINING
 from leaderboard.models import JudgmentSet
 
 FORMATS_OF = {
@@ -49,6 +50,7 @@ class ImportChoices:
     renumber_topics: bool | None = None
     joining: str | None = None
     conflict_rule: str | None = None
+    grouping: str | None = None
 
     def is_open(self, question: Mapping[str, Any]) -> bool:
         """Return whether a question is not answered."""
@@ -60,6 +62,8 @@ class ImportChoices:
             return self.joining is None
         if question["name"] == CONFLICTS:
             return self.conflict_rule is None
+        if question["name"] == GROUPING:
+            return self.grouping is None
         return not self.renumber_topics
 
     def first_open_question(self, questions: Iterable[Mapping[str, Any]]) -> str:
@@ -76,6 +80,7 @@ OPEN_QUESTIONS = {
     GRADES: "Choose what the grades mean: whether 1 is the best grade or the worst.",
     JOINING: "Say whether the file is a whole version, or is added to the judgments before it.",
     CONFLICTS: "Say whose grade counts for documents that both parts have judged.",
+    GROUPING: "Choose whether topics with one prefix are tested as a group or each alone.",
     "renumber_topics": (
         "Nothing is imported: some judged topics are not in the topics file under their numbers. "
         "Number the topics by their order, or upload another file."
@@ -100,6 +105,9 @@ class ImportChoicesForm(forms.Form):
         coerce=lambda value: value == "yes",
         empty_value=None,
         required=False,
+    )
+    grouping = forms.TypedChoiceField(
+        choices=[(each, each) for each in GROUPINGS], empty_value=None, required=False
     )
     relevant_from = forms.IntegerField(min_value=1, max_value=HIGHEST_GRADE, required=False)
     joining = forms.ChoiceField(choices=JudgmentSet.Joining, required=False)
@@ -141,4 +149,5 @@ class ImportChoicesForm(forms.Form):
             renumber_topics=cleaned["renumber_topics"],
             joining=cleaned["joining"] or None,
             conflict_rule=cleaned["conflict_rule"] or None,
+            grouping=cleaned["grouping"],
         )

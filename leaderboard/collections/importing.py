@@ -23,11 +23,13 @@ from django.utils import timezone
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.documents import Document, read_documents, repeated_places
+from evaluation.reading.groups import read_groups
 from evaluation.reading.judging.intents import read_intents
 from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.collections.documents import known_docnos, write_documents
+from leaderboard.collections.groups import group_topics
 from leaderboard.collections.joining import join_parts, name_topics
 from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.logs import log_failure
@@ -63,12 +65,17 @@ def read_collection_topics(collection: Collection) -> TopicFile:
         return read_topics(file, collection.formats.get("topics"))
 
 
+def read_collection_groups(collection: Collection) -> dict[bytes, bytes]:
+    """Return the group of each topic by its file of groups; empty without one."""
+    if not collection.groups_file:
+        return {}
+    with open_upload(collection.groups_file.name) as file:
+        return read_groups(file)
+
+
 def number_by_order(topics: list[ReadTopic]) -> list[ReadTopic]:
     """Return the topics numbered 1, 2, 3 ... in the order of their file."""
-    return [
-        ReadTopic(str(number), topic.title, topic.description, topic.narrative)
-        for number, topic in enumerate(topics, start=1)
-    ]
+    return [replace(topic, number=str(place)) for place, topic in enumerate(topics, start=1)]
 
 
 def find_document_format(collection: Collection) -> str | None:
@@ -81,13 +88,14 @@ def import_collection(collection_id: str, progress: Progress) -> Publish:
     judgment_set = collection.judgment_sets.first()
     delete_leftovers(collection)
     topics = read_collection_topics(collection).topics
+    topics = group_topics(topics, collection.grouping, read_collection_groups(collection))
     if collection.renumber_topics:
         topics = number_by_order(topics)
     write_topics(collection, topics)
     documents = store_documents(collection, progress)
     counts = {} if judgment_set is None else write_judgments(judgment_set, progress)
     record_checksums(collection)
-    return lambda: publish_collection(collection, len(topics), documents, judgment_set, counts)
+    return lambda: publish_collection(collection, topics, documents, judgment_set, counts)
 
 
 def delete_leftovers(collection: Collection) -> None:
@@ -301,7 +309,7 @@ def count_judgments(qrels: Qrels, judgment_set: JudgmentSet) -> dict[str, Any]:
 
 def publish_collection(
     collection: Collection,
-    topics: int,
+    topics: list[ReadTopic],
     documents: StoredDocuments,
     judgment_set: JudgmentSet | None,
     counts: dict[str, Any],
@@ -309,7 +317,8 @@ def publish_collection(
     now = timezone.now()
     Collection.objects.filter(pk=collection.pk).update(
         state=ImportState.READY,
-        num_topics=topics,
+        num_topics=len(topics),
+        num_groups=len({topic.group for topic in topics if topic.group}),
         num_documents=documents.count,
         documents=documents.name,
         words="",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, Any
 
@@ -30,6 +30,7 @@ GRADES = "grade_map"
 RENUMBER = "renumber_topics"
 JOINING = "joining"
 CONFLICTS = "conflict_rule"
+GROUPING = "grouping"
 
 ABOUT_CRANFIELD = (
     "The columns are Cranfield's, and no judgment has the grade 0. In Cranfield's own file 1 is "
@@ -46,6 +47,16 @@ class FirstTopic:
 
 
 @dataclass(frozen=True)
+class GroupingFound:
+    """A way to group topics, the number of its groups, the size of the largest, and the first."""
+
+    grouping: str
+    count: int
+    largest: int
+    first: list[str]
+
+
+@dataclass(frozen=True)
 class TopicsPreview:
     file: str
     format: str
@@ -54,6 +65,7 @@ class TopicsPreview:
     first: list[FirstTopic]
     with_description: int
     with_narrative: int
+    groupings: list[GroupingFound] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

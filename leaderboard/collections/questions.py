@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.reading.judging.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
-from leaderboard.collections.preview import FORMATS, PartFound
+from leaderboard.collections.groups import APART, DECLARED
+from leaderboard.collections.preview import FORMATS, GroupingFound, PartFound
 from leaderboard.display.numbers import counted
 
 NAMES = {
@@ -75,6 +76,42 @@ def describe_format_questions(questions: Iterable[dict[str, Any]]) -> list[Forma
         for each in questions
         if each["name"] == FORMATS
     ]
+
+
+@dataclass(frozen=True)
+class GroupingChoice:
+    """A way to group the topics, in words, and what it gives."""
+
+    value: str
+    words: str
+    detail: str
+    is_chosen: bool
+
+
+def describe_groupings(
+    found: Sequence[GroupingFound], chosen: str, file: str
+) -> list[GroupingChoice]:
+    """Return how the topics may be grouped; nothing where no way was found.
+
+    `chosen` is the grouping of the collection, and `file` the name of its file of groups.
+    """
+    if not found:
+        return []
+    declared = f"From {file}" if file else "From a column of the topics"
+    if not chosen and found[0].grouping == DECLARED:
+        chosen = DECLARED
+    choices = [
+        GroupingChoice(
+            each.grouping,
+            declared if each.grouping == DECLARED else f"By what stands before {each.grouping}",
+            f"{counted(each.count, 'group')}, the largest with {counted(each.largest, 'topic')};"
+            f" first: {', '.join(each.first[:3])}",
+            chosen == each.grouping,
+        )
+        for each in found
+    ]
+    alone = "Tests take them as independent"
+    return [*choices, GroupingChoice(APART, "Each topic alone", alone, chosen == APART)]
 
 
 REFUSED_NAMES = {"run": "A run"}

@@ -14,6 +14,8 @@ def render_trec_topics(collection: Collection) -> Iterator[bytes]:
     """Yield each topic as TREC prints it; the site reads the file back."""
     for topic in _topics(collection):
         parts = [f"<num> Number: {topic.number}", f"<title> {_line(topic.title)}"]
+        if topic.group:
+            parts.append(f"<group> {topic.group}")
         if topic.description:
             parts.append(f"<desc> Description:\n{topic.description.strip()}")
         if topic.narrative:
@@ -30,7 +32,15 @@ def render_json_topics(collection: Collection) -> Iterator[bytes]:
             "description": topic.description,
             "narrative": topic.narrative,
         }
+        if topic.group:
+            fields["group"] = topic.group
         yield to_json(fields) + b"\n"
+
+
+def render_groups(collection: Collection) -> Iterator[bytes]:
+    """Yield a line `topic group` for each topic, as `--groups` reads them."""
+    for topic in _topics(collection):
+        yield f"{topic.number} {topic.group}\n".encode()
 
 
 def _topics(collection: Collection) -> Iterator[Topic]:

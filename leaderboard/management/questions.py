@@ -10,6 +10,7 @@ from leaderboard.collections.preview import (
     CONFLICTS,
     FORMATS,
     GRADES,
+    GROUPING,
     JOINING,
     JudgmentsPreview,
 )
@@ -19,6 +20,7 @@ from leaderboard.collections.questions import (
     describe_missing,
     list_conflicts,
 )
+from leaderboard.display.numbers import counted
 from leaderboard.models import JudgmentSet
 
 Question = Mapping[str, Any]
@@ -41,10 +43,19 @@ def explain_questions(
         elif question["name"] == CONFLICTS:
             lines += [describe_conflicts(question), *list_conflicts(question)]
             lines += [f"--conflicts {rule}: {said} counts" for rule, said in RULES]
+        elif question["name"] == GROUPING:
+            lines += _explain_grouping(question)
         else:
             lines += [f"The judgments count the topics 1 to {question['highest']:,}."]
             lines += ["--renumber-topics: number them in the order of their file"]
     return lines
+
+
+def _explain_grouping(question: Question) -> Iterator[str]:
+    sign, groups = question["grouping"], counted(question["count"], "group")
+    yield f"The numbers of {question['topics']:,} topics have {groups} before the last {sign}"
+    yield f"--grouping {sign}: tests use whole groups, such as conversations"
+    yield "--grouping apart: each topic counts alone"
 
 
 def _explain_formats(question: Question) -> Iterator[str]:

@@ -24,6 +24,7 @@ WORDS = {
     PARTICIPANTS: ("participants", "teams"),
     "judgments": ("qrels", "judgments", "judgements"),
     "intents": ("intents",),
+    "groups": ("groups", "conversations"),
     "topics": ("topics", "queries"),
     "docnos": ("docnos", "docids"),
     "documents": ("documents", "docs", "corpus"),

@@ -88,6 +88,10 @@ class Collection(models.Model):
     documents_filename = models.CharField(max_length=120, blank=True)
     # Bytes of the uploaded topics and documents; 0 for collections of older versions.
     size = models.BigIntegerField(default=0, db_default=0, editable=False)
+    # Lines `topic group`, and how topics are grouped; "" until it is known.
+    groups_file = models.FileField(max_length=200, blank=True, default="", db_default="")
+    groups_filename = models.CharField(max_length=120, blank=True, default="", db_default="")
+    grouping = models.CharField(max_length=10, blank=True, default="", db_default="")
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
     documents = models.FileField(max_length=200, blank=True)
@@ -108,6 +112,8 @@ class Collection(models.Model):
     source_note = models.TextField(max_length=2000, blank=True, default="", db_default="")
     num_documents = models.PositiveIntegerField(default=0)
     num_topics = models.PositiveIntegerField(default=0)
+    # How many groups the topics are in; 0 where each is by itself.
+    num_groups = models.PositiveIntegerField(default=0, db_default=0)
     preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(default=list, blank=True)
     problems = models.JSONField(default=list, blank=True)
@@ -148,6 +154,8 @@ class Topic(models.Model):
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
     narrative = models.TextField(blank=True)
+    # What it shares its luck with, such as a conversation; "" where topics are by themselves.
+    group = models.CharField(max_length=LONGEST_IDENTIFIER, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["position"]

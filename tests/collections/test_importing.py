@@ -14,11 +14,14 @@ from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, make_track, upload, work
 
 
-def bring(ada, topics=TOPICS, documents=DOCUMENTS, qrels=QRELS, asks_first=True) -> Collection:
+def bring(
+    ada, topics=TOPICS, documents=DOCUMENTS, qrels=QRELS, groups="", asks_first=True
+) -> Collection:
     files = CollectionFiles(
         upload("topics", topics),
         upload("documents", documents) if documents else None,
         upload("qrels", qrels) if qrels else None,
+        groups=upload("groups", groups) if groups else None,
     )
     collection = Collection(slug="c", name="C", owner=ada, asks_first=asks_first)
     uploads.accept_collection(collection, files)
@@ -247,3 +250,60 @@ def test_a_golden_set_is_topics_and_judgments(ada):
     titles = {topic.number: topic.title for topic in Topic.objects.all()}
     assert titles == {"q1": "starter", "q2": "rye"}
     assert collection.judgment_sets.get().num_judgments == 3
+
+
+TURNS = "4_1\tis it deep\n4_2\tand wide\n31_1\twhat is a lock\n31_2\twho keeps it\n"
+TURN_QRELS = "4_1 0 d1 1\n31_1 0 d2 1\n"
+
+
+def groups_of(collection: Collection) -> list[str]:
+    return list(collection.topics.values_list("group", flat=True))
+
+
+def test_topics_are_grouped_by_a_column(ada):
+    topics = "qid,query,conversation\n7,is it deep,a\n8,and wide,a\n9,who,b c\n"
+    collection = bring(ada, topics, qrels="7 0 d1 1\n", asks_first=False)
+    assert (collection.state, collection.num_groups) == ("ready", 2)
+    assert groups_of(collection) == ["a", "a", "b_c"]
+
+
+def test_topics_are_grouped_by_a_file(ada):
+    collection = bring(ada, groups="1 a\n2 b\n3 a\n", asks_first=False)
+    assert (collection.state, collection.num_groups) == ("ready", 2)
+    assert groups_of(collection) == ["a", "b", "a"]
+
+
+def test_a_file_of_groups_names_every_topic(ada):
+    collection = bring(ada, groups="1 a\n2 b\n", asks_first=False)
+    (problem,) = collection.problems
+    assert (collection.state, problem["code"]) == ("refused", "E_GROUP")
+    assert problem["message"] == "groups: 1 of 3 topics have no group"
+
+
+def test_numbers_with_prefixes_are_asked_about(ada):
+    collection = bring(ada, TURNS, qrels=TURN_QRELS, asks_first=False)
+    (question,) = collection.questions
+    assert (collection.state, question["name"], question["count"]) == ("preview", "grouping", 2)
+    with pytest.raises(submission_rules.ActionError, match="as a group or each alone"):
+        collections.confirm_collection(collection, ada)
+
+
+@pytest.mark.parametrize(
+    ("grouping", "groups"), [("_", ["4", "4", "31", "31"]), ("apart", [""] * 4)]
+)
+def test_the_answer_groups_the_topics(ada, grouping, groups):
+    collection = bring(ada, TURNS, qrels=TURN_QRELS)
+    collections.confirm_collection(collection, ada, ImportChoices(grouping=grouping))
+    work()
+    collection.refresh_from_db()
+    assert (collection.state, groups_of(collection)) == ("ready", groups)
+
+
+def test_renumbered_topics_keep_the_groups_of_their_file(ada):
+    collection = bring(ada, TURNS, qrels="1 0 d1 1\n2 0 d1 1\n3 0 d1 0\n4 0 d1 1\n")
+    choices = ImportChoices(renumber_topics=True, grouping="_")
+    collections.confirm_collection(collection, ada, choices)
+    work()
+    assert list(collection.topics.values_list("number", "group")) == [
+        *(("1", "4"), ("2", "4"), ("3", "31"), ("4", "31"))
+    ]

@@ -111,6 +111,24 @@ def test_with_the_numbers_kept_nothing_is_imported(bring, as_ada):
     assert state() == "preview"
 
 
+def test_a_prefix_of_the_numbers_is_asked_about(bring, as_ada):
+    turns = "4_1\tis it deep\n4_2\tand wide\n31_1\twho keeps it\n"
+    collection = bring(topics=turns, qrels="4_1 0 d1 1\n")
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, "2 groups, the largest with 2 topics; first: 4, 31")
+    as_ada.post("/collections/rye/confirm/", {"grouping": "_"})
+    work()
+    assert list(collection.topics.values_list("group", flat=True)) == ["4", "4", "31"]
+    assert b"".join(as_ada.get("/collections/rye/topics.groups")) == b"4_1 4\n4_2 4\n31_1 31\n"
+
+
+def test_topics_without_groups_have_no_file_of_groups(bring, as_ada):
+    bring()
+    as_ada.post("/collections/rye/confirm/")
+    work()
+    assert as_ada.get("/collections/rye/topics.groups").status_code == 404
+
+
 def test_a_refused_file_is_told_with_line_and_code(bring, as_ada):
     bring(qrels=QRELS + "1 0 d9\n")
     page = as_ada.get("/collections/rye/")

@@ -100,6 +100,7 @@ def _topic(conversation: Record, turn: JsonPart, problems: Problems) -> Record |
             "title": said,
             "description": "" if rewritten == said else rewritten,
             "narrative": "\n\n".join(text for text in about if text),
+            "conversation": numbers[0],
         },
     )
 

@@ -32,7 +32,7 @@ _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
 _TOPIC_TAG = re.compile(
     r"<(/?)(num|number|title|query|question|text|keywords|desc|description|narr|narrative|docid|url"
-    r"|dom|smry|con|fac|nat|def)\b[^<>]*>",
+    r"|dom|smry|con|fac|nat|def|group)\b[^<>]*>",
     re.I,
 )
 

@@ -27,6 +27,7 @@ from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.archives.track_import import ABSENCE_LIMIT, ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError
 from leaderboard.collections.choices import ImportChoices
+from leaderboard.collections.groups import GROUPINGS
 from leaderboard.collections.preview import read_preview
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports
@@ -90,6 +91,7 @@ class Command(SiteCommand):
             "--format", metavar="PART=FORMAT", action="append", default=[], type=parse_format
         )
         parser.add_argument("--renumber-topics", action="store_true")
+        parser.add_argument("--grouping", choices=GROUPINGS, help="topics in groups")
         parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
         add_fix_option(parser)
 
@@ -200,9 +202,8 @@ def begin_collection(slug: str, folder: TrackFolder, options: dict[str, Any]) ->
         arrives_until=timezone.now() + ABSENCE_LIMIT,
     )
     with ExitStack() as stack:
-        files = {
-            name: open_files(parts.get(name), stack) for name in ("topics", "judgments", "intents")
-        }
+        names = ("topics", "judgments", "intents", "groups")
+        files = {name: open_files(parts.get(name), stack) for name in names}
         documents = open_files(parts.get("documents") or parts.get("docnos"), stack)
         return uploads.accept_collection(
             collection, CollectionFiles(documents=documents, **files), VERSION
@@ -214,6 +215,7 @@ def read_choices(options: dict[str, Any]) -> ImportChoices:
         dict(options["format"]),
         options["grades"],
         renumber_topics=options["renumber_topics"],
+        grouping=options["grouping"],
         relevant_from=options["relevant_from"],
     )
 

@@ -21,6 +21,7 @@ from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, Part
 from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
+from leaderboard.collections.groups import GROUPINGS
 from leaderboard.collections.preview import (
     CollectionPreview,
     JudgmentsPreview,
@@ -38,7 +39,7 @@ from leaderboard.management.waiting import wait_for_collection, wait_for_judgmen
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
-PARTS = ("topics", "documents", "docnos", "judgments", "intents")
+PARTS = ("topics", "documents", "docnos", "judgments", "intents", "groups")
 
 
 class Command(SiteCommand):
@@ -74,6 +75,15 @@ class Command(SiteCommand):
         parser.add_argument("--judgments", type=Path, help="qrels")
         parser.add_argument(
             "--intents", type=Path, help="probabilities of the subtopics of the judgments"
+        )
+        parser.add_argument(
+            "--groups", type=Path, help="lines `topic group`: tests then use whole groups"
+        )
+        parser.add_argument(
+            "--grouping",
+            choices=GROUPINGS,
+            help="topics in groups: `declared` by a file or a column, `apart` for none, or the "
+            "sign after which the numbers of a group differ",
         )
         parser.add_argument("--version", dest="judgments_version", default="v1")
         parser.add_argument("--name", help="display name (default: the short name)")
@@ -121,6 +131,7 @@ class Command(SiteCommand):
             renumber_topics=options["renumber_topics"],
             joining=options["joining"],
             conflict_rule=options["conflicts"],
+            grouping=options["grouping"],
         )
         known = Collection.objects.ready().filter(slug=options["slug"]).first()
         if known is not None and has_only_judgments(options):
@@ -156,6 +167,7 @@ class Command(SiteCommand):
                 owner=find_organiser(options["owner"]),
                 asks_first=not options["yes"],
                 renumber_topics=bool(options["renumber_topics"]),
+                grouping=options["grouping"] or "",
                 formats={**formats, "documents": "docnos"} if options["docnos"] else formats,
             )
             version = clean_slug(options["judgments_version"])

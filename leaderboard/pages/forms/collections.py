@@ -24,7 +24,7 @@ from leaderboard.pages.forms.fields import (
     refuse_reserved,
 )
 
-FILES = ("topics", "documents", "judgments", "intents")
+FILES = ("topics", "documents", "judgments", "intents", "groups")
 
 
 class CollectionForm(forms.ModelForm):
@@ -39,6 +39,7 @@ class CollectionForm(forms.ModelForm):
     documents = NewFileField(label="Documents", required=False)
     judgments = NewFileField(label="Judgments", required=False)
     intents = NewFileField(label="Probabilities of subtopics", required=False)
+    groups = NewFileField(label="Groups of topics", required=False)
     version = forms.SlugField(
         label="Judgments version",
         initial="v1",

@@ -186,7 +186,7 @@ def _apply_answers(
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     """Check a collection again, with replaced files if any were sent."""
     found = organised_collection_or_404(request, slug)
-    parts = (*FORMATS_OF, "intents")
+    parts = (*FORMATS_OF, "intents", "groups")
     files = Replacements(*(request.FILES.get(part) for part in parts))
     try:
         replace_files(found, request.user, files)
@@ -294,9 +294,9 @@ def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @require_GET
 def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Return the topics with description and narrative, in TREC's form or as JSON lines."""
+    """Return the topics in TREC's form or as JSON lines, or the group of each."""
     found = _ready_or_404(request, slug)
-    if kind not in TOPIC_FILES:
+    if kind not in TOPIC_FILES or (kind == "groups" and not found.num_groups):
         raise Http404("no such form")
     media = "application/jsonl" if kind == "jsonl" else "text/plain"
     return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)

@@ -27,9 +27,11 @@ from leaderboard.collections.preview import (
 )
 from leaderboard.collections.questions import (
     FormatQuestion,
+    GroupingChoice,
     describe_conflicts,
     describe_format,
     describe_format_questions,
+    describe_groupings,
     describe_missing,
     describe_numbers,
     describe_part,
@@ -115,6 +117,7 @@ class Review:
     grading: Grading | None = None
     format_questions: list[FormatQuestion] = field(default_factory=list)
     grade_question: str = ""
+    groupings: list[GroupingChoice] = field(default_factory=list)
     difference: JudgmentChanges | None = None
     topics: TopicsPreview | None = None
     documents: DocumentsPreview | None = None
@@ -122,6 +125,12 @@ class Review:
     part: PartReview = field(default_factory=PartReview)
     question: dict[str, Any] | None = None
     renumbered: list[Renumbered] = field(default_factory=list)
+
+    @property
+    def num_questions(self) -> int:
+        """How many questions there are beside those about formats."""
+        asks_groups = bool(self.groupings) and not any(each.is_chosen for each in self.groupings)
+        return sum((self.question is not None, bool(self.grade_question), asks_groups))
 
     @property
     def errors(self) -> list[ProblemGroup]:
@@ -150,6 +159,11 @@ def review_of(collection: Collection) -> Review:
         grading=grading,
         format_questions=describe_format_questions(collection.questions),
         grade_question=find_question(collection.questions, GRADES).get("because", ""),
+        groupings=describe_groupings(
+            found.topics.groupings if found.topics else [],
+            collection.grouping,
+            collection.groups_filename,
+        ),
         topics=found.topics,
         documents=found.documents,
         judgments=found.judgments,

@@ -334,8 +334,8 @@ CAST = b"""[{"number": 31, "title": "ovens", "description": "All about ovens.",
 
 def test_each_turn_of_a_conversation_is_a_topic():
     assert accepted(CAST).topics == [
-        Topic("31_1", "What is a deck oven?", "", "ovens\n\nAll about ovens."),
-        Topic("31_2", "Is it hot?", "Is a deck oven hot?", "ovens\n\nAll about ovens."),
+        Topic("31_1", "What is a deck oven?", "", "ovens\n\nAll about ovens.", "31"),
+        Topic("31_2", "Is it hot?", "Is a deck oven hot?", "ovens\n\nAll about ovens.", "31"),
     ]
 
 
@@ -543,4 +543,23 @@ def test_conversations_are_read_under_every_name_and_from_lines(ending):
  {"turn_id": 1, "user_utterance": "Where?", "resolved_utterance": "Where are boats?",
  "response": "Here."}]}"""
     text = b"[" + text + b"]" if ending == b"]" else text.replace(b"\n", b" ") + ending
-    assert topics_of(text) == [Topic("9-1_1", "Where?", "Where are boats?", "Boats")]
+    assert topics_of(text) == [Topic("9-1_1", "Where?", "Where are boats?", "Boats", "9-1")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"qid\tquery\tconversation_id\n7\tis it deep\ta\n8\tand wide\tb\n",
+        b'{"qid": 7, "query": "deep", "session": "a"}\n{"qid": 8, "query": "w", "session": "b"}',
+        b"<top><num>7</num><title>deep</title><group> a\n</top>\n"
+        b"<top><num>8</num><title>wide</title><group> b\n</top>\n",
+    ],
+)
+def test_a_field_names_the_group_of_a_topic(text):
+    assert [topic.group for topic in accepted(text).topics] == ["a", "b"]
+
+
+def test_groups_are_read_only_where_every_topic_has_one():
+    found = accepted(b"qid,query,session\n7,is it deep,a\n8,and wide,\n")
+    assert [topic.group for topic in found.topics] == ["", ""]
+    assert codes(found.problems) == [("W_GROUP", 3)]
