@@ -151,7 +151,7 @@ def real_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def forget() -> None:
     """What processes remember of rows and files that never change."""
     for remembered in (
-        judgments.load_topic_numbers,
+        judgments.load_topics,
         judgments.load_judgments,
         open_documents,
         known_docnos,

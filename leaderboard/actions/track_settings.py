@@ -36,6 +36,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
     return [
         *_check_kind(track, changed),
         *_check_measures(changed),
+        *_check_test(changed),
         *_check_topics(changed, changes),
         *_check_disclosure(changed),
         *_check_dates(changed),
@@ -75,6 +76,12 @@ def _check_measures(track: Track) -> Iterator[SettingProblem]:
             if reason := explain_missing_judgments(parse_measure(text), track.judgment_set):
                 yield SettingProblem("measures", f"{reason}.", text)
                 return
+
+
+def _check_test(track: Track) -> Iterator[SettingProblem]:
+    if track.collection.num_groups and track.test != Track.Test.MAX_T:
+        message = "Topics in groups need the maximum-t test, which flips whole groups."
+        yield SettingProblem("test", message, track.test)
 
 
 def _find_unknown_measures(field: str, texts: list[str]) -> Iterator[SettingProblem]:

@@ -175,7 +175,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
                 low=interval.low,
                 high=interval.high,
                 against=difference,
-                verdict=verdict_of(difference, board.edition.num_evaluated, measure.direction),
+                verdict=verdict_of(difference, board.num_units, measure.direction),
                 on_front=on_front,
             )
         )

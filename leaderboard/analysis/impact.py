@@ -26,7 +26,7 @@ from leaderboard.scoring.comparisons import (
     score_matrix,
 )
 from leaderboard.scoring.families import family_of, load_measure_means, match_measure
-from leaderboard.scoring.judgments import topic_mask
+from leaderboard.scoring.judgments import count_units, topic_mask
 from leaderboard.scoring.verdicts import verdict_of
 
 
@@ -207,7 +207,7 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> dict[str, str] 
         return None
     direction = parse_measure(measure).direction
     return {
-        run_id: verdict_of(difference, edition.num_evaluated, direction)
+        run_id: verdict_of(difference, count_units(edition), direction)
         for run_id, difference in differences.items()
     }
 

@@ -210,7 +210,9 @@ def _verdicts(row: Calculation, board: Mapping[str, Any]) -> list[str]:
         return [""] * len(board["means"])
     measure = parse_measure(row.request["measure"])
     unit = scale_of(measure).unit
+    # Results of earlier versions are of topics without groups.
+    units = row.results.get("units", row.results["topics"])
     return [
-        verdict_of(Difference(**packed, unit=unit), row.results["topics"], measure.direction)
+        verdict_of(Difference(**packed, unit=unit), units, measure.direction)
         for packed in board["against"]
     ]

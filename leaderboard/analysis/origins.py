@@ -22,11 +22,14 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic, Track
 from leaderboard.runs.topic_files import TOP
-from leaderboard.scoring.comparisons import tested_scores
+from leaderboard.scoring.comparisons import compare_pair, tested_scores
 from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 from leaderboard.scoring.kinds import kind_of
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
+
+# The name of the downloaded file with the group of each topic.
+GROUPS_NAME = "topics.groups"
 
 
 @dataclass(frozen=True)
@@ -125,14 +128,15 @@ def compare_command(board: Board, question: str, other: Run, *first: Run) -> str
     edition = board.edition
     rest = [run for run in family_runs(board) if run not in (other, *first)]
     how = ["--family", "all"] if question == AGAINST_ALL else ["--test", edition.track.test]
-    options = [*_options(edition, [board.measure]), *how]
+    options = [*_options(edition, [board.measure]), *_group_options(edition), *how]
     return _command(edition, ["compare"], [other, *first, *rest], options)
 
 
 def probability_command(board: Board, run: Run, other: Run, region: float) -> str:
     """Return the command for the probability that a run is better than another; empty as above."""
     edition = board.edition
-    options = [*_options(edition, [board.measure]), "--region", str(region)]
+    options = _options(edition, [board.measure])
+    options += [*_group_options(edition), "--region", str(region)]
     return _command(edition, ["compare"], [other, run], options)
 
 
@@ -147,7 +151,7 @@ def family_runs(board: Board) -> list[Run]:
 
 def pairs_command(board: Board) -> str:
     """Return the command that compares all pairs of the family of a board; empty as above."""
-    options = _options(board.edition, [board.measure])
+    options = [*_options(board.edition, [board.measure]), *_group_options(board.edition)]
     return _command(board.edition, ["pairs"], family_runs(board), options)
 
 
@@ -270,6 +274,11 @@ def _topics_left_out(edition: Edition) -> list[str]:
     return words
 
 
+def _group_options(edition: Edition) -> list[str]:
+    """Return the option by which tests flip whole groups of topics, where there are groups."""
+    return ["--groups", GROUPS_NAME] if edition.track.collection.num_groups else []
+
+
 def qrels_name(judgment_set: JudgmentSet) -> str:
     """Return the name of the downloaded judgments file."""
     return f"qrels.{judgment_set.version}.txt"
@@ -318,7 +327,8 @@ def find_topic_score(edition: Edition, run: Run, measure: str, topic: Topic) -> 
 class RunComparison:
     """A run compared with another, p adjusted for the family of a question of `num_runs` runs.
 
-    `alone` is the exact p of the sign-flip test of these two runs, as if nothing else were asked.
+    `alone` is the p of these two runs as if nothing else were asked: exact, by sign flips, but by
+    maximum t where topics are in groups.
     """
 
     run: Run
@@ -356,6 +366,8 @@ def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunCompari
 
 
 def _p_alone(board: Board, run: Run, other: Run) -> float | None:
+    if board.num_groups and board.has_enough_topics:
+        return compare_pair(board.edition, board.measure, other.pk, run.pk).p
     scale = scale_of(parse_measure(board.measure))
     pair = [run.pk, other.pk]
     scores = scale.tested(tested_scores(board.edition, board.measure, pair))

@@ -18,6 +18,7 @@ from leaderboard.boards.standings import Board, decide_pair
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.judgments import number_topic_groups
 from leaderboard.scoring.verdicts import verdict_of
 
 # Overlap weights the document at rank r by p^r; the first twenty have 97 % of the weight.
@@ -110,7 +111,7 @@ def compare_runs(board: Board, a: Run, b: Run) -> RunPair:
         mean_a=_or_nan(means[a.pk]),
         mean_b=_or_nan(means[b.pk]),
         against=tested.against,
-        verdict=verdict_of(tested.against, edition.num_evaluated, direction),
+        verdict=verdict_of(tested.against, board.num_units, direction),
         question=tested.question,
         is_outside=tested.is_outside,
         topics=[
@@ -150,9 +151,11 @@ def find_run_ahead(pair: RunPair, region: float = 0.0) -> RunAhead | None:
 
 def compute_probability(pair: RunPair, region: float = 0.0) -> Posterior | None:
     """Return how probable it is that `b` is better than `a`, equivalent or worse."""
-    order = topic_order([line.topic.number.encode() for line in pair.topics])
+    numbers = [line.topic.number.encode() for line in pair.topics]
+    order = topic_order(numbers)
     of_a, of_b = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)[order].T
-    return posterior_of_pair(of_b, of_a, parse_measure(pair.measure), region)
+    groups = number_topic_groups(pair.a.track.collection_id, [numbers[place] for place in order])
+    return posterior_of_pair(of_b, of_a, parse_measure(pair.measure), region, groups)
 
 
 def _or_nan(mean: float | None) -> float:

@@ -28,7 +28,12 @@ from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import load_tops
 from leaderboard.runs.topic_files import TOP
 from leaderboard.scoring.families import match_measure
-from leaderboard.scoring.judgments import load_judgments, resolve_measure
+from leaderboard.scoring.judgments import (
+    count_units,
+    load_judgments,
+    resolve_measure,
+    tested_groups,
+)
 from leaderboard.scoring.verdicts import verdict_of
 
 CUTOFFS = (5, 10, 20, 100)
@@ -304,9 +309,14 @@ def _verdicts(edition: Edition, measure: Measure, differences: NDArray[np.float6
     """Return the verdict of the track's test for each row, over the family."""
     nothing = np.zeros(differences.shape[1])
     tested = compare_with_baseline(
-        differences, nothing, test=edition.track.test, scale=scale_of(measure)
+        differences,
+        nothing,
+        test=edition.track.test,
+        scale=scale_of(measure),
+        groups=tested_groups(edition),
     )
-    return [verdict_of(difference, edition.num_evaluated) for difference in tested]
+    units = count_units(edition)
+    return [verdict_of(difference, units) for difference in tested]
 
 
 def _build_bounds(pair: PairBounds, verdict: str, low: str, high: str) -> VerdictBounds:

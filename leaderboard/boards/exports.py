@@ -62,7 +62,7 @@ def build_caption(board: Board) -> str:
     edition = board.edition
     words = [
         f"{board.sight.track.name}: {counted(len(board.shown), 'run')} by {board.measure}",
-        f"judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}",
+        f"judgments {edition.judgment_set.version}, {board.topics_text}",
         *filter(None, [board.who_judged.full_text]),
     ]
     if board.baseline is not None:

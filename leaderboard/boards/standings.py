@@ -20,6 +20,7 @@ from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.judges import WhoJudged, describe_who_judged
 from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
 from leaderboard.scoring.comparisons import (
@@ -39,7 +40,7 @@ from leaderboard.scoring.families import (
     ranking_measure,
     with_values,
 )
-from leaderboard.scoring.judgments import is_not_estimated
+from leaderboard.scoring.judgments import count_units, is_not_estimated, tested_groups
 from leaderboard.scoring.verdicts import verdict_of
 
 # The fields of a run that pages of many runs print; its own page prints the others.
@@ -298,27 +299,45 @@ class Board:
 
     @property
     def has_enough_topics(self) -> bool:
-        """Whether there are enough topics for a difference to be significant."""
-        return self.edition.num_evaluated >= FEWEST_TOPICS
+        """Whether there are enough topics, or groups, for a difference to be significant."""
+        return self.num_units >= FEWEST_TOPICS
+
+    @cached_property
+    def num_units(self) -> int:
+        """How many topics, or groups of topics, its tests flip."""
+        return count_units(self.edition)
+
+    @cached_property
+    def num_groups(self) -> int:
+        """How many groups its topics are in; 0 where each is by itself."""
+        groups = tested_groups(self.edition)
+        return 0 if groups is None else len(set(groups.tolist()))
+
+    @property
+    def topics_text(self) -> str:
+        """Its topics in words: "25 topics", or "25 topics in 8 groups"."""
+        topics = counted(self.edition.num_evaluated, "topic")
+        return f"{topics} in {counted(self.num_groups, 'group')}" if self.num_groups else topics
 
     @cached_property
     def detectable(self) -> Detectable | None:
-        """What a run named in advance shows with probability .80 on this many topics."""
-        topics = self.edition.num_evaluated
+        """What a run named in advance shows with probability .80 on these topics or groups."""
+        units = self.num_units
         if not self.has_enough_topics or self.num_in_family < 2:
             return None
         deviations = [_deviation_of(each.against) for each in self.ranked if each.against]
         known = [deviation for deviation in deviations if deviation]
-        deviation = statistics.median(known) if known else None
+        # The differences of topics say nothing of those of groups.
+        deviation = statistics.median(known) if known and not self.num_groups else None
         family: Family = "all" if self.compares_all else "baseline"
-        critical = critical_before(topics, self.num_in_family, family)
+        critical = critical_before(units, self.num_in_family, family)
         if self.compares_all and self.decisions is not None:
             decisions = self.decisions.decisions
             critical = decisions.critical or critical
-            printed = topics if self.decisions.scale.unit == "total" else 1
+            printed = self.edition.num_evaluated if self.decisions.scale.unit == "total" else 1
             is_ratio = self.decisions.scale.unit == "ratio"
             deviation = None if is_ratio else decisions.deviation * printed
-        effect = detectable_effect(topics, critical)
+        effect = detectable_effect(units, critical)
         if effect is None:
             return None
         return Detectable(effect, effect * deviation if deviation else None)
@@ -516,7 +535,7 @@ def _decide_all_pairs(
     edition: Edition, measure: str, family: Sequence[str], run_ids: Sequence[str]
 ) -> RunPairs | None:
     """Decide about the pairs of these runs; None below six topics or until a job has done it."""
-    if edition.num_evaluated < FEWEST_TOPICS:
+    if count_units(edition) < FEWEST_TOPICS:
         return None
     pairs = load_all_pairs(edition, measure, list(family))
     return None if pairs is None else decide_between(edition, measure, pairs, run_ids)
@@ -547,7 +566,7 @@ def _rank(
     tests: BoardTests,
 ) -> list[Standing]:
     """Rank the runs by the values shown; equal values share a rank (1, 2, 2, 4)."""
-    direction, topics = parse_measure(measure).direction, edition.num_evaluated
+    direction, units = parse_measure(measure).direction, count_units(edition)
     means = measured.means
     baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
 
@@ -565,7 +584,7 @@ def _rank(
             against=tests.against.get(run_id),
             is_baseline=run_id == baseline,
             is_own=sight.owns(runs[run_id]),
-            verdict=verdict_of(tests.against.get(run_id), topics, direction),
+            verdict=verdict_of(tests.against.get(run_id), units, direction),
             breaks_after=place in breaks,
         )
         for place, run_id in enumerate(ordered)

@@ -24,6 +24,7 @@ from leaderboard.scoring.comparisons import (
     tests_on_first_sight,
 )
 from leaderboard.scoring.families import family_ids, load_runs, with_values
+from leaderboard.scoring.judgments import count_units
 from leaderboard.scoring.verdicts import verdict_of
 
 
@@ -112,6 +113,7 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
     pairs, against = _select_tests(sight, edition, known, family)
     # Ranks within a larger family than the board are not those of the board.
     on_board = len(family) == len(runs)
+    units = count_units(edition)
     ranks = assign_ranks([means[run.pk] for run in runs])
     places = [
         RankedPlace(
@@ -119,7 +121,7 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
             rank=rank,
             mean=means[run.pk],
             interval=pairs.interval(run.pk) if pairs is not None and on_board else None,
-            verdict=verdict_of(against.get(run.pk), edition.num_evaluated, direction),
+            verdict=verdict_of(against.get(run.pk), units, direction),
             is_baseline=run.pk == track.baseline_id,
             is_own=sight.owns(run),
         )
@@ -139,6 +141,6 @@ def _select_tests(
             continue
         if stored.pairs is None:
             against = stored.against
-        elif edition.num_evaluated >= FEWEST_TOPICS:
+        elif count_units(edition) >= FEWEST_TOPICS:
             pairs = stored.pairs
     return None if against else pairs, against

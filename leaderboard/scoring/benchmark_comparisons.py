@@ -35,7 +35,7 @@ from leaderboard.models import Benchmark, Calculation, Edition, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
 from leaderboard.scoring.comparisons import Stamp, load_results, stack_scores
-from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
+from leaderboard.scoring.judgments import load_topic_numbers, load_topics, topic_mask
 
 # Systems x topics up to which a request makes the tests itself.
 IMMEDIATE_SCORES = 3_000
@@ -258,9 +258,11 @@ def collect_scores(contest: Contest) -> list[Collected]:
         )
         by_topic = dict(rows.values_list("score_set__run_id", "by_topic"))
         collection = edition.track.collection
-        numbers = compress(load_topic_numbers(collection.pk), topic_mask(edition))
+        numbers = list(compress(load_topic_numbers(collection.pk), topic_mask(edition)))
         keys = [(collection.slug, number) for number in numbers]
-        collected.append(Collected(stack_scores(edition, by_topic, runs), keys))
+        group_of = load_topics(collection.pk).group_of
+        groups = [(collection.slug, group_of[number]) for number in numbers] if group_of else None
+        collected.append(Collected(stack_scores(edition, by_topic, runs), keys, groups))
     return collected
 
 

@@ -37,7 +37,7 @@ from leaderboard.models import Calculation, Edition, Job, Score
 from leaderboard.models.calculations import CalculationQuerySet
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.scoring.families import family_of, load_measure_means, with_values
-from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
+from leaderboard.scoring.judgments import load_topic_numbers, tested_groups, topic_mask
 
 # The name under which the comparison of all pairs is stored.
 ALL_PAIRS = "all_pairs"
@@ -250,6 +250,7 @@ def compute_differences(
         test=edition.track.test if scores.size <= most_scores else None,
         direction=asked.direction,
         scale=scale_of(asked),
+        groups=tested_groups(edition),
     )
     return dict(zip(others, differences, strict=True))
 
@@ -285,7 +286,12 @@ def compute_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllP
     asked = parse_measure(measure)
     scale = scale_of(asked)
     tested = scale.tested(tested_scores(edition, measure, family))
-    pairs = compare_all_pairs(tested, direction=asked.direction, half_range=scale.half_range)
+    pairs = compare_all_pairs(
+        tested,
+        direction=asked.direction,
+        half_range=scale.half_range,
+        groups=tested_groups(edition),
+    )
     [size] = pairs.sizes
     return AllPairs(
         family=family,
@@ -315,7 +321,8 @@ def decide_between(
     chosen = scores[own].copy()
     chosen[:, np.isnan(scores[members]).any(axis=0)] = np.nan
     chosen[~members[own]] = np.nan
-    decisions = decide_pairs(chosen, pairs.maxima, asked.direction, size=pairs.size)
+    groups = tested_groups(edition)
+    decisions = decide_pairs(chosen, pairs.maxima, asked.direction, size=pairs.size, groups=groups)
     outside = {
         run_id: int(topics[place])
         for run_id, place in zip(run_ids, own, strict=True)
@@ -334,6 +341,7 @@ def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:
         correction="none",
         direction=asked.direction,
         scale=scale_of(asked),
+        groups=tested_groups(edition),
     )
     return replace(found, p_adjusted=None, low=None, high=None)
 

@@ -37,7 +37,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
 from leaderboard.scoring.editions import scoring_settings
 from leaderboard.scoring.files import open_run
-from leaderboard.scoring.judgments import resolve_measure
+from leaderboard.scoring.judgments import count_units_of, number_topic_groups, resolve_measure
 
 # The layout of stored results: those of an earlier one are computed again.
 LAYOUT = 3
@@ -223,17 +223,21 @@ def compare_judges(
     prepared = [prepare(Qrels(each, Problems()), topics, panel.top_grade) for each in grades]
     scores = _score_runs(track, asked, family, prepared, progress)
     judged = np.array([[topic in each.topics for topic in topics] for each in panel.judges])
-    reference, *by_judge = (_summarise(track, asked, family, each) for each in scores)
+    groups = number_topic_groups(track.collection_id, topics)
+    reference, *by_judge = (_summarise(track, asked, family, each, groups) for each in scores)
     tested = scale_of(asked).tested(scores)
     boards = mix_judges(tested[1:], judged, tested[0])
     means = np.array(reference["means"], dtype=np.float64)
     ranges = summarise_mixtures(boards, means, asked.direction)
-    pairs = _compare_pairs(asked, tested[0], tested[-1]) if panel.tests_pairs else {}
+    pairs = {}
+    if panel.tests_pairs:
+        pairs = _compare_pairs(asked, tested[0], tested[-1], groups)
     return {
         **pairs,
         "family": list(family),
         "baseline": track.baseline_id if track.baseline_id in family else None,
         "topics": len(topics),
+        "units": count_units_of(len(topics), groups),
         "reference": reference,
         "judges": [
             {**of, "name": each.name, "topics": int(judged[place].sum())}
@@ -279,7 +283,11 @@ def _score_runs(
 
 
 def _summarise(
-    track: Track, measure: Measure, family: Sequence[str], scores: NDArray[np.float64]
+    track: Track,
+    measure: Measure,
+    family: Sequence[str],
+    scores: NDArray[np.float64],
+    groups: NDArray[np.int64] | None,
 ) -> dict[str, Any]:
     """Return the means of a board and its tests against the baseline."""
     means = [measure.aggregate(row) for row in scores]
@@ -291,13 +299,17 @@ def _summarise(
             test=track.test,
             direction=measure.direction,
             scale=scale_of(measure),
+            groups=groups,
         )
         found["against"] = [_pack(difference) for difference in against]
     return found
 
 
 def _compare_pairs(
-    measure: Measure, reference: NDArray[np.float64], other: NDArray[np.float64]
+    measure: Measure,
+    reference: NDArray[np.float64],
+    other: NDArray[np.float64],
+    groups: NDArray[np.int64] | None,
 ) -> dict[str, Any]:
     """Test all pairs of runs by two judges; return how many there are and those that turn.
 
@@ -309,7 +321,9 @@ def _compare_pairs(
         return {"pairs": {"count": 0, "turned": []}}
     half_range = scale_of(measure).half_range
     decided = [
-        compare_all_pairs(each[places], direction=measure.direction, half_range=half_range)
+        compare_all_pairs(
+            each[places], direction=measure.direction, half_range=half_range, groups=groups
+        )
         for each in (reference, other)
     ]
     signs = [each.better.astype(int) - each.better.T.astype(int) for each in decided]

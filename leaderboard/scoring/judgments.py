@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES, Measure, parse_measure
+from evaluation.reading.groups import number_groups
+from evaluation.significance import topic_order
+from evaluation.significance.units import FEWEST_DEGREES, Units
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.models import Collection, Edition, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
@@ -24,11 +28,61 @@ def judged_topics(track: Track) -> tuple[bytes, ...] | None:
     return tuple(compress(load_topic_numbers(track.collection_id), counts))
 
 
+@dataclass(frozen=True)
+class KnownTopics:
+    """The topic numbers of a collection by position, and the group of each, if it has groups."""
+
+    numbers: tuple[bytes, ...]
+    group_of: dict[bytes, bytes]
+
+
 @lru_cache(maxsize=16)
-def load_topic_numbers(collection_id: int) -> tuple[bytes, ...]:
-    """Return the topic numbers of a ready collection by position; they never change."""
+def load_topics(collection_id: int) -> KnownTopics:
+    """Return the topics of a ready collection; they never change."""
     collection = Collection.objects.get(pk=collection_id, state=ImportState.READY)
-    return tuple(number.encode() for number in collection.topics.values_list("number", flat=True))
+    rows = collection.topics.values_list("number", "group")
+    group_of = {number.encode(): group.encode() for number, group in rows if group}
+    return KnownTopics(tuple(number.encode() for number, _ in rows), group_of)
+
+
+def load_topic_numbers(collection_id: int) -> tuple[bytes, ...]:
+    """Return the topic numbers of a ready collection by position."""
+    return load_topics(collection_id).numbers
+
+
+def number_topic_groups(collection_id: int, topics: Sequence[bytes]) -> NDArray[np.int64] | None:
+    """Return the group of each of these topics, from 0 in the order of their names, or None."""
+    group_of = load_topics(collection_id).group_of
+    return number_groups(topics, group_of) if group_of else None
+
+
+def tested_topics(edition: Edition) -> list[bytes]:
+    """Return the topics that an edition evaluates, in the order of draws."""
+    numbers = list(compress(load_topic_numbers(edition.track.collection_id), topic_mask(edition)))
+    return [numbers[place] for place in topic_order(numbers)]
+
+
+def tested_groups(edition: Edition) -> NDArray[np.int64] | None:
+    """Return the groups of these topics, which tests flip as a whole; None without groups."""
+    if not edition.track.collection.num_groups:
+        return None
+    return number_topic_groups(edition.track.collection_id, tested_topics(edition))
+
+
+def count_units(edition: Edition) -> int:
+    """Return how many topics, or groups of topics, the tests of an edition flip."""
+    return count_units_of(edition.num_evaluated, tested_groups(edition))
+
+
+def count_units_of(topics: int, groups: NDArray[np.int64] | None) -> int:
+    """Return the number of topics, or of their groups where there are some.
+
+    Groups of so different sizes that they leave no verdict count as none.
+    """
+    if groups is None:
+        return topics
+    units = Units.of(np.zeros((1, topics)), groups)
+    return int(units.counts[0]) if units.degrees[0] >= FEWEST_DEGREES else 0
 
 
 def resolve_measure(track: Track, text: str) -> Measure:

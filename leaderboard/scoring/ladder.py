@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.measures import parse_measure
+from evaluation.significance.units import Units
 from leaderboard.models import Edition, Run
-from leaderboard.scoring.comparisons import score_matrix
+from leaderboard.scoring.comparisons import tested_scores
 from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.judgments import tested_groups
 
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9
@@ -97,10 +99,11 @@ def propose_step(edition: Edition) -> float | None:
         return None
     ids = sorted({run for pair in pairs for run in pair})
     place = {run: number for number, run in enumerate(ids)}
-    scores = score_matrix(edition, track.primary_measure, ids)
+    scores = tested_scores(edition, track.primary_measure, ids)
     first, second = np.array([[place[run] for run in pair] for pair in pairs]).T
-    deviations = np.nanstd(scores[second] - scores[first], axis=1, ddof=1)
-    return float(2 * np.median(deviations) / edition.num_evaluated**0.5)
+    units = Units.of(scores[second] - scores[first], tested_groups(edition))
+    errors = np.square(units.centred).sum(axis=1) / (units.counts * (units.counts - 1.0))
+    return float(2 * np.median(np.sqrt(errors)))
 
 
 def find_rising_runs(

@@ -8,11 +8,14 @@ from evaluation.significance.pairwise import FEWEST_TOPICS
 LEVEL = 0.05
 
 
-def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> str:
-    """Return the verdict of a test: `better`, `worse` or `not significant`, empty if untested."""
+def verdict_of(against: Difference | None, units: int, direction: int = 1) -> str:
+    """Return the verdict of a test: `better`, `worse` or `not significant`, empty if untested.
+
+    `units` are the topics, or groups of topics, that it flips.
+    """
     if against is None or against.difference is None:
         return ""
-    if topics < FEWEST_TOPICS:
+    if units < FEWEST_TOPICS:
         return "not significant"
     if against.p_adjusted is None:
         return ""

@@ -227,9 +227,13 @@ def _test_each(measures: Sequence[Measure], collected: Sequence[Collected]) -> l
     """Test each track alone; p is adjusted by Holm over those with enough topics."""
     tests = []
     for measure, scored in zip(measures, collected, strict=True):
-        rows = scored.scores[:, topic_order([number for _, number in scored.topics])]
+        order = topic_order([number for _, number in scored.topics])
         against = compare_with_baseline(
-            rows, 0, direction=measure.direction, scale=scale_of(measure)
+            scored.scores[:, order],
+            0,
+            direction=measure.direction,
+            scale=scale_of(measure),
+            groups=None if scored.members is None else scored.members[order],
         )
         tests.append(against[1])
     decided = [test.p is not None and test.topics >= FEWEST_TOPICS for test in tests]

@@ -56,6 +56,7 @@ from tests.builders import (
     work,
 )
 from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_groups import make_grouped_track
 
 pytestmark = pytest.mark.long
 
@@ -137,6 +138,16 @@ def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
         for name, text in {**members, zip_files.SUMS: sums.encode()}.items():
             new.writestr(name, text)
     return file
+
+
+def test_groups_of_topics_come_with_their_track(ada, tmp_path):
+    make_grouped_track(ada, [3] * 8)
+    command("export_track", "talks", tmp_path / "talks.zip")
+    command("import_track", tmp_path / "talks.zip", *AWAY)
+    own, away = (Collection.objects.get(slug=slug) for slug in ("talks", "elsewhere"))
+    assert away.num_groups == own.num_groups == 8
+    groups = [list(each.topics.values_list("number", "group")) for each in (own, away)]
+    assert groups[0] == groups[1]
 
 
 def test_an_archive_holds_all_that_makes_a_track(scored, file):

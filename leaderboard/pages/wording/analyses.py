@@ -447,9 +447,8 @@ def _count_distant_topics(pair: RunPair) -> str:
 
 def describe_pair_test(board: Board, pair: RunPair) -> Sentence:
     """Say which family decides about the pair, its effect size and the effect it can detect."""
-    topics = board.edition.num_evaluated
-    if topics < FEWEST_TOPICS:
-        return [Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
+    if not board.has_enough_topics:
+        return [Phrase(f"With {board.topics_text} nothing can be significant.")]
     said = join_phrases(
         f"{_describe_family(board, pair)} Effect size ",
         strong(f"d = {score(pair.against.effect_size, 2)}"),
@@ -459,7 +458,7 @@ def describe_pair_test(board: Board, pair: RunPair) -> Sentence:
         return said
     return join_phrases(
         *said,
-        f" With {counted(topics, 'topic')} a pair named in advance whose true effect is ",
+        f" With {board.topics_text} a pair named in advance whose true effect is ",
         strong(f"d = {score(board.detectable.effect, 2)}"),
         " would be told apart with probability .80.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.comparison import FEW_GROUPS
 from evaluation.measures import parse_measure
 from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.columns import columns_of
@@ -184,6 +185,9 @@ def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
 def describe_power(board: Board) -> Sentence:
     """State which true difference a run named in advance would show on this board."""
     topics, found = board.edition.num_evaluated, board.detectable
+    if not board.has_enough_topics and board.num_groups:
+        why = "there is no verdict, which needs six groups of similar size."
+        return join_phrases(strong(board.topics_text), f": {why}")
     if not board.has_enough_topics:
         return join_phrases(
             f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
@@ -200,8 +204,16 @@ def describe_power(board: Board) -> Sentence:
         "A run named in advance that is truly ",
         strong(keep_on_one_line(size)),
         f" better or worse than {other} would be told apart with probability .80"
-        f" on {counted(topics, 'topic')}.",
+        f" on {board.topics_text}.",
+        _warn_of_few_groups(board),
     )
+
+
+def _warn_of_few_groups(board: Board) -> str:
+    """Say what few groups of topics cost; empty with many, and without groups."""
+    if not 0 < board.num_groups < FEW_GROUPS:
+        return ""
+    return f" Tests use whole groups, and {board.num_groups} groups show few differences."
 
 
 def describe_strips(board: Board) -> str:
@@ -243,13 +255,13 @@ def _describe_short_runs(board: Board) -> Sentence:
 
 def describe_trust(board: Board) -> str:
     """Say how often so few topics deceive, as it was measured; empty with many topics."""
-    topics = board.edition.num_evaluated
-    measured = measured_error(topics, board.num_in_family) if topics <= FEW_TOPICS else None
+    units = board.num_units
+    measured = measured_error(units, board.num_in_family) if units <= FEW_TOPICS else None
     if measured is None:
         return ""
     error = measured.all_pairs if board.compares_all else measured.baseline
     return (
-        f"With {counted(topics, 'topic')} the error rate of 5 % holds for runs with a similar"
+        f"With {board.topics_text} the error rate of 5 % holds for runs with a similar"
         " spread. In simulations with skewed scores, unequal spread and no true difference, up to"
         f" {100 * error:.0f} % of boards showed a difference."
     )
