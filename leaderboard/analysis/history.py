@@ -13,7 +13,7 @@ from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.runs.facts import OF_COMMITS
-from leaderboard.scoring.branches import BranchComparison, compare_with_main
+from leaderboard.scoring.branches import BranchComparison, check_main, compare_with_main
 from leaderboard.scoring.families import load_measure_means
 
 # Characters of a commit that tables print.
@@ -170,7 +170,7 @@ def compare_with_main_branch(
     found = compare_with_main(run, edition, measure, sight.runs())
     if found is None:
         return None
-    return replace(found, other=sight.with_shown_name(found.other))
+    return check_main(replace(found, other=sight.with_shown_name(found.other)), edition)
 
 
 def compare_with_branch(sight: Sight, found: BranchComparison) -> RunPair | None:

@@ -10,7 +10,6 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from evaluation.significance import Gate
-from leaderboard.analysis.gates import check_run
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.boards import board_or_404, standing_on_board
 from leaderboard.api.errors import field_error
@@ -20,6 +19,7 @@ from leaderboard.api.schemas import Number, response_schemas
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, BoardChoice, Standing, find_board
 from leaderboard.scoring.branches import find_main_run
+from leaderboard.scoring.gates import check_build
 
 router = Router(tags=["boards"])
 
@@ -44,6 +44,9 @@ class GateOut(Schema):
     measure: str
     margin: float
     builds: int = Field(description="The budget of runs that are held against this reference.")
+    build: int = Field(
+        description="How many of them there are, up to this one; equal runs do not count."
+    )
     unit: Literal["mean", "total", "ratio"]
     difference: Number = Field(description="New minus reference.")
     low: Number = Field(description="Where more is better, the bound that must be above -margin.")
@@ -68,31 +71,37 @@ def check(
     request: HttpRequest,
     slug: str,
     run: Label,
-    margin: Margin,
+    margin: Margin | None = None,
     reference: Label = "",
     measure: Label = "",
-    builds: Count = 50,
+    builds: Count | None = None,
     look: Count | None = None,
 ) -> dict[str, Any]:
     """Hold a run against a fixed reference: pass, worse, or cannot tell.
 
     Without `reference` it is the newest run of the main branch before it, else the baseline.
+    `margin` and `builds` are by default those of the track.
     """
     sight = track_or_404(viewer(request), slug).with_every_run()
     choice = BoardChoice(measure=find_measure(sight, measure))
     board = board_or_404(find_board(sight, choice), choice)
     new = standing_on_board(board, "run", run)
     other = find_reference(board, new, reference)
-    report = check_run(board, other, new, Gate(margin, builds, look))
-    found = report.outcome
+    margin = margin or sight.track.gate_margin
+    if not margin:
+        raise field_error("margin", "is needed: the track has none", "")
+    gate = Gate(margin, builds or sight.track.gate_builds, look)
+    build = check_build(board.edition, board.measure, other.run, new.run, gate)
+    report, found = build.report, build.report.outcome
     return {
         "answer": report.answer,
-        "sentences": report.sentences,
+        "sentences": build.sentences,
         "run": new.run.pk,
         "reference": other.run.pk,
         "measure": report.measure,
         "margin": margin,
-        "builds": builds,
+        "builds": build.budget,
+        "build": build.number,
         "unit": report.unit,
         "difference": report.difference,
         "low": report.low,

@@ -677,6 +677,9 @@ class MainOut(Schema):
     better: int = Field(description="Topics on which the run is better.")
     worse: int
     sentence: str = Field(description="The same in words, as in notices and Slack.")
+    gate: Literal["pass", "worse", "cannot tell"] | None = Field(
+        None, alias="build.report.answer", description="The answer of the gate of the track."
+    )
 
     @staticmethod
     def resolve_difference(found: BranchComparison) -> float:

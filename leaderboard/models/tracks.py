@@ -356,6 +356,25 @@ class Track(models.Model):
         hint="If set, runs state their commit, branch and configuration. Each is compared with its "
         "team’s last run of this branch.",
     )
+    # A loss of up to this against the run of the main branch is accepted; 0 for no gate.
+    gate_margin = setting(
+        models.FloatField(default=0.0, db_default=0.0),
+        "Margin of the gate",
+        hint="If set, each run passes if it is shown to lose less than this against main, and is "
+        "stopped if it is shown to lose. 0 for no gate.",
+        description="Loss in the primary measure that the gate accepts; 0: no gate.",
+        most=1e6,
+        may_be_empty=True,
+    )
+    gate_builds = setting(
+        models.PositiveIntegerField(default=50, db_default=50),
+        "Builds per run of main",
+        hint="The more runs are held against one run of main, the surer a loss has to be.",
+        description="The budget of runs that the gate holds against one reference.",
+        least=1,
+        most=10_000,
+        may_be_empty=True,
+    )
     commit_url = setting(
         models.CharField(max_length=300, blank=True, default="", db_default=""),
         "Commit link",

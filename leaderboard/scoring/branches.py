@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluation.measures import parse_measure
+from evaluation.significance import Gate
 from leaderboard.display.numbers import count, counted, score, signed
 from leaderboard.models import Edition, Run, Score
 from leaderboard.models.runs import RunQuerySet
+from leaderboard.scoring.gates import CheckedBuild, check_build
 from leaderboard.scoring.judgments import topic_mask
 
 BRANCH = "branch"
@@ -28,6 +30,8 @@ class BranchComparison:
     other_mean: float
     better: int
     worse: int
+    # What the gate of the track says, if it has one.
+    build: CheckedBuild | None = None
 
     @property
     def against(self) -> str:
@@ -50,8 +54,12 @@ class BranchComparison:
         """The comparison as notices and webhooks say it; the page of the run says the same."""
         return (
             f"{self.run} has {self.score}, {self.difference} against {self.against}"
-            f" ({self.other}): {self.topics}."
+            f" ({self.other}): {self.topics}.{self._gate}"
         )
+
+    @property
+    def _gate(self) -> str:
+        return f" Gate: {self.build.report.answer}." if self.build is not None else ""
 
 
 def compare_with_main(
@@ -82,6 +90,15 @@ def compare_with_main(
         better=int(np.count_nonzero(gains > 0)),
         worse=int(np.count_nonzero(gains < 0)),
     )
+
+
+def check_main(found: BranchComparison, edition: Edition) -> BranchComparison:
+    """Return the comparison with what the gate of the track says by the primary measure."""
+    track = edition.track
+    if not track.gate_margin or found.measure != track.primary_measure:
+        return found
+    gate = Gate(track.gate_margin, track.gate_builds)
+    return replace(found, build=check_build(edition, found.measure, found.other, found.run, gate))
 
 
 def find_main_run(run: Run, runs: RunQuerySet) -> Run | None:

@@ -33,7 +33,7 @@ from leaderboard.models.tracks import UNDO_TIME
 from leaderboard.notifications import notices
 from leaderboard.runs.fact_changes import apply_header_facts
 from leaderboard.scoring import duplicates
-from leaderboard.scoring.branches import compare_with_main
+from leaderboard.scoring.branches import check_main, compare_with_main
 from leaderboard.scoring.editions import (
     apply_settings,
     build_editions,
@@ -168,7 +168,7 @@ def _describe_against_main(run: Run, track: Track) -> str:
         return ""
     edition.track = track
     found = compare_with_main(run, edition, track.primary_measure, track.runs.all())
-    return found.sentence if found is not None else ""
+    return check_main(found, edition).sentence if found is not None else ""
 
 
 def store_scores(run_id: str, measured: EditionScores) -> None:

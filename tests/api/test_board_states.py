@@ -69,7 +69,7 @@ OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
 def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     """A board too large to be tested at once; what stands in the addresses."""
     monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
-    Track.objects.update(baseline=adas_run)
+    Track.objects.update(baseline=adas_run, gate_margin=0.1)
     Run.objects.update(answer_file=store_an_answer())
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
     ids |= {"run": bens_run.pk, "reference": adas_run.pk}

@@ -60,6 +60,8 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "answer_over": "",
         "answer_ranking": "cited",
         "main_branch": "",
+        "gate_margin": 0.0,
+        "gate_builds": 50,
         "commit_url": "",
         "missing_topics": "warn",
         "unknown_documents": "refuse",

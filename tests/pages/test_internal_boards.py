@@ -9,6 +9,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from leaderboard.actions import tracks
 from leaderboard.models import ApiToken, Delivery, Notice, Run, Team, Track, User
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+from tests.pages.ten_topics import run_of, ten_track
 
 COMMIT = "4f2a9c01d7e6b385"
 SUBMIT = "/api/v1/tracks/bread/runs"
@@ -39,6 +40,25 @@ def test_the_notice_says_the_same_sentence(track, ben):
     on_branch(track, ben, RUN, "main")
     on_branch(track, ben, OTHER_RUN, "faster")
     assert Notice.objects.filter(user=ben).first().text == SENTENCE
+
+
+def test_the_page_and_the_notice_say_what_the_gate_says(ada, ben, as_ben):
+    track = ten_track(ada, main_branch="main", gate_margin=0.1)
+    main = on_branch(track, ben, run_of("main", 1), "main")
+    run = on_branch(track, ben, run_of("slow", 2), "slow")
+    page = as_ben.get(f"/runs/{run.pk}/")
+    assertContains(page, "<h2>Gate: worse</h2>")
+    assertContains(page, "build 1 of 50")
+    assertContains(page, "slow is worse than main.")
+    assertContains(page, '?number=1"><bdi>1</bdi></a> −.500')
+    assert Notice.objects.filter(user=ben).first().text.endswith("Gate: worse.")
+    assert "Gate:" not in as_ben.get(f"/runs/{main.pk}/").content.decode()
+
+
+def test_a_track_without_a_margin_has_no_gate(track, ben, as_ben):
+    on_branch(track, ben, RUN, "main")
+    run = on_branch(track, ben, OTHER_RUN, "faster")
+    assertNotContains(as_ben.get(f"/runs/{run.pk}/"), "Gate")
 
 
 def test_without_a_run_of_main_the_baseline_takes_its_place(track, ada, ben, as_ben):
