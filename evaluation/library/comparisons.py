@@ -64,7 +64,8 @@ class Comparisons:
         return build_frame((_facts(row) for row in self.rows), "measure", "run")
 
     def __str__(self) -> str:
-        header = ["measure", "run", "verdict", "mean", "difference", "low", "high", "p adjusted"]
+        header = ["measure", "run", "verdict", "mean", "difference", "low", "high", "differs on"]
+        header.append("p adjusted")
         rows = [[row.measure, row.run, row.verdict, *_cells(row)] for row in self.rows]
         note = self.design.describe(len(self.runs)) + self.note
         return table_text(Table(header, rows, texts=3, note=note))
@@ -75,9 +76,10 @@ class Comparisons:
 def _cells(row: Comparison) -> list[str]:
     mean, found = f"{row.mean:z.{DIGITS}f}", row.outcome
     if found is None:
-        return [mean, "", "", "", ""]
+        return [mean, "", "", "", "", ""]
     values = (found.difference, found.low, found.high)
     cells = ["" if value is None else f"{value:+z.{DIGITS}f}" for value in values]
+    cells.append(f"{found.changed} of {found.topics}")
     return [mean, *cells, "" if found.p_adjusted is None else f"{found.p_adjusted:.3g}"]
 
 

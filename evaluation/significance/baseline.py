@@ -106,6 +106,11 @@ class Difference:
         )
 
     @property
+    def changed(self) -> int:
+        """On how many topics the two differ; what few of them show, few others could undo."""
+        return self.wins + self.losses
+
+    @property
     def gain(self) -> float | None:
         """The difference less that of two equal runs: its sign says which run is higher."""
         if self.difference is None:

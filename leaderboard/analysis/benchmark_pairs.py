@@ -34,7 +34,8 @@ class PairOnTrack:
     """Two systems on one track: `difference` is that of b from a, in the unit of the measure.
 
     `low` and `high` hold for this track alone, `p` is adjusted over the tracks by Holm; None where
-    the track has no test. `without` is the difference of the means without this track.
+    the track has no test. On `changed` of `topics` topics the two differ. `without` is the
+    difference of the means without this track.
     """
 
     column: BenchmarkColumn
@@ -45,6 +46,8 @@ class PairOnTrack:
     difference: float | None
     low: float | None = None
     high: float | None = None
+    changed: int | None = None
+    topics: int | None = None
     p: float | None = None
     without: float | None = None
 
@@ -167,6 +170,8 @@ class SystemPair:
                 own.difference,
                 own.low,
                 own.high,
+                own.changed,
+                own.topics,
                 p,
                 rest,
             )
@@ -292,6 +297,8 @@ class SystemPair:
             ("difference", "difference"),
             ("low", "low"),
             ("high", "high"),
+            ("changed", "changed"),
+            ("topics", "topics"),
             ("p", "p"),
             ("ahead", "ahead"),
             ("mean_without", "without"),

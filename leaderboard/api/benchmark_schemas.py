@@ -126,6 +126,7 @@ class SystemStandingOut(Schema):
     difference: Number
     low: Number
     high: Number
+    changed: int | None = Field(description="Topics on which it differs from the baseline.")
     p: Number
     p_adjusted: Number
     verdict: Literal["better", "worse", "not significant"] | None

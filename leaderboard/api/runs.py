@@ -57,8 +57,9 @@ from leaderboard.scoring.kinds import kind_of
 router = Router(tags=["runs"])
 
 # The fields of a test of two runs.
-TEST_FIELDS = tuple(
-    ["difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", "losses", "ties"]
+TEST_FIELDS = (
+    *("difference", "low", "high", "p", "p_adjusted", "effect_size"),
+    *("changed", "wins", "losses", "ties"),
 )
 
 

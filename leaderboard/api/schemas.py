@@ -653,6 +653,7 @@ class Tested(Schema):
     family: Literal["baseline", "all"]
     test: str
     effect_size: Number
+    changed: int = Field(description="Topics on which the two differ.")
     wins: int
     losses: int
     ties: int
@@ -676,10 +677,10 @@ class MainOut(Schema):
     difference: Number
     better: int = Field(description="Topics on which the run is better.")
     worse: int
-    sentence: str = Field(description="The same in words, as in notices and Slack.")
     gate: Literal["pass", "worse", "cannot tell"] | None = Field(
         None, alias="build.report.answer", description="The answer of the gate of the track."
     )
+    sentence: str = Field(description="The same in words, as in notices and Slack.")
 
     @staticmethod
     def resolve_difference(found: BranchComparison) -> float:
@@ -778,6 +779,7 @@ class StandingOut(Schema):
     verdict: Literal["better", "worse", "not significant"] | None
     unit: str | None
     effect_size: Number
+    changed: int | None = Field(description="Topics on which the run differs from the baseline.")
     wins: int | None
     losses: int | None
     ties: int | None

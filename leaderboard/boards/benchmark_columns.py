@@ -140,10 +140,10 @@ DIFFERENCE = BenchmarkTableColumn(
     "difference",
     "Difference",
     "difference",
-    ("difference", "low", "high"),
+    ("difference", "low", "high", "changed"),
     lambda row: tuple(
         _of_difference(read)(row)
-        for read in (lambda d: d.difference, lambda d: d.low, lambda d: d.high)
+        for read in (lambda d: d.difference, lambda d: d.low, lambda d: d.high, lambda d: d.changed)
     ),
     _difference_text,
 )

@@ -145,6 +145,7 @@ def describe_row(board: BenchmarkBoard, row: SystemRow) -> dict[str, Any]:
         "difference": None if against is None else against.difference,
         "low": None if against is None else against.low,
         "high": None if against is None else against.high,
+        "changed": None if against is None else against.changed,
         "p": None if against is None else against.p,
         "p_adjusted": None if against is None else against.p_adjusted,
         "verdict": row.verdict or None,

@@ -24,6 +24,7 @@ from leaderboard.display.numbers import (
     date,
     day,
     difference_text,
+    differs_on,
     exact,
     instant,
     interval,
@@ -313,7 +314,8 @@ def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
 def _confidence_text(against: Difference) -> str:
     if against.low is None or against.high is None:
         return ""
-    return interval(against.low, against.high, unit=against.unit)
+    ends = interval(against.low, against.high, unit=against.unit)
+    return f'<span title="{differs_on(against)}">{ends}</span>'
 
 
 def _p_text(against: Difference) -> str:
@@ -436,8 +438,8 @@ BASELINE_COLUMNS = (
         "confidence",
         "95 % interval",
         _comparison_cells(_confidence_text),
-        ("low", "high"),
-        _difference_values("low", "high"),
+        ("low", "high", "changed"),
+        _difference_values("low", "high", "changed"),
         _difference_text("{:+z.4f} to {:+z.4f}", "low", "high"),
         needs_baseline=True,
         is_default=False,

@@ -22,6 +22,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.significance import Difference
 from leaderboard.display.page_gaps import leave_gap
 
 register = template.Library()
@@ -128,6 +129,12 @@ def counted(value: int, noun: str) -> str:
     """Return a count with its noun: "1 run", "2 documents"; other plurals as "entry,entries"."""
     one, _, many = noun.partition(",")
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
+
+
+@register.filter
+def differs_on(against: Difference) -> str:
+    """Return on how many topics two runs differ: "differs on 3 of 50 topics"."""
+    return f"differs on {count(against.changed)} of {counted(against.topics, 'topic')}"
 
 
 @register.filter

@@ -32,6 +32,7 @@ from leaderboard.display.numbers import (
     MISSING,
     day,
     difference_text,
+    differs_on,
     exact,
     instant,
     p_value,
@@ -341,7 +342,7 @@ def _interval_title(row: SystemRow) -> str:
     if against is None or against.low is None or against.high is None:
         return ""
     ends = (difference_text(end, against.unit, 4) for end in (against.low, against.high))
-    return f"95 % interval {' to '.join(ends)}"
+    return f"95 % interval {' to '.join(ends)}; {differs_on(against)}"
 
 
 def _number_cells(

@@ -31,6 +31,7 @@ COLUMNS = [
     "high",
     "p",
     "effect_size",
+    "changed",
     "wins",
     "losses",
     "ties",

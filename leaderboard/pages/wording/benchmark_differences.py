@@ -5,7 +5,14 @@ from __future__ import annotations
 from leaderboard.analysis.benchmark_differences import LEVEL, BenchmarkDifferences
 from leaderboard.analysis.benchmark_pairs import SystemPair, Together
 from leaderboard.boards.benchmark_boards import SystemRow
-from leaderboard.display.numbers import counted, difference_text, interval, p_in_words, score
+from leaderboard.display.numbers import (
+    count,
+    counted,
+    difference_text,
+    interval,
+    p_in_words,
+    score,
+)
 from leaderboard.pages.wording.benchmark_boards import describe_lead_of
 from leaderboard.pages.wording.phrases import Phrase, Sentence, join_phrases, spell_number
 
@@ -105,7 +112,11 @@ def describe_pair_test(pair: SystemPair) -> str:
     span = ""
     if together.low is not None and together.high is not None:
         ends = interval(together.low, together.high, unit=together.unit)
-        span = f" 95 % interval of the difference of means {ends}."
+        changed, topics = (
+            sum(getattr(line, name) or 0 for line in pair.lines) for name in ("changed", "topics")
+        )
+        apart = f"the two differ on {count(changed)} of {counted(topics, 'topic')}"
+        span = f" 95 % interval of the difference of means {ends}; {apart}."
     return (
         f"p of the means is {family}.{span} On each track, intervals hold for it alone and p is"
         " adjusted over the tracks (Holm)."
