@@ -37,6 +37,14 @@ class Guards:
     in_a_row: int = 2
     sample: int = 0
 
+    def most_sampled(self, documents: int) -> int:
+        """Return how many documents of the random part come among the first `documents`.
+
+        >>> [Guards().most_sampled(documents) for documents in (20, 25, 60)]
+        [0, 1, 8]
+        """
+        return max(0, (documents - 1) // self.every - (self.warm_up - 1) // self.every)
+
 
 @dataclass(frozen=True, slots=True)
 class HandedOut:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict
 from typing import Any
 
@@ -28,6 +29,7 @@ from leaderboard.assessments.judgments import JudgingOutcome, find_outcome, rend
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.assessments.provenance import describe_drawing
+from leaderboard.assessments.random_parts import fit_random_part
 from leaderboard.assessments.rounds import plan_second_round
 from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.whole_numbers import next_name
@@ -62,6 +64,7 @@ def plan_assessment(
         raise ActionError("This order goes with one opinion per document.")
     if not assessment.chooses:
         assessment.budget = None
+    assessment.random_part = fit_random_part(assessment)
     decides = assessment.order == Assessment.Order.DECIDES
     if decides and not has_verdicts(assessment.pool.track):
         raise ActionError(NO_VERDICTS)
@@ -109,6 +112,7 @@ def write_guideline(
 @transaction.atomic
 def change_assessment(assessment: Assessment, user: User, changes: Mapping[str, Any]) -> None:
     """Change how a pool is judged.  Raises ActionError."""
+    changes = {**changes, **_fit_random_part(assessment, changes)}
     before = {name: getattr(assessment, name) for name in changes}
     changed = {name: value for name, value in changes.items() if value != before[name]}
     if changed.get("allows_participants") is False:
@@ -122,6 +126,17 @@ def change_assessment(assessment: Assessment, user: User, changes: Mapping[str, 
             before={name: str(before[name]) for name in changed},
             after={name: str(value) for name, value in changed.items()},
         )
+
+
+def _fit_random_part(assessment: Assessment, changes: Mapping[str, Any]) -> dict[str, int]:
+    """Return the random part that goes with a changed order or budget, if either changes."""
+    names = {"order", "budget", "random_part"} & changes.keys()
+    if not names:
+        return {}
+    changed = copy(assessment)
+    for name in names:
+        setattr(changed, name, changes[name])
+    return {"random_part": fit_random_part(changed)}
 
 
 def _refuse_judging_members(assessment: Assessment) -> None:

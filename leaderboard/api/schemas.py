@@ -860,6 +860,14 @@ class AssessmentSettings(Schema):
         description="Documents per topic for the orders `thompson`, `maxmean` and `decides`; null "
         "for the whole pool. These orders go with `overlap` `none`.",
     )
+    random_part: int = Field(
+        10,
+        ge=0,
+        le=1_000,
+        strict=True,
+        description="Documents per topic that `thompson` and `maxmean` draw at random beforehand: "
+        "what they find bounds what the order missed. Fewer where the budget is small.",
+    )
     rule: Assessment.Rule = Field(
         Assessment.Rule.FIRST, description="Which grade counts if assessors differ."
     )

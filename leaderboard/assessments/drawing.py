@@ -110,6 +110,10 @@ def _hand_out(assignment: Assignment, short: int) -> None:
         return
     assessment, topic = assignment.assessor.assessment, assignment.topic
     order = resume_order(assessment, topic)
+    if not order.log:
+        assignment.random_part = [docno.decode() for docno in order.sample]
+        assignment.num_candidates = len(order.order.candidates.docnos)
+        assignment.save(update_fields=["random_part", "num_candidates"])
     size = max(short, BATCH if order.log else GUARDS.warm_up)
     batch = order.draw_batch(min(left, size))
     runs = load_topic_pool(assessment.pool, topic).runs

@@ -7,7 +7,7 @@ its run, its reason and the number of marks known then, and the marks, which are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -123,7 +123,8 @@ def _load_marks(assessment: Assessment, topic: Topic) -> list[Marked]:
 def settings_of(assessment: Assessment, topic: Topic) -> OrderSettings:
     """Return what the order of a topic is made from; the topic itself is part of each chance."""
     teams = load_topic_pool(assessment.pool, topic).teams
-    return OrderSettings(assessment.order, assessment.seed, teams, GUARDS)
+    guards = replace(GUARDS, sample=assessment.random_part)
+    return OrderSettings(assessment.order, assessment.seed, teams, guards)
 
 
 def resume_order(assessment: Assessment, topic: Topic) -> GuardedOrder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaderboard.assessments.learning import GUARDS
+from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, JudgmentSet, Mark, Membership
 
 NAMES = {
@@ -36,10 +37,14 @@ def describe_drawing(assessment: Assessment) -> str:
     name = name_drawing(assessment)
     if not assessment.learns:
         return f"{name}. {OUTSIDE}" if name else ""
+    at_random = ""
+    if assessment.random_part:
+        drawn = counted(assessment.random_part, "document")
+        at_random = f", and {drawn} drawn at random beforehand"
     return (
         f"{name}, seed {assessment.seed}: the first {GUARDS.warm_up} of a topic by depth, then "
         f"every {GUARDS.every}th from the run seen least, at most {GUARDS.in_a_row} in a row from "
-        f"one team. {OUTSIDE}"
+        f"one team{at_random}. {OUTSIDE}"
     )
 
 

@@ -85,6 +85,8 @@ class Assessment(models.Model):
     seed = models.PositiveIntegerField(default=new_seed, editable=False)
     # How many documents of each topic an order that chooses hands out; None for all of them.
     budget = models.PositiveIntegerField(null=True, blank=True)
+    # How many documents of each topic an order that learns draws at random before it starts.
+    random_part = models.PositiveSmallIntegerField(default=10, db_default=0)
     # When the rest of the budgets went to the topics that still have relevant documents.
     second_round_at = models.DateTimeField(null=True, editable=False)
     overlap = models.CharField(max_length=10, choices=Overlap, default=Overlap.SAMPLE)
@@ -273,6 +275,11 @@ class Assignment(models.Model):
     num_documents = models.PositiveIntegerField()
     # The documents of an assignment that continues another one; empty if the rule says which.
     docnos = models.JSONField(default=list, blank=True)
+    # The documents drawn at random before an order that learns started, and out of how many.
+    random_part = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
+    num_candidates = models.PositiveIntegerField(null=True)
     # The assessor's own notes on the topic.
     notes = models.TextField(blank=True, max_length=5000)
     # The guideline that the assessor has read before judging this topic.

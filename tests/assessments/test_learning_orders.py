@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from pytest_django.asserts import assertContains
 
-from evaluation.pooling import HandedOut, Marked, ReplayError
+from evaluation.pooling import HandedOut, Marked, ReplayError, estimate_relevant
 from leaderboard.actions.assessments import add_assessor, finish_topic, reassign
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.assessments import drawing, learning
+from leaderboard.assessments import drawing, learning, random_parts
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.learning import load_log, replay_order
 from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents, measure_progress
-from leaderboard.models import Assignment
+from leaderboard.assessments.random_parts import find_random_parts
+from leaderboard.models import Assessment, Assignment
 from tests import builders
 from tests.assessments.marks import judge_in_order
 from tests.builders import make_assessment, make_collection, make_pool, make_run, make_track
@@ -23,7 +25,7 @@ from tests.builders import make_assessment, make_collection, make_pool, make_run
 def small_batches(monkeypatch):
     """A warm-up of two documents, and batches of two, as the pools here are small."""
     monkeypatch.setattr(drawing, "BATCH", 2)
-    for module in (drawing, learning):
+    for module in (drawing, learning, random_parts):
         monkeypatch.setattr(module, "GUARDS", learning.Guards(warm_up=2, every=3))
 
 
@@ -50,7 +52,13 @@ def lines_of(tag, numbers):
 
 @pytest.fixture
 def learning_one(wide_pool, ada, dan):
-    make_assessment(wide_pool, ada, dan, order="thompson", seed=7)
+    make_assessment(wide_pool, ada, dan, order="thompson", seed=7, random_part=0)
+    return Assignment.objects.get(topic__number="1")
+
+
+@pytest.fixture
+def with_random_part(wide_pool, ada, dan):
+    make_assessment(wide_pool, ada, dan, order="thompson", seed=7, random_part=4)
     return Assignment.objects.get(topic__number="1")
 
 
@@ -168,3 +176,46 @@ def test_a_topic_does_not_go_to_whose_team_found_something_alone(wide_pool, ada,
     )
     judges = Assignment.objects.values_list("assessor__user__username", flat=True)
     assert set(judges) == {"dan"} and not missing_opinions(assessment)
+
+
+def test_the_random_part_is_stored_before_the_order_starts(with_random_part):
+    draw_documents(with_random_part)
+    lease_documents(with_random_part, "tab", most=1)
+    with_random_part.refresh_from_db()
+    assert len(set(with_random_part.random_part)) == 4
+    assert with_random_part.num_candidates == 30
+
+
+def test_the_random_part_bounds_what_the_order_missed(with_random_part):
+    judge_in_order(with_random_part, is_even)
+    assessment, topic = with_random_part.assessor.assessment, with_random_part.topic
+    part = next(each for each in find_random_parts(assessment) if each.topic == topic)
+    even = sum(int(docno[1:]) % 2 == 0 for docno in Assignment.objects.get(topic=topic).random_part)
+    assert (part.drawn, part.answered, part.relevant, part.found) == (4, 4, even, 15)
+    assert part.estimate == estimate_relevant(30, 4, even)
+    assert "random" in set(with_random_part.documents.values_list("drawn_by", flat=True))
+    assert replay_order(assessment, topic).log == load_log(assessment, topic)
+
+
+def test_there_is_no_bound_before_all_random_documents_are_judged(with_random_part):
+    draw_documents(with_random_part)
+    document = lease_documents(with_random_part, "tab", most=1).documents[0]
+    record_mark(with_random_part, SentMark(document.pk, grade=1))
+    [part] = find_random_parts(with_random_part.assessor.assessment)
+    assert part.answered < 4 and part.estimate is None
+
+
+def test_organisers_see_the_bound(with_random_part, as_ada):
+    judge_in_order(with_random_part, is_even)
+    page = as_ada.get("/tracks/bread/judging/judging-1/")
+    assertContains(page, "<h2>Random documents</h2>")
+    assertContains(page, "4 of 30")
+
+
+@pytest.mark.parametrize(
+    ("order", "budget", "fitting"),
+    [("thompson", 10, 1), ("thompson", None, 4), ("random", None, 0)],
+)
+def test_the_random_part_fits_the_order_and_its_budget(order, budget, fitting):
+    asked = Assessment(order=order, budget=budget, random_part=4)
+    assert random_parts.fit_random_part(asked) == fitting

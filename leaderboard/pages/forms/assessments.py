@@ -129,7 +129,8 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
     """How a pool is judged; what assessors have relied on is fixed once the judging is open."""
 
     FIXED_ONCE_OPEN = (
-        *("seed", "order", "budget", "overlap", "overlap_size", "allows_participants"),
+        *("seed", "order", "budget", "random_part"),
+        *("overlap", "overlap_size", "allows_participants"),
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
@@ -137,7 +138,7 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
         model = Assessment
         fields = [
             *("overlap", "overlap_size", "topics_per_assessor", "due_on"),
-            *("order", "budget", "rule", "allows_participants", "shows_progress"),
+            *("order", "budget", "random_part", "rule", "allows_participants", "shows_progress"),
         ]
         labels = {
             "overlap": "Second opinions",
@@ -146,6 +147,7 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
             "due_on": "Finished by",
             "order": "Order of documents",
             "budget": "Documents per topic",
+            "random_part": "Of these at random",
             "rule": "Where assessors differ",
             "allows_participants": "Members of teams may judge",
             "shows_progress": "Everyone sees which share of the pool is judged",
@@ -156,6 +158,8 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
             "have one opinion per document, and the version names them.",
             "budget": "For the last three orders. Empty: the whole pool. Learning orders keep "
             "40 % for topics that still have relevant documents.",
+            "random_part": "For learning orders: drawn from the whole pool before the order "
+            "starts. Only they show what it missed. Fewer if the budget is small.",
             "overlap_size": "Percent of each topic, number of topics, or opinions per document.",
             "topics_per_assessor": "Up to this many.",
             "allows_participants": "Under a pseudonym, and never what only their team found. "
@@ -169,6 +173,7 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
         self.fields["seed"].initial = self.instance.seed
         self.fields["topics_per_assessor"].min_value = 1
         self.fields["budget"].widget.attrs["min"] = 1
+        self.fields["random_part"].required = False
         if self.instance.state != Assessment.State.DRAFT:
             for name in self.FIXED_ONCE_OPEN:
                 self.fields[name].disabled = True
@@ -182,6 +187,9 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
         if number == 0:
             raise ValidationError("Use 1 or more, or leave it empty.")
         return number
+
+    def clean_random_part(self) -> int:
+        return self.cleaned_data["random_part"] or 0
 
     def clean_topics_per_assessor(self) -> int:
         number: int = self.cleaned_data["topics_per_assessor"]

@@ -27,6 +27,7 @@ from leaderboard.assessments.progress import (
     measure_share,
 )
 from leaderboard.assessments.provenance import count_judges
+from leaderboard.assessments.random_parts import find_random_parts
 from leaderboard.assessments.rounds import find_stop_proposals, plan_second_round
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.display.numbers import counted
@@ -123,6 +124,7 @@ def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "fast": {flag.assessor.pk for flag in flags if flag.kind == "fast"},
         "disagreements": load_disagreements(seen.assessment, first),
         "proposals": find_stop_proposals(seen.assessment) if seen.shows_marks else [],
+        "random_parts": find_random_parts(seen.assessment) if seen.shows_marks else [],
         "second_round": plan_second_round(seen.assessment) if seen.shows_marks else None,
         "next_version": next_version_name(seen.sight.track.collection),
         "versions": versions,
