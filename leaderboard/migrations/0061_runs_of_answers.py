@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0059_kinds_of_runs'),
+        ('leaderboard', '0060_kinds_of_runs'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0060_gates'),
+        ('leaderboard', '0063_gates'),
     ]
 
     operations = [

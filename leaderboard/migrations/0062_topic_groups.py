@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0058_calculations'),
+        ('leaderboard', '0061_runs_of_answers'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0059_topic_groups'),
+        ('leaderboard', '0062_topic_groups'),
     ]
 
     operations = [
