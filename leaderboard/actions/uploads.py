@@ -370,7 +370,7 @@ def queue_check(collection: Collection) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class JudgmentsPart:
     """Whether a file of judgments is a whole version or joined with `of`, by default the latest.
 
     "" as `joining` asks if topics are missing that were judged before; "" as `conflict_rule` asks
@@ -382,7 +382,7 @@ class Part:
     conflict_rule: str = ""
 
 
-WHOLE = Part(JudgmentSet.Joining.REPLACE)
+WHOLE = JudgmentsPart(JudgmentSet.Joining.REPLACE)
 
 
 def accept_judgments(
@@ -395,7 +395,7 @@ def accept_judgments(
     asks_first: bool = True,
     pool: Pool | None = None,
     intents: UploadedFile | None = None,
-    part: Part = WHOLE,
+    part: JudgmentsPart = WHOLE,
 ) -> JudgmentSet:
     """Store new judgments, possibly those of a pool, and queue their check."""
     refuse_files((file, intents))

@@ -10,7 +10,7 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
 from leaderboard.actions import collections, uploads
-from leaderboard.actions.uploads import CollectionFiles, Part
+from leaderboard.actions.uploads import CollectionFiles, JudgmentsPart
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, answers_error, field_error, permission_error
 from leaderboard.api.fields import only_file, refuse_truncated_body
@@ -267,7 +267,9 @@ def create_judgments(
         format=form.format,
         asks_first=form.confirm == "ask",
         intents=only_file(request, "intents"),
-        part=Part(form.joining, find_whole(collection, form.joined_to), form.conflict_rule),
+        part=JudgmentsPart(
+            form.joining, find_whole(collection, form.joined_to), form.conflict_rule
+        ),
     )
     return Status(202, judgment_set)
 

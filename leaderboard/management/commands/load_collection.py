@@ -18,7 +18,7 @@ from evaluation.problems import Problem
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.actions.uploads import CollectionFiles, Part
+from leaderboard.actions.uploads import CollectionFiles, JudgmentsPart
 from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format
 from leaderboard.collections.groups import GROUPINGS
@@ -203,7 +203,9 @@ class Command(SiteCommand):
                     format=(choices.formats or {}).get("judgments", ""),
                     asks_first=not options["yes"],
                     intents=open_files(options["intents"], stack),
-                    part=Part(choices.joining or "", conflict_rule=choices.conflict_rule or ""),
+                    part=JudgmentsPart(
+                        choices.joining or "", conflict_rule=choices.conflict_rule or ""
+                    ),
                 )
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None

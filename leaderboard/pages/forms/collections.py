@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from leaderboard.actions.names import unused_slug
-from leaderboard.actions.uploads import Part
+from leaderboard.actions.uploads import JudgmentsPart
 from leaderboard.collections.pools import find_priority, sort_by_turn
 from leaderboard.collections.published import (
     UnavailableCollectionError,
@@ -121,7 +121,7 @@ class JudgmentsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         joining, rule = (cleaned.pop(name, "") for name in ("joining", "conflict_rule"))
-        return {**cleaned, "part": Part(joining, conflict_rule=rule)}
+        return {**cleaned, "part": JudgmentsPart(joining, conflict_rule=rule)}
 
 
 class PoolForm(forms.Form):
