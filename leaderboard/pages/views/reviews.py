@@ -36,7 +36,6 @@ from leaderboard.collections.questions import (
     describe_numbers,
     describe_part,
     find_question,
-    list_conflicts,
 )
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
@@ -102,10 +101,16 @@ class PartReview:
 
     joining: str = ""
     conflicts: str = ""
-    first: list[str] = field(default_factory=list)
+    since: str = ""
+    # Topic, docno and both grades of the first documents that have two.
+    first: list[dict[str, Any]] = field(default_factory=list)
     rules: list[tuple[str, str]] = field(default_factory=list)
     joined: str = ""
     numbers: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.joining or self.conflicts or self.numbers)
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,8 @@ def _review_of_part(judgment_set: JudgmentSet, found: JudgmentsPreview | None) -
     return PartReview(
         joining=describe_missing(joining) if joining else "",
         conflicts=describe_conflicts(conflicts) if conflicts else "",
-        first=list_conflicts(conflicts) if conflicts else [],
+        since=conflicts.get("since", ""),
+        first=conflicts.get("first", []),
         rules=JudgmentSet.ConflictRule.choices,
         joined=describe_part(found.part) if found is not None and found.part else "",
         numbers=describe_numbers(numbers) if numbers else "",
