@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.boards.board_files import FORMATS
-from leaderboard.boards.columns import columns_of, paper_columns
+from leaderboard.boards.columns import paper_columns
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.exports import file_of
 from leaderboard.boards.standings import Board, find_board
@@ -33,7 +33,7 @@ def run(track: Track, ben: User) -> Run:
 
 def written(format: str, track: Track, user: User, papers: bool = False) -> str:
     board = board_of(track, user)
-    columns = paper_columns(board) if papers else columns_of(board)
+    columns = paper_columns(board) if papers else board.columns_of_table
     return FORMATS[format].write(file_of(board, columns))
 
 

@@ -15,14 +15,9 @@ from leaderboard.actions.overviews import Author, render_authors
 from leaderboard.actions.snapshots import ERASED, drop_zero
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.benchmark_boards import BenchmarkBoard, SystemRow
-from leaderboard.boards.benchmark_columns import (
-    SYSTEM,
-    BenchmarkTableColumn,
-    columns_of_benchmark,
-    paper_benchmark_columns,
-)
-from leaderboard.boards.benchmark_exports import build_benchmark_caption, file_of_benchmark
 from leaderboard.boards.board_files import FORMATS
+from leaderboard.boards.columns import SYSTEM, Column, paper_columns
+from leaderboard.boards.exports import build_caption, file_of
 from leaderboard.display.latex import escape_tex, render_misc
 from leaderboard.models import AuditEvent, BenchmarkSnapshot, Run, SystemVersion, User
 
@@ -42,19 +37,17 @@ def freeze_benchmark_board(
         raise ActionError("A board without a complete system cannot be frozen.")
     if board.awaits_tests:
         raise ActionError("Tests are still running. Freeze the board when they finish.")
-    columns, papers = columns_of_benchmark(board), paper_benchmark_columns(board)
+    columns, papers = board.columns_of_table, paper_columns(board)
     snapshot = BenchmarkSnapshot(
         benchmark=board.sight.benchmark,
         slug=slugify(name)[:60] or "snapshot",
         name=name,
         note=note,
-        caption=build_benchmark_caption(board),
+        caption=build_caption(board),
         heads=[_describe_head(column) for column in papers],
         rows=[_print_row(row, papers) for row in board.rows],
         files={
-            name: format.write(
-                file_of_benchmark(board, papers if name in PAPER_FORMATS else columns)
-            )
+            name: format.write(file_of(board, papers if name in PAPER_FORMATS else columns))
             for name, format in FORMATS.items()
         },
         created_by=user,
@@ -69,12 +62,12 @@ def freeze_benchmark_board(
     return snapshot
 
 
-def _describe_head(column: BenchmarkTableColumn) -> dict[str, str | bool]:
+def _describe_head(column: Column) -> dict[str, str | bool]:
     detail = column.detail if column.kind in ("track", "mean") else ""
     return {"title": column.title, "detail": detail, "is_words": column.is_words}
 
 
-def _print_row(row: SystemRow, columns: Sequence[BenchmarkTableColumn]) -> list[int | str]:
+def _print_row(row: SystemRow, columns: Sequence[Column]) -> list[int | str]:
     texts = [
         column.printed(row) if column.is_words else drop_zero(column.printed(row))
         for column in columns

@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from leaderboard.actions.overviews import Author, parse_authors, render_authors, suggest_authors
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.board_files import FORMATS
-from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns, page_text
+from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns
 from leaderboard.boards.exports import build_caption, file_of
 from leaderboard.boards.standings import Board
 from leaderboard.display.latex import escape_tex, render_misc
@@ -47,7 +47,7 @@ def freeze_board(
         caption=build_caption(board),
         heads=[column.title for column in columns],
         rows=[
-            [standing.run.pk, *(page_text(board, standing, column) for column in columns)]
+            [standing.run.pk, *(column.printed(standing) for column in columns)]
             for standing in board.standings
         ],
         files={name: format.write(files) for name, format in FORMATS.items()},

@@ -19,7 +19,8 @@ from leaderboard.analysis.rankings import topic_or_404
 from leaderboard.analysis.reusability import pool_depth_of, teams_of
 from leaderboard.analysis.unjudged import CUTOFFS
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
+from leaderboard.boards.rows import AGAINST_ALL, AGAINST_BASELINE
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic, Track
 from leaderboard.runs.topic_files import TOP
 from leaderboard.scoring.comparisons import compare_pair, tested_scores

@@ -23,7 +23,7 @@ from leaderboard.boards.benchmark_boards import (
     keep_newest,
 )
 from leaderboard.boards.disclosure import BenchmarkSight
-from leaderboard.boards.standings import assign_ranks
+from leaderboard.boards.rows import assign_ranks
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import System

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.api.fields import Name, Slug, Text
-from leaderboard.api.schemas import Number
+from leaderboard.api.schemas import BoardRow, Number
 
 
 class BenchmarkPlace(Schema):
@@ -105,17 +105,14 @@ class BenchmarkColumnOut(Schema):
     topics: int
 
 
-class SystemStandingOut(Schema):
+class SystemStandingOut(BoardRow):
     rank: int | None = Field(description="By mean, or by Borda points where there is no mean.")
-    rank_low: int | None
-    rank_high: int | None
     system: int
     name: str
     version: int
     label: str
     commit: str
     branch: str
-    team: str
     mean: Number
     group_means: dict[str, Number]
     borda: Number
@@ -123,13 +120,6 @@ class SystemStandingOut(Schema):
     answered: int
     scores: dict[str, Number] = Field(description="By the slug of the track.")
     runs: dict[str, str] = Field(description="IDs of runs by the slug of the track.")
-    difference: Number
-    low: Number
-    high: Number
-    changed: int | None = Field(description="Topics on which it differs from the baseline.")
-    p: Number
-    p_adjusted: Number
-    verdict: Literal["better", "worse", "not significant"] | None
 
 
 class BenchmarkBoardOut(Schema):

@@ -1,4 +1,4 @@
-"""Endpoints for boards and run comparisons."""
+"""Endpoints for the boards of tracks and benchmarks, and run comparisons."""
 
 from __future__ import annotations
 
@@ -7,22 +7,33 @@ from typing import Any, Literal
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from ninja import Router
+from ninja import Query, Router
 
 from leaderboard.analysis import RunPair, compare_runs
 from leaderboard.analysis.pairs import compute_probability
 from leaderboard.api.auth import PUBLIC, viewer
+from leaderboard.api.benchmark_schemas import BenchmarkBoardOut
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label, Region
-from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
+from leaderboard.api.runs import find_measure, serialise_test
 from leaderboard.api.schemas import BoardOut, ComparisonOut, json_answer, response_schemas
+from leaderboard.boards.benchmark_boards import (
+    BenchmarkBoard,
+    BenchmarkChoice,
+    find_benchmark_board,
+)
 from leaderboard.boards.board_files import download
-from leaderboard.boards.columns import columns_of, paper_columns
+from leaderboard.boards.columns import paper_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
-from leaderboard.boards.disclosure import track_or_404
-from leaderboard.boards.exports import file_of
+from leaderboard.boards.disclosure import benchmark_or_404, track_or_404
+from leaderboard.boards.exports import (
+    describe_benchmark_board,
+    describe_common,
+    describe_judgments,
+    file_of,
+)
 from leaderboard.boards.kept_pages import find_or_make
-from leaderboard.boards.page_keys import find_seen_track
+from leaderboard.boards.page_keys import find_seen_benchmark, find_seen_track
 from leaderboard.boards.standings import (
     Board,
     BoardChoice,
@@ -32,10 +43,13 @@ from leaderboard.boards.standings import (
 )
 from leaderboard.models import Run
 
-router = Router(tags=["boards"])
+of_tracks = Router(tags=["boards"])
+of_benchmarks = Router(tags=["benchmarks"])
+
+Format = Literal["json", "csv", "tsv", "tex", "md"]
 
 
-@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=response_schemas(BoardOut))
+@of_tracks.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=response_schemas(BoardOut))
 def get_leaderboard(
     request: HttpRequest,
     slug: str,
@@ -43,7 +57,7 @@ def get_leaderboard(
     baseline: Label = "",
     judgments: Label = "",
     family: Literal["", "baseline", "all"] = "",
-    format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
+    format: Format = "json",
 ) -> HttpResponseBase:
     """Get the ranked runs with their test results, as JSON or as a table.
 
@@ -58,9 +72,7 @@ def get_leaderboard(
         board = board_or_404(find_visible_board(sight, choice), choice)
         request_missing_tests(board)
         if format != "json":
-            papers = format in ("md", "tex")
-            columns = paper_columns(board) if papers else columns_of(board)
-            return download(file_of(board, columns), format)
+            return send_file(board, format)
         return json_answer(BoardOut, serialise_board(board))
 
     return find_or_make(request, lambda: find_seen_track(viewer(request), slug), make)
@@ -68,16 +80,19 @@ def get_leaderboard(
 
 def serialise_board(board: Board) -> dict[str, Any]:
     return {
-        "measure": board.measure,
-        "judgments": board.edition.judgment_set.version,
-        "judged_by": board.who_judged.full_text or None,
-        "edition": str(board.edition.pk),
+        **describe_judgments(board),
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "family": board.family,
         "test": board.test,
         "tested": list(board.tests.family),
         "standings": [serialise_standing(board, each) for each in board.standings],
     }
+
+
+def send_file(board: Board | BenchmarkBoard, format: str) -> HttpResponse:
+    """Return a whole board as a file; for papers with the columns of a paper."""
+    columns = paper_columns(board) if format in ("md", "tex") else board.columns_of_table
+    return download(file_of(board, columns), format)
 
 
 def board_or_404(board: Board | None, choice: BoardChoice) -> Board:
@@ -89,26 +104,67 @@ def board_or_404(board: Board | None, choice: BoardChoice) -> Board:
 
 
 def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
-    low, high = standing.interval or (None, None)
-    against = asdict(standing.against) if standing.against is not None else {}
+    found = describe_common(standing)
     return {
-        "rank": standing.rank,
-        "rank_low": low,
-        "rank_high": high,
+        **found,
         "run": standing.run.pk,
         "tag": standing.run.tag,
-        "team": standing.run.team.name,
         "late": standing.run.is_late,
         "scores": standing.scores,
         "judged_at_10": standing.judged_at_10,
-        "p_holm": against.get("p_adjusted") if board.correction == "Holm" else None,
-        "verdict": standing.verdict or None,
-        "unit": against.get("unit"),
-        **{name: against.get(name) for name in TEST_FIELDS},
+        "p_holm": found["p_adjusted"] if board.correction == "Holm" else None,
     }
 
 
-@router.get(
+@of_benchmarks.get("/{slug:slug}/board", auth=PUBLIC, response=response_schemas(BenchmarkBoardOut))
+def get_benchmark_board(
+    request: HttpRequest,
+    slug: str,
+    phase: Label | None = None,
+    measure: Label = "",
+    track: list[Label] = Query([]),  # noqa: B008
+    versions: Literal["", "all"] = "",
+    baseline: Label = "",
+    family: Literal["", "baseline", "all"] = "",
+    format: Format = "json",
+) -> HttpResponseBase:
+    """Get the systems of a benchmark with their means over tracks, as JSON or as a table.
+
+    `track` names the tracks that count, all by default. `baseline` is the id of a version. Systems
+    that lack a track are listed apart, without mean and rank.
+    """
+    choice = BenchmarkChoice(
+        phase=phase,
+        measure=measure,
+        tracks=tuple(track),
+        versions=versions,
+        baseline=baseline,
+        family=family,
+    )
+
+    def make() -> HttpResponse:
+        board = find_benchmark_board(benchmark_or_404(viewer(request), slug), choice)
+        check_benchmark_choice(board, choice)
+        request_missing_tests(board)
+        if format != "json":
+            return send_file(board, format)
+        return json_answer(BenchmarkBoardOut, describe_benchmark_board(board))
+
+    return find_or_make(request, lambda: find_seen_benchmark(viewer(request), slug), make)
+
+
+def check_benchmark_choice(board: BenchmarkBoard, choice: BenchmarkChoice) -> None:
+    """Reject a baseline or a track that the board does not have."""
+    baseline = board.baseline
+    if choice.baseline and (baseline is None or str(baseline.version.pk) != choice.baseline):
+        raise field_error("baseline", "is not a complete system on this board", choice.baseline)
+    known = {sight.track.slug for sight in board.choosable}
+    for slug in choice.tracks:
+        if slug not in known:
+            raise field_error("track", "is not a track on this board", slug)
+
+
+@of_tracks.get(
     "/{slug:slug}/compare",
     auth=PUBLIC,
     response=response_schemas(ComparisonOut),

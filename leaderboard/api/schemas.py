@@ -760,22 +760,18 @@ class AnswerOut(Schema):
 # Boards
 
 
-class StandingOut(Schema):
+class BoardRow(Schema):
+    """What the rows of all boards say: the fields of the columns that both boards have."""
+
     rank: int | None
     rank_low: int | None
     rank_high: int | None
-    run: str
-    tag: str
     team: str
-    late: Late
-    scores: dict[str, Number]
-    judged_at_10: Number
     difference: Number
     low: Number
     high: Number
     p: Number
     p_adjusted: Number
-    p_holm: Number = Field(description="p_adjusted if Holm adjusts, otherwise null.")
     verdict: Literal["better", "worse", "not significant"] | None
     unit: str | None
     effect_size: Number
@@ -783,6 +779,19 @@ class StandingOut(Schema):
     wins: int | None
     losses: int | None
     ties: int | None
+    received_at: str = Field(
+        description="Under a pseudonym, the beginning of its day (UTC).",
+        json_schema_extra={"format": "date-time"},
+    )
+
+
+class StandingOut(BoardRow):
+    run: str
+    tag: str
+    late: Late
+    scores: dict[str, Number]
+    judged_at_10: Number
+    p_holm: Number = Field(description="p_adjusted if Holm adjusts, otherwise null.")
 
 
 class BoardOut(Schema):

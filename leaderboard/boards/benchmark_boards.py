@@ -8,10 +8,11 @@ there is none.
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -19,16 +20,33 @@ import numpy as np
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, scale_of
+from leaderboard.boards.columns import (
+    AGAINST,
+    ANSWERED,
+    BORDA,
+    EFFECT,
+    INTERVAL,
+    LAST,
+    PAGE_DECIMALS,
+    RANK,
+    SYSTEM,
+    TEAM,
+    Column,
+    measure_column,
+    sort_rows,
+)
 from leaderboard.boards.disclosure import BenchmarkSight, Sight
-from leaderboard.boards.standings import (
+from leaderboard.boards.rows import (
     AGAINST_ALL,
     AGAINST_BASELINE,
+    Choice,
     FactFilter,
     assign_ranks,
+    find_fact_filters,
 )
+from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Edition, Run, Score, SystemVersion, Team
-from leaderboard.runs.facts import FILTERS
 from leaderboard.scoring.benchmark_comparisons import (
     Contest,
     ContestLead,
@@ -41,44 +59,29 @@ from leaderboard.scoring.verdicts import verdict_of
 
 # The choice that shows the tracks of all phases, and the one that shows all versions.
 EVERY_PHASE = EVERY_VERSION = "all"
+# Up to this many tracks have their columns shown at first.
+MOST_OPEN = 24
+# Stands for all groups in a reader's choice.
+EVERY_GROUP = "*"
+# The kinds of columns that are shown on request, since tracks fill the table.
+ON_REQUEST = {"wins", "date"}
 
 
-@dataclass(frozen=True)
-class BenchmarkChoice:
-    """A reader's choices for the board of a benchmark; unknown values fall back to the defaults."""
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkChoice(Choice):
+    """A reader's choices for the board of a benchmark, whose `measure` counts on all tracks.
+
+    Without it, the benchmark's measure counts, or else the primary measure of each track.
+    """
 
     # None: the last phase that shows something.
     phase: str | None = None
-    # One measure for all columns; "": the benchmark's, or else the primary measure of each track.
-    measure: str = ""
     # The slugs of the tracks that count; none: all of the phase.
     tracks: tuple[str, ...] = ()
     versions: str = ""
-    # The id of the version that the others are held against; "": the benchmark's baseline.
-    baseline: str = ""
-    family: str = ""
-    sort: str = ""
-    team: str = ""
-    text: str = ""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    # The names of the columns to show; none: the default ones.
-    columns: tuple[str, ...] = ()
     # The groups whose tracks are shown or hidden, whatever their number.
     opened: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
-
-    @property
-    def has_filters(self) -> bool:
-        return bool(self.team or self.text or self.facts)
-
-    @property
-    def sorted_by(self) -> str:
-        """The name of the column that sorts the board, without the sign."""
-        return self.sort.removeprefix("-") or "rank"
-
-    @property
-    def is_reversed(self) -> bool:
-        return self.sort.startswith("-")
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,7 @@ class BenchmarkColumn:
     @property
     def decimals(self) -> int:
         """How many decimals of a mean pages show."""
-        return self.sight.decimals or 3
-
-    @property
-    def paper_decimals(self) -> int:
-        return self.sight.decimals or 4
+        return self.sight.decimals or PAGE_DECIMALS
 
     @property
     def made_by(self) -> str:
@@ -125,6 +124,9 @@ class BenchmarkColumn:
 @dataclass(frozen=True)
 class SystemRow:
     """A system on the board, in one of its versions; `values` has one place per column."""
+
+    # A track with pseudonyms is not on the board, and no test of all pairs divides its rows.
+    has_pseudonym = breaks_after = False
 
     version: SystemVersion
     team: str
@@ -143,8 +145,26 @@ class SystemRow:
     verdict: str = ""
 
     @property
+    def key(self) -> str:
+        return str(self.version.pk)
+
+    @property
     def name(self) -> str:
         return str(self.version.system)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name} {self.version.label}"
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        stated: Mapping[str, Any] = self.version.system.facts
+        return stated
+
+    @property
+    def at(self) -> datetime:
+        made: datetime = self.version.created_at
+        return made
 
     @property
     def answered(self) -> int:
@@ -159,6 +179,8 @@ class SystemRow:
 @dataclass(frozen=True)
 class BenchmarkBoard:
     """The board of a benchmark as one viewer sees it."""
+
+    noun = "system"
 
     sight: BenchmarkSight
     choice: BenchmarkChoice
@@ -204,7 +226,7 @@ class BenchmarkBoard:
         return self.family == AGAINST_ALL
 
     @property
-    def awaits_tests(self) -> bool:
+    def is_untested(self) -> bool:
         """Whether a job has yet to compare the systems."""
         return self.contest is not None and self.tests is None
 
@@ -216,11 +238,18 @@ class BenchmarkBoard:
     @property
     def decimals(self) -> int:
         """How many decimals of a mean over tracks pages show."""
-        return min((column.decimals for column in self.columns), default=3)
+        return self.rounded or PAGE_DECIMALS
 
     @property
-    def paper_decimals(self) -> int:
-        return min((column.paper_decimals for column in self.columns), default=4)
+    def rounded(self) -> int | None:
+        """The fewest decimals to which a track rounds its means; None if none does."""
+        known = [column.sight.decimals for column in self.columns]
+        return min((decimals for decimals in known if decimals is not None), default=None)
+
+    @property
+    def home(self) -> str:
+        """The name of the column that ranks the systems."""
+        return "borda" if self.no_mean else "mean"
 
     @cached_property
     def best(self) -> list[float | None]:
@@ -273,31 +302,138 @@ class BenchmarkBoard:
     @cached_property
     def fact_filters(self) -> list[FactFilter]:
         """The facts in which the systems differ."""
-        filters = []
-        for name, fact in FILTERS.items():
-            values = [row.version.system.facts.get(name) for row in self.rows + self.incomplete]
-            if all(value == values[0] for value in values):
-                continue
-            words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
-            filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
-        return filters
+        return find_fact_filters(self.rows + self.incomplete, self.choice)
 
     @cached_property
     def shown(self) -> list[SystemRow]:
         """The complete systems that the reader's filters leave, in the order asked for."""
-        return _sort([row for row in self.rows if _matches(row, self.choice)], self)
+        left = [row for row in self.rows if self.choice.matches(row)]
+        return sort_rows(left, self.choice, self.columns_of_table)
+
+    @cached_property
+    def column_groups(self) -> list[ColumnGroup]:
+        """The groups of tracks; all tracks are one where the benchmark has no groups."""
+        sizes = Counter(column.group for column in self.columns)
+        if not self.groups:
+            size = len(self.columns)
+            title = counted(size, "track")
+            return [ColumnGroup(EVERY_GROUP, title, size, self._is_open(EVERY_GROUP))]
+        return [
+            ColumnGroup(group, name_group(group), sizes[group], self._is_open(group))
+            for group in self.groups
+        ]
+
+    @property
+    def has_few_columns(self) -> bool:
+        """Whether all tracks are shown until the reader folds them."""
+        return len(self.columns) <= MOST_OPEN
+
+    def _is_open(self, group: str) -> bool:
+        if self.has_few_columns:
+            return not {group, EVERY_GROUP} & set(self.choice.folded)
+        return bool({group, EVERY_GROUP} & set(self.choice.opened))
+
+    @cached_property
+    def columns_of_table(self) -> list[Column]:
+        """Every column that has values on this board, in order."""
+        shows_ranks = self.compares_all and self.contest is not None
+        possible = [replace(INTERVAL, is_paper=True)] if shows_ranks else []
+        columns = [RANK, *possible, SYSTEM, TEAM]
+        if self.columns and not self.no_mean:
+            columns += [self._mean_column, *map(self._group_column, range(len(self.groups)))]
+        if self.contest is not None and not self.compares_all:
+            # An effect size is one of a single track.
+            columns += [each for each in AGAINST if each is not EFFECT]
+        if self.no_mean != "phases":
+            points = [row.borda for row in self.rows if row.borda is not None]
+            columns.append(replace(BORDA, best=max(points, default=None)))
+        columns += [ANSWERED] if self.incomplete else []
+        columns += [*map(self._track_column, range(len(self.columns))), *LAST]
+        return [
+            replace(
+                each,
+                detail="max t" if each.kind == "p" else each.detail,
+                is_default=each.is_default and each.kind not in ON_REQUEST,
+            )
+            for each in columns
+        ]
+
+    @property
+    def _mean_column(self) -> Column:
+        return measure_column(
+            "mean",
+            "Mean",
+            lambda row: row.mean,
+            self.best_means[0],
+            falls=self.columns[0].direction > 0,
+            rounded=self.rounded,
+            kind="mean",
+            detail=counted(len(self.columns), "track"),
+            ranks=True,
+            is_fixed=True,
+            on_phone=True,
+        )
+
+    def _group_column(self, place: int) -> Column:
+        """Return the column of the means over the tracks of a group."""
+        group = self.groups[place]
+        size = sum(column.group == group for column in self.columns)
+        return measure_column(
+            f"group:{group}",
+            name_group(group),
+            lambda row: row.group_means[place] if row.group_means else None,
+            self.best_means[1 + place],
+            falls=self.columns[0].direction > 0,
+            rounded=self.rounded,
+            kind="mean",
+            field=f"mean of {name_group(group)}",
+            detail=f"mean of {size}",
+        )
+
+    def _track_column(self, place: int) -> Column:
+        column = self.columns[place]
+        opened = {group.name for group in self.column_groups if group.is_open}
+        return measure_column(
+            column.slug,
+            column.name,
+            lambda row: row.values[place],
+            self.best[place],
+            falls=column.direction > 0,
+            rounded=column.sight.decimals,
+            kind="track",
+            detail=column.measure,
+            measure=column.measure,
+            place=place,
+            is_default=bool({column.group, EVERY_GROUP} & opened),
+        )
 
     def falls_by(self, name: str) -> bool:
         """Whether sorting by a column puts its largest value first."""
-        return _find_order(name, self)[1]
+        found = (column.falls for column in self.columns_of_table if column.name == name)
+        return next(found, False)
 
     @property
     def shown_incomplete(self) -> list[SystemRow]:
-        return [row for row in self.incomplete if _matches(row, self.choice)]
+        return [row for row in self.incomplete if self.choice.matches(row)]
 
     def row_of(self, version_id: int) -> SystemRow | None:
         every = self.rows + self.incomplete
         return next((row for row in every if row.version.pk == version_id), None)
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Tracks whose columns are opened and folded together."""
+
+    name: str
+    title: str
+    size: int
+    is_open: bool
+
+
+def name_group(group: str) -> str:
+    """Return the name of a group, in words for the tracks without one."""
+    return group or "other tracks"
 
 
 def find_benchmark_board(
@@ -594,59 +730,3 @@ def _best(column: tuple[int, BenchmarkColumn], rows: Iterable[SystemRow]) -> flo
     known = [value for row in rows if (value := row.values[place]) is not None]
     best = max if of.direction > 0 else min
     return best(known, default=None)
-
-
-def _matches(row: SystemRow, choice: BenchmarkChoice) -> bool:
-    system, text = row.version.system, choice.text.casefold()
-    wanted = choice.facts.items()
-    return (
-        (not choice.team or row.team == choice.team)
-        and all(FILTERS[name].matches(system.facts.get(name), word) for name, word in wanted)
-        and (text in row.name.casefold() or text in row.team.casefold())
-    )
-
-
-def _sort(rows: list[SystemRow], board: BenchmarkBoard) -> list[SystemRow]:
-    """Sort by the column asked for: missing values last, equal ones in the order of ranks."""
-    name = board.choice.sort.removeprefix("-")
-    if name in ("", "rank"):
-        return rows[::-1] if board.choice.sort.startswith("-") else rows
-    key, is_descending = _find_order(name, board)
-    known = [row for row in rows if key(row) is not None]
-    known.sort(key=key, reverse=is_descending != board.choice.sort.startswith("-"))
-    return [*known, *(row for row in rows if key(row) is None)]
-
-
-def _find_order(name: str, board: BenchmarkBoard) -> tuple[Callable[[SystemRow], Any], bool]:
-    """Return the key of a column, and whether its largest value comes first."""
-    if name in OWN_ORDERS:
-        return OWN_ORDERS[name]
-    for place, column in enumerate(board.columns):
-        if name == column.slug:
-            return partial(_read_value, place), column.direction > 0
-    for place, group in enumerate(board.groups):
-        if name == f"group:{group}":
-            return partial(_read_group_mean, place), board.columns[0].direction > 0
-    if name == "mean" and board.columns:
-        return (lambda row: row.mean), board.columns[0].direction > 0
-    return (lambda row: row.rank), False
-
-
-def _read_value(place: int, row: SystemRow) -> float | None:
-    return row.values[place]
-
-
-def _read_group_mean(place: int, row: SystemRow) -> float | None:
-    return row.group_means[place] if row.group_means else None
-
-
-OWN_ORDERS: dict[str, tuple[Callable[[SystemRow], Any], bool]] = {
-    "system": (lambda row: row.name.casefold(), False),
-    "team": (lambda row: row.team.casefold(), False),
-    "borda": (lambda row: row.borda, True),
-    "answered": (lambda row: row.answered, True),
-    "interval": (lambda row: row.interval, False),
-    "difference": (lambda row: row.against and row.against.difference, True),
-    "p": (lambda row: row.against and row.against.p_adjusted, False),
-    "date": (lambda row: row.version.created_at, True),
-}

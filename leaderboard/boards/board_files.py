@@ -10,39 +10,18 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from django.http import HttpResponse
 
-from leaderboard.display.csv_tables import Cell, CsvTable, render_table
+from leaderboard.boards.columns import Column
+from leaderboard.display.csv_tables import CsvTable, render_table
 from leaderboard.display.latex import escape_tex, render_booktabs
 from leaderboard.infrastructure.downloads import text_file
 
 # The marks of rows better and worse than the baseline.
 DAGGERS = {"better": r"$^{\dagger}$", "worse": r"$^{\ddagger}$"}
 DAGGERS_EXPLAINED = f"{DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline."
-
-
-class FileColumn(Protocol):
-    """A column of a board as files need it; a row is a standing of a run or of a system.
-
-    `fields` and `cells` are for programs, none for a chart; `printed` is for papers.
-    """
-
-    fields: tuple[str, ...]
-    cells: Callable[[Any], Sequence[Cell]]
-    printed: Callable[[Any], str]
-
-    @property
-    def title_in_papers(self) -> str: ...
-    @property
-    def is_words(self) -> bool: ...
-    @property
-    def ranks(self) -> bool:
-        """Whether its values rank the rows, so that it has the marks of verdicts."""
-        ...
-
-    def is_best(self, row: Any) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +33,7 @@ class BoardFile:
     """
 
     name: str
-    columns: Sequence[FileColumn]
+    columns: Sequence[Column]
     rows: Sequence[Any]
     describe: Callable[[], dict[str, Any]]
     caption: Callable[[], str]
@@ -63,7 +42,7 @@ class BoardFile:
     told: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def in_papers(self) -> list[FileColumn]:
+    def in_papers(self) -> list[Column]:
         """The columns that have text, without the charts."""
         return [column for column in self.columns if column.fields]
 
@@ -138,12 +117,12 @@ def render_latex(board: BoardFile) -> str:
     )
 
 
-def _print_tex_cell(row: Any, column: FileColumn) -> str:
+def _print_tex_cell(row: Any, column: Column) -> str:
     dagger = DAGGERS.get(row.verdict, "") if column.ranks else ""
     return _print_cell(row, column, escape_tex, r"\textbf{{{}}}") + dagger
 
 
-def _print_cell(row: Any, column: FileColumn, plain: Callable[[str], str], bold: str) -> str:
+def _print_cell(row: Any, column: Column, plain: Callable[[str], str], bold: str) -> str:
     """Print a cell for readers, escaped by `plain`, and bold if no row is better."""
     text = plain(column.printed(row))
     return bold.format(text) if column.is_best(row) else text

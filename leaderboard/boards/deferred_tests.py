@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leaderboard.boards.benchmark_boards import BenchmarkBoard
 from leaderboard.boards.standings import Board
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
@@ -11,10 +12,13 @@ from leaderboard.scoring.comparisons import ALL_PAIRS, name_tests
 from leaderboard.scoring.families import family_of
 
 
-def request_missing_tests(board: Board) -> Awaited:
+def request_missing_tests(board: Board | BenchmarkBoard) -> Awaited:
     """Request the tests that a board lacks; return whether a job will compute them."""
     if not board.is_untested:
         return Awaited.NOTHING
+    if isinstance(board, BenchmarkBoard):
+        assert board.contest is not None
+        return request_contest_tests(board.sight.benchmark, board.contest)
     if board.compares_all:
         return request_all_pairs(board)
     baseline = board.baseline.pk if board.baseline is not None else None

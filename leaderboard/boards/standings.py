@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -17,12 +18,35 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, critical_before, detectable_effect
 from evaluation.significance.across import Family
 from evaluation.significance.pairwise import FEWEST_TOPICS
+from leaderboard.boards.columns import (
+    AGAINST,
+    AXIS,
+    INTERVAL,
+    JUDGED,
+    LAST,
+    RANK,
+    RUN,
+    RUN_OR_LATE,
+    STRIP,
+    TEAM,
+    TYPE,
+    Column,
+    measure_column,
+    sort_rows,
+)
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.judges import WhoJudged, describe_who_judged
+from leaderboard.boards.rows import (
+    AGAINST_ALL,
+    AGAINST_BASELINE,
+    Choice,
+    FactFilter,
+    assign_ranks,
+    find_fact_filters,
+)
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
-from leaderboard.runs.facts import FILTERS, Fact
 from leaderboard.scoring.comparisons import (
     ALL_PAIRS,
     RunPairs,
@@ -49,56 +73,29 @@ RUN_FIELDS = (
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
     "num_retrieved",
 )
-# The two questions that a board answers: each has its own family of tests.
-AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"
+# How many measures besides the ranking one have a column by default.
+MEASURES_SHOWN = 4
+# The columns besides measures that sort the rows.
+SORTABLE = {column.name for column in (RANK, RUN, TEAM, TYPE, INTERVAL, JUDGED, *AGAINST, *LAST)}
 
 
-@dataclass(frozen=True)
-class BoardChoice:
-    """A reader's choices for a board; unknown values fall back to the track's defaults."""
+@dataclass(frozen=True, kw_only=True)
+class BoardChoice(Choice):
+    """A reader's choices for the board of a track."""
 
-    measure: str = ""
-    baseline: str = ""
-    # The question asked of the tests: "baseline", "all", or "" for the default.
-    family: str = ""
-    sort: str = ""
-    team: str = ""
     kind: str = ""
-    text: str = ""
     best_per_team: bool = False
-    # The value that runs must state, by the name of the fact.
-    facts: Mapping[str, str] = field(default_factory=dict)
-    columns: tuple[str, ...] = ()
     # The parameters that links to other pages keep, unchanged.
     carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_filters(self) -> bool:
-        return bool(self.team or self.kind or self.text or self.best_per_team or self.facts)
+        return bool(self.kind or self.best_per_team) or super().has_filters
 
     @property
     def is_sorted(self) -> bool:
         """Whether the lines are in another order than that of the ranks."""
         return bool(self.sort) and self.sort not in ("rank", self.measure)
-
-    @property
-    def sorted_by(self) -> str:
-        """The name of the column that sorts the board, without the sign."""
-        return self.sort.removeprefix("-") or "rank"
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether the order is reversed."""
-        return self.sort.startswith("-")
-
-
-@dataclass(frozen=True)
-class FactFilter:
-    """A fact that filters a board: the values that its runs state, and the chosen one."""
-
-    fact: Fact
-    words: list[str]
-    chosen: str
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,34 @@ class Standing:
     breaks_after: bool = False
 
     @property
+    def key(self) -> str:
+        return str(self.run.pk)
+
+    @property
     def name(self) -> str:
         return str(self.run)
+
+    @property
+    def full_name(self) -> str:
+        return self.name
+
+    @property
+    def has_pseudonym(self) -> bool:
+        return bool(self.run.has_pseudonym)
+
+    @property
+    def team(self) -> str:
+        return str(self.run.team)
+
+    @property
+    def at(self) -> datetime:
+        received: datetime = self.run.received_at
+        return received
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        stated: Mapping[str, Any] = self.run.facts
+        return stated
 
     @property
     def kind(self) -> Kind:
@@ -130,7 +153,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Board:
-    """A board as one viewer sees it: the ranked runs (`standings`) and those `shown`."""
+    """The board of a track as one viewer sees it, with its best run first."""
+
+    noun = "run"
 
     sight: Sight
     edition: Edition
@@ -138,7 +163,6 @@ class Board:
     measures: list[str]
     choice: BoardChoice
     standings: list[Standing]
-    shown: list[Standing]
     baseline: Run | None
     tests: BoardTests
     teams: list[str] = field(default_factory=list)
@@ -230,17 +254,53 @@ class Board:
         """Whether a run on the board was submitted after the deadline."""
         return any(standing.run.is_late for standing in self.standings)
 
+    @property
+    def rows(self) -> list[Standing]:
+        return self.standings
+
+    @cached_property
+    def shown(self) -> list[Standing]:
+        """The runs that the reader's filters leave, in the order asked for; ranks do not change."""
+        return _filter_and_sort(self)
+
     @cached_property
     def fact_filters(self) -> list[FactFilter]:
         """The facts in which the runs differ."""
-        filters = []
-        for name, fact in FILTERS.items():
-            values = [standing.run.facts.get(name) for standing in self.standings]
-            if all(value == values[0] for value in values):
-                continue
-            words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
-            filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
-        return filters
+        return find_fact_filters(self.standings, self.choice)
+
+    @property
+    def home(self) -> str:
+        """The name of the column that ranks the runs."""
+        return self.measure
+
+    @cached_property
+    def columns_of_table(self) -> list[Column]:
+        """Every column that the board can have, in order."""
+        run = RUN_OR_LATE if self.has_late else RUN
+        ranking = replace(self._column_of(self.measure), ranks=True, is_fixed=True, on_phone=True)
+        others = [
+            replace(self._column_of(measure), is_default=place < MEASURES_SHOWN)
+            for place, measure in enumerate(self.others)
+        ]
+        first = [RANK, run, TEAM, TYPE, ranking, AXIS]
+        if not self.sight.can_see_scores:
+            return [*first, *others, *LAST]
+        topics = counted(self.edition.num_evaluated, "topic")
+        details = {"p": self.correction, "wins": topics}
+        against = [replace(each, detail=details.get(each.name, each.detail)) for each in AGAINST]
+        judged = replace(JUDGED, decimals=self.decimals)
+        return [*first, STRIP, INTERVAL, *others, judged, *against, *LAST]
+
+    def _column_of(self, measure: str) -> Column:
+        return measure_column(
+            measure,
+            measure,
+            lambda standing: standing.scores[measure],
+            self.best[measure],
+            falls=parse_measure(measure).direction > 0,
+            rounded=self.sight.decimals,
+            measure=measure,
+        )
 
     @property
     def others(self) -> list[str]:
@@ -461,10 +521,9 @@ def find_visible_board(
         measures=measures,
         choice=choice,
         standings=standings,
-        shown=_filter_and_sort(standings, choice),
         baseline=tests.baseline,
         tests=tests,
-        teams=sorted({standing.run.team.name for standing in standings}),
+        teams=sorted({standing.team for standing in standings}),
     )
 
 
@@ -480,7 +539,7 @@ def _valid_choice(choice: BoardChoice, sight: Sight, measures: list[str]) -> Boa
     track = sight.track
     home = ranking_measure(track, measures)
     measure = match_measure(choice.measure, measures) or home
-    column = choice.sorted_by if choice.sorted_by in ORDERS else None
+    column = choice.sorted_by if choice.sorted_by in SORTABLE else None
     column = column or match_measure(choice.sorted_by, measures)
     sort = f"{'-' if choice.is_reversed else ''}{column}" if choice.sort and column else ""
     baseline = choice.baseline or (track.baseline_id or "")
@@ -614,24 +673,13 @@ def sort_by_value(
     return sorted(runs, key=key)
 
 
-def assign_ranks(values: Sequence[float | None]) -> list[int | None]:
-    """Return the ranks of sorted values: equal values share a rank, missing ones have none.
-
-    >>> assign_ranks([0.5, 0.4, 0.4, 0.1, None])
-    [1, 2, 2, 4, None]
-    """
-    ranks: list[int | None] = []
-    for place, value in enumerate(values):
-        tied = place > 0 and value is not None and values[place - 1] == value
-        ranks.append(None if value is None else ranks[-1] if tied else place + 1)
-    return ranks
-
-
-def _filter_and_sort(standings: list[Standing], choice: BoardChoice) -> list[Standing]:
+def _filter_and_sort(board: Board) -> list[Standing]:
     """Apply the reader's filters and order; ranks and family do not change."""
+    standings, choice = board.standings, board.choice
     if not choice.has_filters and not choice.is_sorted:
         return standings
-    shown = [standing for standing in standings if _matches(standing, choice)]
+    shown = [each for each in standings if choice.matches(each)]
+    shown = [each for each in shown if choice.kind in ("", each.run.kind)]
     if choice.best_per_team:
         first: dict[int, Standing] = {}
         for standing in shown:
@@ -639,52 +687,8 @@ def _filter_and_sort(standings: list[Standing], choice: BoardChoice) -> list[Sta
         shown = list(first.values())
     if not choice.is_sorted:
         return _carry_breaks(shown, standings)
-    return [replace(standing, breaks_after=False) for standing in _sort(shown, choice)]
-
-
-@dataclass(frozen=True)
-class ColumnOrder:
-    """How a column is sorted: the key, None if missing, and whether the largest comes first."""
-
-    key: Callable[[Standing], Any]
-    is_descending: bool = False
-
-
-def _difference_key(name: str) -> Callable[[Standing], Any]:
-    return lambda standing: None if standing.against is None else getattr(standing.against, name)
-
-
-ORDERS = {
-    "rank": ColumnOrder(lambda standing: standing.rank),
-    "interval": ColumnOrder(lambda standing: standing.interval),
-    "run": ColumnOrder(lambda standing: str(standing.run).casefold()),
-    "team": ColumnOrder(lambda standing: standing.run.team.name.casefold()),
-    "type": ColumnOrder(lambda standing: str(standing.run.kind)),
-    "judged": ColumnOrder(lambda standing: standing.judged_at_10, is_descending=True),
-    "difference": ColumnOrder(_difference_key("difference"), is_descending=True),
-    "confidence": ColumnOrder(_difference_key("low"), is_descending=True),
-    "p": ColumnOrder(_difference_key("p_adjusted")),
-    "effect": ColumnOrder(_difference_key("effect_size"), is_descending=True),
-    "wins": ColumnOrder(_difference_key("wins"), is_descending=True),
-    "date": ColumnOrder(lambda standing: standing.run.received_at, is_descending=True),
-}
-
-
-def find_order_of(column: str) -> ColumnOrder:
-    """Return how a column sorts the board: one of ORDERS, or a measure with its best first."""
-    if column in ORDERS:
-        return ORDERS[column]
-    return ColumnOrder(
-        lambda standing: standing.scores[column], is_descending=parse_measure(column).direction > 0
-    )
-
-
-def _sort(shown: list[Standing], choice: BoardChoice) -> list[Standing]:
-    """Sort by the chosen column; equal lines keep the order of ranks, missing ones come last."""
-    order = find_order_of(choice.sorted_by)
-    known = [standing for standing in shown if order.key(standing) is not None]
-    known.sort(key=order.key, reverse=order.is_descending != choice.is_reversed)
-    return [*known, *(standing for standing in shown if order.key(standing) is None)]
+    rows = sort_rows(shown, choice, board.columns_of_table)
+    return [replace(standing, breaks_after=False) for standing in rows]
 
 
 def _carry_breaks(shown: list[Standing], standings: list[Standing]) -> list[Standing]:
@@ -698,13 +702,3 @@ def _carry_breaks(shown: list[Standing], standings: list[Standing]) -> list[Stan
         replace(standing, breaks_after=next_level > levels[standing.run.pk])
         for standing, next_level in zip(shown, below, strict=False)
     ]
-
-
-def _matches(standing: Standing, choice: BoardChoice) -> bool:
-    run, text, wanted = standing.run, choice.text.casefold(), choice.facts.items()
-    return (
-        (not choice.team or run.team.name == choice.team)
-        and (not choice.kind or run.kind == choice.kind)
-        and all(FILTERS[name].matches(run.facts.get(name), word) for name, word in wanted)
-        and (text in run.tag.casefold() or text in run.team.name.casefold())
-    )

@@ -15,7 +15,8 @@ from django.db.models import F
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import FEWEST_TOPICS, assign_ranks, sort_by_value
+from leaderboard.boards.rows import assign_ranks
+from leaderboard.boards.standings import FEWEST_TOPICS, sort_by_value
 from leaderboard.models import Edition, Run, Score
 from leaderboard.scoring.comparisons import (
     AllPairs,

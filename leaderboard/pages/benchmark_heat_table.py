@@ -25,7 +25,7 @@ from leaderboard.analysis.benchmark_differences import (
 from leaderboard.boards.benchmark_boards import BenchmarkColumn
 from leaderboard.display.numbers import MISSING, difference_text, p_value, score
 from leaderboard.display.signs import badge, marked
-from leaderboard.pages.benchmark_board_table import MOST_TITLED
+from leaderboard.pages.board_table import MOST_TITLED
 
 # The colours of each side, as in the style sheet.
 STEPS = 6

@@ -22,6 +22,7 @@ COLUMNS = [
     "late",
     "scores",
     "judged_at_10",
+    "received_at",
     "p_holm",
     "p_adjusted",
     "verdict",

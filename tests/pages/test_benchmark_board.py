@@ -22,6 +22,7 @@ from leaderboard.models import (
     Team,
     User,
 )
+from leaderboard.pages import board_table
 from leaderboard.scoring import benchmark_comparisons
 from tests.boards.food_benchmark import make_food_benchmark
 from tests.builders import signed_in, work
@@ -113,6 +114,19 @@ def test_a_reader_chooses_another_baseline_and_the_other_question(based, client)
     page = page_at(client, f"{BOARD}?baseline={bm25.pk}")
     assert '<span class="same">−.181</span>' in page
     assert "Possible ranks" in page_at(client, f"{BOARD}?family=all")
+
+
+def test_each_system_can_be_the_baseline(based, client):
+    bm25 = SystemVersion.objects.get(system__name="bm25")
+    assert links(page_at(client, BOARD), "use as baseline") == [f"?baseline={bm25.pk}"]
+
+
+def test_a_long_board_of_systems_begins_with_its_first_rows(benchmark, client, monkeypatch):
+    monkeypatch.setattr(board_table, "FIRST_ROWS", 1)
+    page = page_at(client, BOARD)
+    assert links(page, "All 2 systems") == ["?all=systems"]
+    assert "dense" not in str(rows(page)[:1])
+    assert "dense" in rows(page_at(client, f"{BOARD}?all=systems"))[1]
 
 
 def test_a_system_that_lacks_a_track_is_listed_apart(benchmark, client):

@@ -28,7 +28,7 @@ def table_of(client) -> str:
 def test_a_snapshot_holds_every_line_of_the_board(frozen, as_cat):
     table = table_of(as_cat)
     assert table.count("<tr>") == 2
-    assert "ben-bm25" in table and "<bdi>.694</bdi>" in table
+    assert "ben-bm25" in table and "<bdi>.6944</bdi>" in table
 
 
 def test_the_live_board_names_it_without_reading_its_lines(frozen, as_cat):
@@ -114,5 +114,5 @@ def test_the_board_leads_to_the_latest_snapshot(frozen, as_cat):
 
 def test_numbers_stand_to_the_right_and_words_to_the_left(frozen, as_cat):
     table = table_of(as_cat)
-    assert '<td class="num"><bdi>.694</bdi></td>' in table
+    assert '<td class="num"><bdi>.6944</bdi></td>' in table
     assert "<td><bdi>ben</bdi></td>" in table

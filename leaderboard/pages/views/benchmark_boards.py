@@ -12,25 +12,22 @@ from django.views.decorators.http import require_GET
 from leaderboard.boards.benchmark_boards import (
     EVERY_PHASE,
     BenchmarkBoard,
-    BenchmarkChoice,
     SystemRow,
     find_benchmark_board,
 )
-from leaderboard.boards.benchmark_columns import shown_benchmark_columns
-from leaderboard.boards.benchmark_exports import file_of_benchmark
 from leaderboard.boards.board_files import FORMATS, download
-from leaderboard.boards.deferred_tests import request_contest_tests
+from leaderboard.boards.columns import shown_columns
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import benchmark_or_404
+from leaderboard.boards.exports import file_of
 from leaderboard.boards.kept_pages import kept, leave_unkept
 from leaderboard.boards.page_keys import find_seen_benchmark
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.pages import wording
-from leaderboard.pages.benchmark_board_table import BenchmarkBoardTable
-from leaderboard.pages.page_urls import carried_parameters
-from leaderboard.pages.views.lookups import text_of
+from leaderboard.pages.board_table import BenchmarkTable
+from leaderboard.pages.views.lookups import requested_benchmark_choice
 from leaderboard.pages.wording.benchmark_boards import name_first_systems
 from leaderboard.pages.wording.phrases import Sentence
-from leaderboard.runs.facts import FILTERS
 
 # Query parameters that links to other pages of a benchmark keep.
 CARRIED_BY_BENCHMARKS = ("phase", "measure", "baseline", "family", "versions")
@@ -70,56 +67,21 @@ def benchmark_board(request: HttpRequest, slug: str) -> HttpResponse:
     board = find_benchmark_board(sight, requested_benchmark_choice(request))
     format = request.GET.get("format", "")
     if format in FORMATS:
-        return download(file_of_benchmark(board, shown_benchmark_columns(board)), format)
+        return download(file_of(board, shown_columns(board)), format)
     context = {
         "sight": sight,
         "benchmark": sight.benchmark,
         "board": board,
-        "tests_follow": request_benchmark_tests(board),
-        "table": BenchmarkBoardTable(
-            board, request.GET, carried_parameters(request.GET, CARRIED_BY_BENCHMARKS)
-        ),
+        "tests_follow": request_missing_tests(board),
+        "table": BenchmarkTable(board, request.GET),
         "phases": link_phases(board),
         "measures": list_measures(board),
         "shared": group_incomplete(board),
         "exports": FORMATS,
-        "kept_fields": [
-            (name, value)
-            for name, values in request.GET.lists()
-            for value in values
-            if name not in ("column", "format")
-        ],
         **describe_board(board),
     }
     page = render(request, "benchmark/board.html", context)
     return leave_unkept(page) if context["tests_follow"] == Awaited.FAILED else page
-
-
-def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:
-    """Read the reader's choice for the board of a benchmark from the query parameters."""
-    asked = request.GET
-    return BenchmarkChoice(
-        phase=text_of(asked, "phase") if "phase" in asked else None,
-        measure=text_of(asked, "measure"),
-        tracks=tuple(asked.getlist("track")),
-        versions=text_of(asked, "versions"),
-        baseline=text_of(asked, "baseline"),
-        family=text_of(asked, "family"),
-        sort=text_of(asked, "sort"),
-        team=text_of(asked, "team"),
-        text=text_of(asked, "text"),
-        facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
-        columns=tuple(asked.getlist("column")),
-        opened=tuple(asked.getlist("open")),
-        folded=tuple(asked.getlist("fold")),
-    )
-
-
-def request_benchmark_tests(board: BenchmarkBoard) -> Awaited:
-    """Request the tests that a board lacks; return whether a job will make them."""
-    if board.contest is None or not board.awaits_tests:
-        return Awaited.NOTHING
-    return request_contest_tests(board.sight.benchmark, board.contest)
 
 
 def describe_board(board: BenchmarkBoard) -> dict[str, object]:

@@ -15,6 +15,7 @@ from leaderboard.analysis.benchmark_differences import (
 )
 from leaderboard.analysis.benchmark_pairs import SystemPair, find_pair
 from leaderboard.boards.benchmark_boards import find_benchmark_board
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.pages.benchmark_heat_table import BenchmarkHeatTable
@@ -23,10 +24,8 @@ from leaderboard.pages.views.benchmark_boards import (
     CARRIED_BY_BENCHMARKS,
     link_phases,
     list_measures,
-    request_benchmark_tests,
-    requested_benchmark_choice,
 )
-from leaderboard.pages.views.lookups import text_of
+from leaderboard.pages.views.lookups import requested_benchmark_choice, text_of
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.pages.wording.benchmark_differences import (
     describe_colours,
@@ -53,7 +52,7 @@ def benchmark_differences(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "found": found,
         "table": BenchmarkHeatTable(found, request.GET),
-        "tests_follow": request_benchmark_tests(board),
+        "tests_follow": request_missing_tests(board),
         "phases": link_phases(board),
         "measures": list_measures(board),
         "first_options": FIRST_OPTIONS,
@@ -83,7 +82,7 @@ def benchmark_compare(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "pair": pair,
         "chart": _draw_pair(pair) if pair is not None else "",
-        "tests_follow": request_benchmark_tests(board),
+        "tests_follow": request_missing_tests(board),
         "kept": carried_parameters(request.GET, CARRIED_BY_BENCHMARKS),
         "verdict": describe_pair(pair) if pair is not None else [],
         "tested": describe_pair_test(pair) if pair is not None else "",

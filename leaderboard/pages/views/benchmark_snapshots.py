@@ -17,6 +17,7 @@ from leaderboard.boards.benchmark_boards import (
     find_benchmark_board,
 )
 from leaderboard.boards.board_files import FORMATS
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import (
     BenchmarkSight,
     Sight,
@@ -26,7 +27,6 @@ from leaderboard.boards.disclosure import (
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot
 from leaderboard.pages.forms.desk import BenchmarkSnapshotForm
-from leaderboard.pages.views.benchmark_boards import request_benchmark_tests
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.views.snapshots import BIBTEX
 from leaderboard.sight.visible_rows import visible_benchmark_snapshots
@@ -46,7 +46,7 @@ def benchmark_snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "snapshots": visible_benchmark_snapshots(sight.viewer, sight.benchmark).defer("files"),
         "left_out": _find_left_out(sight, board) if board is not None else [],
-        "tests_follow": request_benchmark_tests(board) if board is not None else "",
+        "tests_follow": request_missing_tests(board) if board is not None else "",
         "form": BenchmarkSnapshotForm(phases=board.phases) if board is not None else None,
     }
     return render(request, "benchmark/snapshots.html", context)
@@ -106,7 +106,7 @@ def freeze_benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     board = find_benchmark_board(
         shared, BenchmarkChoice(phase=form.cleaned_data.pop("phase", None))
     )
-    request_benchmark_tests(board)
+    request_missing_tests(board)
     try:
         made = actions.freeze_benchmark_board(board, request.user, **form.cleaned_data)
     except ActionError as reason:

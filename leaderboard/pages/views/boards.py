@@ -30,7 +30,7 @@ from leaderboard.collections.pools import find_pool
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import MachineCard, Run
 from leaderboard.pages import wording
-from leaderboard.pages.board_table import BoardTable
+from leaderboard.pages.board_table import TrackTable
 from leaderboard.pages.views.lookups import (
     board_or_404,
     page_number,
@@ -79,7 +79,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "provisional": wording.describe_provisional_state(board, frozen)
         if board.sight.other_edition is None
         else "",
-        "table": BoardTable(board, request.GET),
+        "table": TrackTable(board, request.GET),
         "unknown_measure": wording.describe_unknown_measure(board, request.GET.get("measure", "")),
         "verdict": wording.board_verdict(board),
         "power": wording.describe_power(board),

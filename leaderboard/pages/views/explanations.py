@@ -27,7 +27,8 @@ from leaderboard.analysis.origins import (
 )
 from leaderboard.analysis.pairs import RunAhead, compare_runs, find_run_ahead
 from leaderboard.analysis.precision import precision_measures
-from leaderboard.boards.standings import AGAINST_ALL, Board
+from leaderboard.boards.rows import AGAINST_ALL
+from leaderboard.boards.standings import Board
 from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from leaderboard.assessments.progress import find_disputes
+from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
@@ -85,21 +86,39 @@ def managed_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
 
 
 def requested_choice(request: HttpRequest) -> BoardChoice:
-    """Read the reader's choice for a board from the query parameters."""
+    """Read the reader's choice for the board of a track from the query parameters."""
     asked = request.GET
     return BoardChoice(
-        measure=asked.get("measure", ""),
-        baseline=asked.get("baseline", ""),
-        family=asked.get("family", ""),
-        sort=asked.get("sort", ""),
-        team=asked.get("team", ""),
-        kind=asked.get("kind", ""),
-        text=asked.get("text", ""),
+        **read_choice(asked),
+        kind=text_of(asked, "kind"),
         best_per_team=bool(asked.get("best")),
-        facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
-        columns=tuple(asked.getlist("column")),
         carried=carried_parameters(asked),
     )
+
+
+def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:
+    """Read the reader's choice for the board of a benchmark from the query parameters."""
+    asked = request.GET
+    return BenchmarkChoice(
+        **read_choice(asked),
+        phase=text_of(asked, "phase") if "phase" in asked else None,
+        tracks=tuple(asked.getlist("track")),
+        versions=text_of(asked, "versions"),
+        opened=tuple(asked.getlist("open")),
+        folded=tuple(asked.getlist("fold")),
+    )
+
+
+def read_choice(asked: QueryDict) -> dict[str, Any]:
+    """Read what a reader may choose on any board."""
+    words = ("measure", "baseline", "family", "sort", "team", "text")
+    return {
+        **{name: text_of(asked, name) for name in words},
+        "facts": {
+            name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options
+        },
+        "columns": tuple(asked.getlist("column")),
+    }
 
 
 def board_or_404(sight: Sight, request: HttpRequest) -> Board:

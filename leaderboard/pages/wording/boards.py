@@ -5,7 +5,6 @@ from __future__ import annotations
 from evaluation.comparison import FEW_GROUPS
 from evaluation.measures import parse_measure
 from evaluation.significance import measured_error, smallest_p
-from leaderboard.boards.columns import columns_of
 from leaderboard.boards.standings import FEWEST_TOPICS, Board, Standing
 from leaderboard.display.numbers import (
     count,
@@ -333,7 +332,7 @@ def _selected_runs(board: Board) -> str:
 def _sort_column_title(board: Board) -> str:
     """Return the title of the column that sorts the board, in lower case unless it is a name."""
     name = board.choice.sorted_by
-    title = next((each.title for each in columns_of(board) if each.name == name), name)
+    title = next((each.title for each in board.columns_of_table if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
     return f"{title}, reversed" if board.choice.is_reversed else title
 

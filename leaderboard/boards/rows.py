@@ -1,0 +1,140 @@
+"""What the rows of every board have in common, and what a reader chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from evaluation.significance import Difference
+from leaderboard.runs.facts import FILTERS, Fact
+
+# The two questions that a board answers: each has its own family of tests.
+AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"
+
+
+class Row(Protocol):
+    """A row of a board: a run on its track, or a version of a system on a benchmark.
+
+    `rank` is None where nothing ranks the row; `interval` has the ranks that it can have, and
+    `against` its difference from the baseline, each where the board answers that question.
+    """
+
+    @property
+    def key(self) -> str:
+        """The id of the run or version."""
+        ...
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def full_name(self) -> str:
+        """Its name with its version, if it has one."""
+        ...
+
+    @property
+    def team(self) -> str: ...
+    @property
+    def at(self) -> datetime:
+        """When it was submitted."""
+        ...
+
+    @property
+    def has_pseudonym(self) -> bool:
+        """Whether it has a pseudonym, so that only the day of `at` is told."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def interval(self) -> tuple[int, int] | None: ...
+    @property
+    def against(self) -> Difference | None: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def breaks_after(self) -> bool:
+        """Whether every row down to here is significantly better than every row below."""
+        ...
+
+    @property
+    def is_own(self) -> bool: ...
+    @property
+    def is_baseline(self) -> bool: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A reader's choices for a board; unknown values fall back to the defaults."""
+
+    measure: str = ""
+    # The key of the row that the others are held against.
+    baseline: str = ""
+    # The question asked of the tests: "baseline", "all", or "" for the default.
+    family: str = ""
+    sort: str = ""
+    team: str = ""
+    text: str = ""
+    # The value that must be stated, by the name of the fact.
+    facts: Mapping[str, str] = field(default_factory=dict)
+    # The names of the columns to show; none: the default ones.
+    columns: tuple[str, ...] = ()
+
+    @property
+    def has_filters(self) -> bool:
+        return bool(self.team or self.text or self.facts)
+
+    @property
+    def sorted_by(self) -> str:
+        """The name of the column that sorts the board, without the sign."""
+        return self.sort.removeprefix("-") or "rank"
+
+    @property
+    def is_reversed(self) -> bool:
+        return self.sort.startswith("-")
+
+    def matches(self, row: Row) -> bool:
+        """Whether the filters leave this row."""
+        text = self.text.casefold()
+        return (
+            (not self.team or row.team == self.team)
+            and all(FILTERS[n].matches(row.facts.get(n), word) for n, word in self.facts.items())
+            and (text in row.name.casefold() or text in row.team.casefold())
+        )
+
+
+@dataclass(frozen=True)
+class FactFilter:
+    """A fact that filters a board: the values that its rows state, and the chosen one."""
+
+    fact: Fact
+    words: list[str]
+    chosen: str
+
+
+def find_fact_filters(rows: Iterable[Row], choice: Choice) -> list[FactFilter]:
+    """Return a filter for each fact in which the rows differ."""
+    stated, filters = [row.facts for row in rows], []
+    for name, fact in FILTERS.items():
+        values = [facts.get(name) for facts in stated]
+        if all(value == values[0] for value in values):
+            continue
+        words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
+        filters.append(FactFilter(fact, words, choice.facts.get(name, "")))
+    return filters
+
+
+def assign_ranks(values: Sequence[float | None]) -> list[int | None]:
+    """Return the ranks of sorted values: equal values share a rank, missing ones have none.
+
+    >>> assign_ranks([0.5, 0.4, 0.4, 0.1, None])
+    [1, 2, 2, 4, None]
+    """
+    ranks: list[int | None] = []
+    for place, value in enumerate(values):
+        tied = place > 0 and value is not None and values[place - 1] == value
+        ranks.append(None if value is None else ranks[-1] if tied else place + 1)
+    return ranks
