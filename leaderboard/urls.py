@@ -22,7 +22,6 @@ from leaderboard.pages.views import (
     benchmark_home,
     benchmark_joining,
     benchmark_setup,
-    benchmark_snapshots,
     boards,
     collections,
     desk,
@@ -231,11 +230,9 @@ benchmark_urls = [
     ),
     path("manage/delete/", benchmark_setup.delete_benchmark, name="delete_benchmark"),
     path("manage/archive.zip", downloads.benchmark_archive, name="benchmark_archive"),
-    path("snapshots/", benchmark_snapshots.benchmark_snapshots, name="benchmark_snapshots"),
-    path(
-        "snapshots/<slug:name>/", benchmark_snapshots.benchmark_snapshot, name="benchmark_snapshot"
-    ),
-    path("manage/freeze/", benchmark_snapshots.freeze_benchmark, name="freeze_benchmark"),
+    path("snapshots/", snapshots.benchmark_snapshots, name="benchmark_snapshots"),
+    path("snapshots/<slug:name>/", snapshots.benchmark_snapshot, name="benchmark_snapshot"),
+    path("manage/freeze/", snapshots.freeze_benchmark, name="freeze_benchmark"),
 ]
 
 run_urls = [

@@ -19,7 +19,6 @@ from ninja.responses import Response
 from leaderboard.api import (
     agreement,
     assessments,
-    benchmark_snapshots,
     benchmarks,
     boards,
     collections,
@@ -28,6 +27,7 @@ from leaderboard.api import (
     judging,
     machines,
     runs,
+    snapshots,
     systems,
     tracks,
     uploads,
@@ -139,11 +139,12 @@ def answer_unknown_path(request: HttpRequest, rest: str) -> None:
 api.add_router("/collections", collections.router)
 api.add_router("/tracks", tracks.router)
 api.add_router("/tracks", boards.of_tracks)
+api.add_router("/tracks", snapshots.of_tracks)
 api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
-api.add_router("/benchmarks", benchmark_snapshots.router)
+api.add_router("/benchmarks", snapshots.of_benchmarks)
 api.add_router("", runs.router)
 api.add_router("/benchmarks", systems.router)
 api.add_router("", uploads.router)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from ninja import Schema
@@ -10,7 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.api.fields import Name, Slug, Text
-from leaderboard.api.schemas import BoardRow, Number
+from leaderboard.api.schemas import BoardRow, ListedSnapshot, Number
 
 
 class BenchmarkPlace(Schema):
@@ -138,16 +137,8 @@ class BenchmarkBoardOut(Schema):
     incomplete: list[SystemStandingOut]
 
 
-class BenchmarkSnapshotOut(Schema):
-    slug: str
-    name: str
-    note: str
-    caption: str = Field(description="What the board shows, by which measures and tests.")
+class BenchmarkSnapshotOut(ListedSnapshot):
     systems: Annotated[int, BeforeValidator(len)] = Field(alias="rows")
-    created_at: datetime
-    formats: Annotated[list[str], BeforeValidator(list)] = Field(
-        alias="files", description="Formats of its files, for `format`."
-    )
 
 
 class BenchmarkSnapshotList(Schema):

@@ -806,6 +806,43 @@ class BoardOut(Schema):
     standings: list[StandingOut]
 
 
+class FrozenBoardOut(Schema):
+    """A frozen board of a track; its rows have the fields of its columns."""
+
+    track: str
+    measure: str
+    judgments: str
+    judged_by: str | None
+    edition: str
+    baseline: str | None
+    family: Literal["baseline", "all"]
+    test: str
+    standings: list[dict[str, Any]]
+
+
+class ListedSnapshot(Schema):
+    """A frozen board in a list."""
+
+    slug: str
+    name: str
+    note: str
+    caption: str = Field(description="What the board shows, by which measures and tests.")
+    created_at: datetime
+    formats: Annotated[list[str], BeforeValidator(list)] = Field(
+        alias="files", description="Formats of its files, for `format`."
+    )
+
+
+class SnapshotOut(ListedSnapshot):
+    runs: Annotated[int, BeforeValidator(len)] = Field(alias="rows")
+    judgments: str = Field(alias="edition.judgment_set.version")
+
+
+class SnapshotList(Schema):
+    items: list[SnapshotOut]
+    next: str | None
+
+
 class TopicPairOut(Schema):
     number: str = Field(alias="topic.number")
     a: Number

@@ -13,7 +13,6 @@ from leaderboard.models.assessments import (
 )
 from leaderboard.models.benchmarks import (
     Benchmark,
-    BenchmarkSnapshot,
     BenchmarkTeam,
     BenchmarkTrack,
     Milestone,
@@ -46,7 +45,7 @@ from leaderboard.models.people import (
 )
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Run, Score, ScoreSet
-from leaderboard.models.snapshots import PagesCopy, Snapshot
+from leaderboard.models.snapshots import BenchmarkSnapshot, PagesCopy, Snapshot
 from leaderboard.models.tracks import Edition, Track
 from leaderboard.models.uploads import PartialUpload, UploadPiece
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models.people import Team, User, find_organisers
-from leaderboard.models.tracks import Edition, Track, new_invitation
+from leaderboard.models.tracks import Track, new_invitation
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -195,34 +195,6 @@ class SystemVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.system} {self.label}"
-
-
-class BenchmarkSnapshot(models.Model):
-    """A fixed copy of a benchmark's board, as `Snapshot` is of a track's."""
-
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="snapshots")
-    slug = models.SlugField(max_length=60)
-    name = models.CharField(max_length=120)
-    note = models.TextField(blank=True, max_length=2000)
-    caption = models.TextField()
-    heads = models.JSONField()
-    rows = models.JSONField()
-    files = models.JSONField()
-    # What it was made of: the editions of its columns.
-    editions = models.ManyToManyField(Edition, related_name="+")
-    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        ordering = ["-created_at", "-pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["benchmark", "slug"], name="a_benchmark_snapshot_has_an_address"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Overview(models.Model):

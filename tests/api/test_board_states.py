@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions import benchmark_snapshots
+from leaderboard.actions import snapshots
 from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.boards.benchmark_boards import find_benchmark_board
 from leaderboard.boards.disclosure import shared_benchmark_sight
+from leaderboard.boards.standings import find_untested_board
 from leaderboard.jobs import calculations
 from leaderboard.models import (
     Assignment,
@@ -93,8 +94,10 @@ def make_benchmark(run: Run) -> dict[str, str]:
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=run.submitted_by)
     Run.objects.filter(pk=run.pk).update(version=version)
-    board = find_benchmark_board(shared_benchmark_sight(benchmark), tested=False)
-    benchmark_snapshots.freeze_benchmark_board(board, benchmark.owner, "judging-1")
+    sight = shared_benchmark_sight(benchmark)
+    board = find_benchmark_board(sight, tested=False)
+    snapshots.freeze_benchmark_board(board, benchmark.owner, "judging-1")
+    snapshots.freeze_board(find_untested_board(*sight.sights), benchmark.owner, "judging-1")
     return {"system_id": str(system.pk), "label": "1"}
 
 

@@ -29,6 +29,8 @@ CALLS = {
     "/api/v1/tracks/{slug}/leaderboard": {"get"},
     "/api/v1/tracks/{slug}/compare": {"get"},
     "/api/v1/tracks/{slug}/runs": {"get", "post"},
+    "/api/v1/tracks/{slug}/snapshots": {"get"},
+    "/api/v1/tracks/{slug}/snapshots/{name}": {"get"},
     "/api/v1/benchmarks/{slug}/board": {"get"},
     "/api/v1/benchmarks/{slug}/snapshots": {"get"},
     "/api/v1/benchmarks/{slug}/snapshots/{name}": {"get"},

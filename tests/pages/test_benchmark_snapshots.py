@@ -130,3 +130,9 @@ def test_the_board_of_a_benchmark_leads_to_its_snapshots(benchmark, as_cat):
         '<a href="/benchmarks/food/snapshots/">Snapshots</a>'
         in as_cat.get("/benchmarks/food/").text
     )
+
+
+def test_the_way_to_a_snapshot_of_a_benchmark_begins_at_the_benchmarks(benchmark, as_ada):
+    freeze(as_ada)
+    page = as_ada.get("/benchmarks/food/snapshots/as-published/").text
+    assert '<li><a href="/benchmarks/"><bdi>Benchmarks</bdi></a></li>' in page

@@ -47,7 +47,9 @@ class RemoveRunForm(forms.Form):
     )
 
 
-class SnapshotForm(forms.Form):
+class FrozenBoardForm(forms.Form):
+    """The name of a snapshot."""
+
     name = forms.CharField(
         label="Name", max_length=120, help_text="For example: as published in the overview."
     )
@@ -57,6 +59,12 @@ class SnapshotForm(forms.Form):
         required=False,
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
+
+
+class SnapshotForm(FrozenBoardForm):
+    """A snapshot of a track, and whom papers cite for it."""
+
+    field_order = ("name", "authors", "note")
     authors = forms.CharField(
         label="Authors",
         max_length=2000,
@@ -66,19 +74,11 @@ class SnapshotForm(forms.Form):
     )
 
 
-class BenchmarkSnapshotForm(forms.Form):
-    """The name of a benchmark's snapshot, and which of its phases is frozen."""
+class BenchmarkSnapshotForm(FrozenBoardForm):
+    """A snapshot of a benchmark, and which of its phases is frozen."""
 
-    name = forms.CharField(
-        label="Name", max_length=120, help_text="For example: as published in the overview."
-    )
+    field_order = ("name", "phase", "note")
     phase = forms.ChoiceField(label="Phase", required=False)
-    note = forms.CharField(
-        label="Note",
-        max_length=2000,
-        required=False,
-        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
-    )
 
     def __init__(self, *args: Any, phases: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
