@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -507,17 +506,3 @@ def add_run(version: SystemVersion, user: User, run: Run) -> None:
 
 def _answered_already(version: SystemVersion, track: Track) -> ActionError:
     return ActionError(f"Version {version.label} already has a run on {track.slug}.")
-
-
-@transaction.atomic
-def renew_badge(benchmark: Benchmark, user: User) -> None:
-    """Give the badge of a benchmark a new URL; the old one stops working."""
-    Benchmark.objects.filter(pk=benchmark.pk).update(badge_code=secrets.token_urlsafe(16))
-    AuditEvent.objects.record(user, "renew badge", benchmark)
-
-
-@transaction.atomic
-def remove_badge(benchmark: Benchmark, user: User) -> None:
-    """Remove the badge of a benchmark."""
-    Benchmark.objects.filter(pk=benchmark.pk).update(badge_code="")
-    AuditEvent.objects.record(user, "remove badge", benchmark)

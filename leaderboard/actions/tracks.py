@@ -257,17 +257,18 @@ def renew_invitation(track: Track, user: User) -> None:
 
 
 @transaction.atomic
-def renew_badge(track: Track, user: User) -> None:
-    """Give the badge a new URL; the old one stops working."""
-    Track.objects.filter(pk=track.pk).update(badge_code=secrets.token_urlsafe(16))
-    AuditEvent.objects.record(user, "renew badge", track)
+def renew_badge(subject: Track | Benchmark, user: User) -> None:
+    """Give the badge of a track or benchmark a new URL; the old one stops working."""
+    same = type(subject)._default_manager.filter(pk=subject.pk)
+    same.update(badge_code=secrets.token_urlsafe(16))
+    AuditEvent.objects.record(user, "renew badge", subject)
 
 
 @transaction.atomic
-def remove_badge(track: Track, user: User) -> None:
-    """Remove the track's badge."""
-    Track.objects.filter(pk=track.pk).update(badge_code="")
-    AuditEvent.objects.record(user, "remove badge", track)
+def remove_badge(subject: Track | Benchmark, user: User) -> None:
+    """Remove the badge of a track or benchmark."""
+    type(subject)._default_manager.filter(pk=subject.pk).update(badge_code="")
+    AuditEvent.objects.record(user, "remove badge", subject)
 
 
 def add_webhook(

@@ -1,16 +1,21 @@
-"""The best score of a track over time, and a run compared with its team's earlier ones."""
+"""The best mean of a board over time, and a run compared with its team's earlier ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from evaluation.measures import parse_measure
 from leaderboard.analysis.pairs import RunPair, compare_runs
+from leaderboard.boards.benchmark_boards import BenchmarkBoard
+from leaderboard.boards.columns import PAPER_DECIMALS
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import AGAINST_ALL, Board, BoardChoice, find_board_with
+from leaderboard.boards.rows import AGAINST_ALL
+from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
+from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.runs.facts import OF_COMMITS
 from leaderboard.scoring.branches import BranchComparison, check_main, compare_with_main
@@ -18,43 +23,46 @@ from leaderboard.scoring.families import load_measure_means
 
 # Characters of a commit that tables print.
 SHORT_COMMIT = 10
+# What a line of a history is, in a file.
+NAMES: dict[str, Columns] = {
+    "run": [("run", "key"), ("tag", "name")],
+    "version": [("system", "name"), ("version", "version")],
+}
 
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """A run with its mean and the best mean so far; `leads` if the run raised it."""
+    """A run or a version of a system with its mean, and the best mean until then.
 
-    run: Run
+    `key` is the id of the run, or of the system. `leads` if the mean is better than all before.
+    """
+
+    key: str
+    name: str
+    team: str
+    commit: str
+    branch: str
+    commit_link: str
+    at: datetime
     mean: float
-    best: float
-    leads: bool
     is_own: bool
+    # Of a system alone.
+    version: str = ""
+    # Whether it has a pseudonym, so that only the day of `at` is told.
+    has_pseudonym: bool = False
+    best: float = math.nan
+    leads: bool = False
 
     @property
-    def name(self) -> str:
-        return str(self.run)
-
-    @property
-    def commit(self) -> str:
-        return str(self.run.facts.get("commit", ""))
-
-    @property
-    def branch(self) -> str:
-        return str(self.run.facts.get("branch", ""))
-
-    @property
-    def commit_link(self) -> str:
-        return self.run.track.link_of_commit(self.commit)
+    def full_name(self) -> str:
+        return f"{self.name} {self.version}".rstrip()
 
     @property
     def label(self) -> str:
-        """The name of the run, with branch and commit where it states them."""
-        made_by = " ".join(filter(None, (self.branch, self.commit[:SHORT_COMMIT])))
-        return f"{self.name}, {made_by}" if made_by else self.name
-
-    @property
-    def at(self) -> datetime:
-        return self.run.received_at
+        """Its name, with branch and commit where it states them."""
+        stated = (self.branch, self.commit[:SHORT_COMMIT])
+        made_by = " ".join(word for word in stated if word and word != self.version)
+        return f"{self.full_name}, {made_by}" if made_by else self.full_name
 
     @property
     def kind(self) -> Kind:
@@ -71,33 +79,39 @@ class JudgmentsChange:
 
 @dataclass(frozen=True)
 class History:
-    """Every run on the board in the order received, with scores under the shown judgments."""
+    """Every run or version in the order in which it came, with its mean on the board of today.
 
-    edition: Edition
+    `value` names the mean: a measure, or "mean" over tracks.
+    """
+
+    noun: str
+    value: str
     measure: str
     lines: list[HistoryLine]
-    changes: list[JudgmentsChange]
-
-    @property
-    def has_commits(self) -> bool:
-        """Whether the runs of the track carry commits."""
-        return bool(self.edition.track.main_branch)
+    # Whether they carry commits.
+    has_commits: bool
+    decimals: int
+    # The judgments of the board of a track, and when they changed.
+    judgments: str = ""
+    changes: list[JudgmentsChange] = field(default_factory=list)
 
     @property
     def leaders(self) -> list[HistoryLine]:
-        """The runs that raised the best score, the latest first."""
+        """The lines that raised the best mean, the latest first."""
         return [line for line in reversed(self.lines) if line.leads]
 
     @property
     def table(self) -> CsvTable:
-        version = self.edition.judgment_set.version
+        commits = [(name, name) for name in OF_COMMITS[:2] if self.has_commits]
+        judged: list[Any] = [("judgments", lambda _: self.judgments)] if self.judgments else []
         columns = [
             ("received_at", lambda line: line.at.isoformat()),
-            *TEAM_COLUMNS,
-            *((name, name) for name in OF_COMMITS[:2] if self.has_commits),
-            (self.measure, "mean"),
+            *NAMES[self.noun],
+            ("team", "team"),
+            *commits,
+            (self.value, "mean"),
             ("best", "best"),
-            ("judgments", lambda _: version),
+            *judged,
         ]
         return tabulate(self.lines, columns)
 
@@ -108,19 +122,89 @@ def build_history(sight: Sight, asked: str = "") -> History | None:
     if edition is None:
         return None
     measure = sight.measure_or_primary(asked)
-    return History(edition, measure, _lines(sight, edition, measure), _changes(sight, edition))
+    return History(
+        "run",
+        measure,
+        measure,
+        _lines_of_runs(sight, edition, measure),
+        has_commits=bool(sight.track.main_branch),
+        decimals=PAPER_DECIMALS,
+        judgments=edition.judgment_set.version,
+        changes=_changes(sight, edition),
+    )
 
 
-def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
+def build_benchmark_history(board: BenchmarkBoard) -> History:
+    """Build the history of a board with all versions: those of the main branch, or all without one.
+
+    A version counts if it is complete on the tracks whose means the viewer sees.
+    """
+    measures = {column.measure for column in board.columns}
+    return History(
+        "version",
+        "mean",
+        measures.pop() if len(measures) == 1 else "mean",
+        _lines_of_versions(board),
+        has_commits=True,
+        decimals=board.decimals,
+    )
+
+
+def _lines_of_runs(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
     means, direction = _defined_means(edition, measure), parse_measure(measure).direction
     runs = sight.with_arrival(sight.runs().on_the_board().filter(pk__in=means))
-    lines: list[HistoryLine] = []
-    for run in runs.order_by("arrival", "pk"):
-        mean = means[run.pk]
-        leads = not lines or direction * mean > direction * lines[-1].best
-        best = mean if leads else lines[-1].best
-        lines.append(HistoryLine(sight.with_shown_name(run), mean, best, leads, sight.owns(run)))
-    return lines
+    lines = []
+    for run in map(sight.with_shown_name, runs.order_by("arrival", "pk")):
+        commit, branch = (str(run.facts.get(name, "")) for name in OF_COMMITS[:2])
+        lines.append(
+            HistoryLine(
+                run.pk,
+                str(run),
+                str(run.team),
+                commit,
+                branch,
+                run.track.link_of_commit(commit),
+                run.received_at,
+                means[run.pk],
+                sight.owns(run),
+                has_pseudonym=run.has_pseudonym,
+            )
+        )
+    return _climb(lines, direction)
+
+
+def _lines_of_versions(board: BenchmarkBoard) -> list[HistoryLine]:
+    benchmark, lines = board.sight.benchmark, []
+    branch = benchmark.main_branch
+    for row in sorted(board.rows, key=lambda row: (row.at, row.version.pk)):
+        version = row.version
+        if row.mean is None or (branch and version.branch != branch):
+            continue
+        lines.append(
+            HistoryLine(
+                str(version.system_id),
+                row.name,
+                row.team,
+                version.commit,
+                version.branch,
+                benchmark.link_of_commit(version.commit),
+                row.at,
+                row.mean,
+                row.is_own,
+                version=version.label,
+            )
+        )
+    return _climb(lines, board.columns[0].direction if board.columns else 1)
+
+
+def _climb(lines: list[HistoryLine], direction: int) -> list[HistoryLine]:
+    """Return the lines with the best mean until each."""
+    climbed: list[HistoryLine] = []
+    for line in lines:
+        leads = not climbed or direction * line.mean > direction * climbed[-1].best
+        best = line.mean if leads else climbed[-1].best
+        climbed.append(replace(line, best=best, leads=leads))
+    return climbed
 
 
 def _defined_means(edition: Edition, measure: str) -> dict[str, float]:

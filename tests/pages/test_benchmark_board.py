@@ -129,6 +129,11 @@ def test_a_long_board_of_systems_begins_with_its_first_rows(benchmark, client, m
     assert "dense" in rows(page_at(client, f"{BOARD}?all=systems"))[1]
 
 
+def test_a_badge_has_the_best_mean_of_a_team(benchmark, client):
+    assert ".458" in client.get(f"{BOARD}badge.svg?team=cat").text
+    assert client.get(f"{BOARD}badge.svg?team=dan").status_code == 404
+
+
 def test_a_system_that_lacks_a_track_is_listed_apart(benchmark, client):
     page = page_at(client, BOARD)
     assert rows(page, 1) == ["worst 1 cat cat 1 of 3 .153 – –"]
