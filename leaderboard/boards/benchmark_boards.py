@@ -251,6 +251,10 @@ class BenchmarkBoard:
         """The name of the column that ranks the systems."""
         return "borda" if self.no_mean else "mean"
 
+    def value_of(self, row: SystemRow) -> float | None:
+        """Return what ranks a system."""
+        return row.borda if self.no_mean else row.mean
+
     @cached_property
     def best(self) -> list[float | None]:
         """The best value of every column, over complete and incomplete systems."""

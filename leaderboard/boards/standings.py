@@ -273,6 +273,10 @@ class Board:
         """The name of the column that ranks the runs."""
         return self.measure
 
+    def value_of(self, row: Standing) -> float | None:
+        """Return what ranks a run."""
+        return row.scores[self.measure]
+
     @cached_property
     def columns_of_table(self) -> list[Column]:
         """Every column that the board can have, in order."""

@@ -15,7 +15,8 @@ from leaderboard.analysis.reusability import LeftOutTeams
 from leaderboard.analysis.topics import TOP, RunOnTopic, TopicBreakdown
 from leaderboard.analysis.unjudged import UnjudgedLine, UnjudgedTable
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import AGAINST_BASELINE, FEWEST_TOPICS, Board
+from leaderboard.boards.rows import AGAINST_BASELINE
+from leaderboard.boards.standings import FEWEST_TOPICS, Board
 from leaderboard.display.numbers import count, counted, interval, nth, p_in_words, score, signed
 from leaderboard.models import Run, ScoreSet
 from leaderboard.pages.wording.phrases import (
@@ -23,7 +24,7 @@ from leaderboard.pages.wording.phrases import (
     Phrase,
     Sentence,
     join_phrases,
-    list_runs,
+    list_names,
     run_phrase,
     spell_number,
     strong,
@@ -239,7 +240,11 @@ def _describe_doubtful_verdicts(table: UnjudgedTable, baseline: Run) -> Sentence
             _describe_fixed_signs(table),
         )
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
-    names = join_phrases(": ", list_runs(doubtful)) if len(doubtful) <= MOST_NAMED_RUNS else []
+    names = (
+        join_phrases(": ", list_names([str(run) for run in doubtful]))
+        if len(doubtful) <= MOST_NAMED_RUNS
+        else []
+    )
     return join_phrases(strong(number), against, " could change", names, ".")
 
 

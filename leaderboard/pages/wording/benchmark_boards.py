@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from evaluation.significance import Lead
 from leaderboard.boards.benchmark_boards import BenchmarkBoard, BenchmarkColumn, SystemRow
 from leaderboard.boards.standings import FEWEST_TOPICS
-from leaderboard.display.numbers import count, counted, difference_text, score
+from leaderboard.display.numbers import count, counted, difference_text
 from leaderboard.models import JudgmentSet
+from leaderboard.pages.wording.boards import describe_first, describe_leaders, describe_only
 from leaderboard.pages.wording.phrases import (
     MOST_NAMED_RUNS,
     Phrase,
     Sentence,
-    capitalise,
+    count_or_none,
     join_phrases,
-    spell_number,
     strong,
 )
 
@@ -43,16 +43,10 @@ def benchmark_verdict(board: BenchmarkBoard) -> Sentence:
     if not ranked:
         return []
     if len(ranked) == 1:
-        return join_phrases(
-            _name(ranked[0]),
-            f" has {_value_of(board, ranked[0])}. Ranks and tests need two complete systems.",
-        )
-    opening = _describe_leaders(board)
-    if board.tests is None:
-        return join_phrases(opening, ".")
-    if board.compares_all:
-        return _judge_all_pairs(board, opening)
-    return _judge_against_baseline(board, opening)
+        return describe_only(board, ranked[0], "two complete systems")
+    if board.tests is None or board.compares_all:
+        return describe_first(board)
+    return _judge_against_baseline(board, describe_leaders(board))
 
 
 def _name(row: SystemRow) -> Phrase:
@@ -68,46 +62,6 @@ def name_first_systems(rows: Sequence[SystemRow]) -> Sentence:
     return [*sentence, Phrase(f" and {more} more")] if more > 0 else sentence
 
 
-def _list_names(rows: Sequence[SystemRow]) -> Sentence:
-    """List up to three names; more are counted."""
-    if len(rows) > MOST_NAMED_RUNS:
-        return join_phrases(f"{spell_number(len(rows))} systems")
-    sentence: Sentence = []
-    for place, row in enumerate(rows):
-        if place:
-            sentence.append(Phrase(" and " if place == len(rows) - 1 else ", "))
-        sentence.append(_name(row))
-    return sentence
-
-
-def _value_of(board: BenchmarkBoard, row: SystemRow) -> str:
-    """Return the mean of a system, or its points where there is no mean."""
-    tracks = counted(len(board.columns), "track")
-    if row.mean is None:
-        return f"{row.borda:g} Borda points on {tracks}"
-    if len(board.columns) == 1:
-        return f"{board.columns[0].measure} {score(row.mean, board.decimals)}"
-    return f"a mean of {score(row.mean, board.decimals)} over {tracks}"
-
-
-def _describe_leaders(board: BenchmarkBoard) -> Sentence:
-    leaders = board.leaders
-    verb = " leads with " if len(leaders) == 1 else " tie for the lead with "
-    return join_phrases(capitalise(_list_names(leaders)), verb, _value_of(board, leaders[0]))
-
-
-def _judge_all_pairs(board: BenchmarkBoard, opening: Sentence) -> Sentence:
-    first = [row for row in board.rows if row.interval and row.interval[0] == 1]
-    if not first:
-        return join_phrases(opening, ".")
-    if len(first) > 1:
-        may = f"{spell_number(len(first)).capitalize()} systems may be the best; "
-        return join_phrases(may, opening, ".")
-    beats_all = first[0].interval == (1, 1)
-    better = " and is significantly better than every other system."
-    return join_phrases(opening, better if beats_all else "; no other system may be the best.")
-
-
 def _judge_against_baseline(board: BenchmarkBoard, opening: Sentence) -> Sentence:
     baseline, leader = board.baseline, board.rows[0]
     if baseline is None:
@@ -116,8 +70,8 @@ def _judge_against_baseline(board: BenchmarkBoard, opening: Sentence) -> Sentenc
     better, worse = (
         sum(row.verdict == verdict for row in others) for verdict in ("better", "worse")
     )
-    counts = f" {_count_or_none(better)} of {counted(len(others), 'system')} {_is(better)}"
-    counts += f" significantly better than the baseline, {_count_or_none(worse)} worse."
+    counts = f" {count_or_none(better)} of {counted(len(others), 'system')} {_is(better)}"
+    counts += f" significantly better than the baseline, {count_or_none(worse)} worse."
     if leader.is_baseline:
         return join_phrases("The baseline ", opening, ".", _capital(counts))
     difference = Phrase(
@@ -138,10 +92,6 @@ def _capital(words: str) -> str:
 
 def _is(number: int) -> str:
     return "are" if number > 1 else "is"
-
-
-def _count_or_none(number: int) -> str:
-    return count(number) if number else "none"
 
 
 def describe_lead(board: BenchmarkBoard) -> Sentence:

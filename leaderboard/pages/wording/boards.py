@@ -5,6 +5,8 @@ from __future__ import annotations
 from evaluation.comparison import FEW_GROUPS
 from evaluation.measures import parse_measure
 from evaluation.significance import measured_error, smallest_p
+from leaderboard.boards.benchmark_boards import BenchmarkBoard
+from leaderboard.boards.rows import Row
 from leaderboard.boards.standings import FEWEST_TOPICS, Board, Standing
 from leaderboard.display.numbers import (
     count,
@@ -19,10 +21,11 @@ from leaderboard.pages.wording.phrases import (
     Phrase,
     Sentence,
     capitalise,
+    count_or_none,
     is_or_are,
     join_phrases,
-    list_runs,
-    name_or_count_runs,
+    list_names,
+    name_or_count,
     run_phrase,
     spell_number,
     strong,
@@ -51,74 +54,88 @@ def board_verdict(board: Board) -> Sentence:
     if not ranked:
         return []
     if len(ranked) == 1:
-        only = ranked[0]
-        return join_phrases(
-            run_phrase(only.run),
-            f" has {_measure_with_value(board, only)}. Ranks and tests need two runs.",
-        )
+        return describe_only(board, ranked[0], "two runs")
     if not board.has_enough_topics:
-        return join_phrases(*_describe_leaders(board), ".")
+        return join_phrases(*describe_leaders(board), ".")
     if board.compares_all or not any(each.verdict for each in ranked):
         return _compare_all_pairs(board)
     return _describe_long_board(board) if len(ranked) > LONG_BOARD else _describe_short_board(board)
 
 
-def _measure_with_value(board: Board, standing: Standing) -> str:
-    return f"{board.measure} {score(standing.scores[board.measure], board.decimals)}"
+def describe_value(board: Board | BenchmarkBoard, row: Row) -> str:
+    """Return what ranks a row: a score, a mean over tracks, or points where there is no mean."""
+    value = board.value_of(row)
+    if isinstance(board, Board):
+        return f"{board.measure} {score(value, board.decimals)}"
+    tracks = counted(len(board.columns), "track")
+    if board.no_mean:
+        return f"{value:g} Borda points on {tracks}"
+    if len(board.columns) == 1:
+        return f"{board.columns[0].measure} {score(value, board.decimals)}"
+    return f"a mean of {score(value, board.decimals)} over {tracks}"
 
 
-def _describe_leaders(board: Board) -> Sentence:
-    """Name the leader, or all leaders with exactly equal scores."""
+def describe_only(board: Board | BenchmarkBoard, only: Row, need: str) -> Sentence:
+    """Say what the only ranked row has, and what is needed for more."""
+    value = describe_value(board, only)
+    return join_phrases(Phrase(name=only.name), f" has {value}. Ranks and tests need {need}.")
+
+
+def describe_first(board: Board | BenchmarkBoard, apart: str = ".") -> Sentence:
+    """Say which rows may be the best when all pairs are compared; `apart` ends the sentence."""
+    first = [row for row in board.rows if row.interval and row.interval[0] == 1]
+    if not first:
+        return join_phrases(*describe_leaders(board), apart)
+    if len(first) == 1:
+        beats_all = first[0].interval == (1, 1)
+        better = f" and is significantly better than every other {board.noun}"
+        only = f"; no other {board.noun} may be the best"
+        return join_phrases(*describe_leaders(board), better if beats_all else only, apart)
+    may = f"{spell_number(len(first)).capitalize()} {board.noun}s may be the best; "
+    return join_phrases(may, *describe_leaders(board), apart)
+
+
+def describe_leaders(board: Board | BenchmarkBoard) -> Sentence:
+    """Name the leader, or all leaders with exactly equal scores or means."""
     leaders = board.leaders
     verb = " leads with " if len(leaders) == 1 else " tie for the lead with "
-    runs = name_or_count_runs([each.run for each in leaders])
-    return join_phrases(capitalise(runs), verb, _measure_with_value(board, leaders[0]))
+    names = name_or_count([each.name for each in leaders], board.noun)
+    return join_phrases(capitalise(names), verb, describe_value(board, leaders[0]))
 
 
 def _compare_all_pairs(board: Board) -> Sentence:
     """Say which runs may be the best, and how many pairs of the board differ."""
     pairs = board.pairs
     if pairs is None:
-        return join_phrases(*_describe_leaders(board), ".")
-    first = [each.run for each in board.ranked if each.interval and each.interval[0] == 1]
+        return join_phrases(*describe_leaders(board), ".")
     number = len(board.ranked) * (len(board.ranked) - 1) // 2
     differ = f"{count(pairs.decisions.num_different)} of {counted(number, 'pair')}"
     apart = f". {differ} {'differs' if pairs.decisions.num_different == 1 else 'differ'}."
-    if len(first) == 1:
-        beats_all = board.ranked[0].interval == (1, 1)
-        better = " and is significantly better than every other run"
-        only = "; no other run may be the best"
-        return join_phrases(*_describe_leaders(board), better if beats_all else only, apart)
-    may = f"{spell_number(len(first)).capitalize()} runs may be the best; "
-    return join_phrases(may, *_describe_leaders(board), apart)
+    return describe_first(board, apart)
 
 
 def _describe_long_board(board: Board) -> Sentence:
     """Summarise a long board: the leader, and how many runs differ from the baseline."""
-    return [*_describe_leaders(board), Phrase(". "), *_count_verdicts(board)]
+    return [*describe_leaders(board), Phrase(". "), *_count_verdicts(board)]
 
 
 def _count_verdicts(board: Board) -> Sentence:
     """Count the runs that are better or worse than the baseline; name a few better ones."""
     others = [each for each in board.ranked if not each.is_baseline]
-    better = [each.run for each in others if each.verdict == "better"]
-    worse = _count_or_none(sum(each.verdict == "worse" for each in others))
+    better = [each.name for each in others if each.verdict == "better"]
+    worse = count_or_none(sum(each.verdict == "worse" for each in others))
     runs = counted(len(others), "run")
     against = join_phrases(
         "Compared with the baseline ", _baseline_phrase(board.baseline), " alone, "
     )
     if 0 < len(better) <= MOST_NAMED_RUNS:
         said = f" {is_or_are(better)} significantly better, {worse} of {runs} worse."
-        return join_phrases(against, list_runs(better), said)
+        return join_phrases(against, list_names(better), said)
     verb = "are" if better else "is"
     return join_phrases(
         against,
-        f"{_count_or_none(len(better))} of {runs} {verb} significantly better, {worse} worse.",
+        f"{count_or_none(len(better))} of {runs} {verb} significantly better, {worse} worse.",
     )
-
-
-def _count_or_none(number: int) -> str:
-    return count(number) if number else "none"
 
 
 def _baseline_phrase(run: Run | None) -> Phrase:
@@ -129,13 +146,13 @@ def _describe_short_board(board: Board) -> Sentence:
     """Summarise a short board: the leader against the baseline, then the others by verdict."""
     leader, *others = board.ranked
     groups = {
-        verdict: [each.run for each in others if each.verdict == verdict]
+        verdict: [each.name for each in others if each.verdict == verdict]
         for verdict in ("better", "not significant", "worse")
     }
     sentence = _compare_leader(board, leader)
     if leader.verdict == "better" and groups["better"]:
         runs = groups.pop("better")
-        sentence += join_phrases(f", as {is_or_are(runs)} ", name_or_count_runs(runs))
+        sentence += join_phrases(f", as {is_or_are(runs)} ", name_or_count(runs))
     return [*sentence, *join_phrases("."), *_compare_others(groups, leader)]
 
 
@@ -154,23 +171,23 @@ def _compare_leader(board: Board, leader: Standing) -> Sentence:
     )
 
 
-def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
+def _compare_others(groups: dict[str, list[str]], leader: Standing) -> Sentence:
     """Compare the other runs with the baseline, which the sentence named last."""
     clauses = []
     if better := groups.get("better"):
         clauses.append(
             join_phrases(
-                name_or_count_runs(better), f" {is_or_are(better)} significantly better than it"
+                name_or_count(better), f" {is_or_are(better)} significantly better than it"
             )
         )
     if same := groups["not significant"]:
         beside = leader.verdict == "not significant"
-        runs = name_or_count_runs(same, more=beside)
+        runs = name_or_count(same, more=beside)
         clauses.append(join_phrases(runs, " cannot be told apart from the baseline"))
     if worse := groups["worse"]:
         clauses.append(
             join_phrases(
-                name_or_count_runs(worse, rest=True), f" {is_or_are(worse)} significantly worse"
+                name_or_count(worse, rest=True), f" {is_or_are(worse)} significantly worse"
             )
         )
     if not clauses:
@@ -227,7 +244,7 @@ def describe_strips(board: Board) -> str:
 
 def describe_left_out(board: Board) -> Sentence:
     """Name the runs that no test counts, and those that have too few topics for all pairs."""
-    runs = [standing.run for standing in board.unranked]
+    runs = [standing.name for standing in board.unranked]
     if not runs:
         return _describe_short_runs(board)
     has, so = (
@@ -238,7 +255,7 @@ def describe_left_out(board: Board) -> Sentence:
     said = f" {has} no {board.measure} on any topic, so {so} not tested."
     short = _describe_short_runs(board)
     rest = join_phrases(" ", *short) if short else []
-    return join_phrases(capitalise(name_or_count_runs(runs)), said, *rest)
+    return join_phrases(capitalise(name_or_count(runs)), said, *rest)
 
 
 def _describe_short_runs(board: Board) -> Sentence:

@@ -11,7 +11,7 @@ from leaderboard.models import MachineCard
 from leaderboard.pages.wording.phrases import (
     Sentence,
     join_phrases,
-    name_or_count_runs,
+    name_or_count,
     run_phrase,
     spell_number,
     strong,
@@ -60,7 +60,9 @@ def warn_of_family(boards: PeopleBesideMachine) -> Sentence:
     """Say which runs state a model of the judge's family."""
     runs = [each.run for each in boards.of_family]
     verb = "states a model" if len(runs) == 1 else "state models"
-    return join_phrases(name_or_count_runs(runs), f" {verb} of the judge’s family.")
+    return join_phrases(
+        name_or_count([str(run) for run in runs]), f" {verb} of the judge’s family."
+    )
 
 
 def describe_moves(moves: Sequence[Move], most: int = 3) -> Sentence:

@@ -55,13 +55,13 @@ def run_phrase(run: Run) -> Phrase:
     return Phrase(name=str(run))
 
 
-def list_runs(runs: Sequence[Run]) -> Sentence:
-    """List the names of runs: "a", "a and b", "a, b and c"."""
+def list_names(names: Sequence[str]) -> Sentence:
+    """List names of runs or systems: "a", "a and b", "a, b and c"."""
     sentence: Sentence = []
-    for place, run in enumerate(runs):
+    for place, name in enumerate(names):
         if place:
-            sentence.append(Phrase(" and " if place == len(runs) - 1 else ", "))
-        sentence.append(run_phrase(run))
+            sentence.append(Phrase(" and " if place == len(names) - 1 else ", "))
+        sentence.append(Phrase(name=name))
     return sentence
 
 
@@ -74,17 +74,23 @@ def spell_number(number: int) -> str:
     return NUMBER_WORDS[number] if number < len(NUMBER_WORDS) else count(number)
 
 
-def name_or_count_runs(runs: Sequence[Run], rest: bool = False, more: bool = False) -> Sentence:
-    """Name up to three runs; count more.
+def name_or_count(
+    names: Sequence[str], noun: str = "run", *, rest: bool = False, more: bool = False
+) -> Sentence:
+    """Name up to three runs, or whatever the noun is; count more.
 
-    `rest`: these are all remaining runs; `more`: they follow a run that was named.
+    `rest`: these are all remaining ones; `more`: they follow one that was named.
     """
-    if len(runs) <= MOST_NAMED_RUNS and not (rest and len(runs) == MOST_NAMED_RUNS):
-        return list_runs(runs)
-    number = spell_number(len(runs))
+    if len(names) <= MOST_NAMED_RUNS and not (rest and len(names) == MOST_NAMED_RUNS):
+        return list_names(names)
+    number = spell_number(len(names))
     return join_phrases(
-        f"the other {number}" if rest else f"{number} {'more ' if more else ''}runs"
+        f"the other {number}" if rest else f"{number} {'more ' if more else ''}{noun}s"
     )
+
+
+def count_or_none(number: int) -> str:
+    return count(number) if number else "none"
 
 
 def capitalise(sentence: Sentence) -> Sentence:
@@ -95,5 +101,5 @@ def capitalise(sentence: Sentence) -> Sentence:
     return [Phrase(first[0].upper() + first[1:]), *sentence[1:]]
 
 
-def is_or_are(runs: Sequence[Run]) -> str:
-    return "is" if len(runs) == 1 else "are"
+def is_or_are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
