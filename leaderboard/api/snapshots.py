@@ -15,11 +15,11 @@ from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.disclosure import (
     benchmark_or_404,
     track_or_404,
-    visible_benchmark_snapshots,
 )
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot, Snapshot
 from leaderboard.models.snapshots import FrozenBoardQuerySet
+from leaderboard.sight.visible_rows import visible_benchmark_snapshots
 
 of_tracks = Router(tags=["boards"])
 of_benchmarks = Router(tags=["benchmarks"])

@@ -28,7 +28,6 @@ from leaderboard.boards.disclosure import (
     benchmark_or_404,
     shared_benchmark_sight,
     track_or_404,
-    visible_benchmark_snapshots,
 )
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.infrastructure.downloads import text_file
@@ -36,6 +35,7 @@ from leaderboard.models import BenchmarkSnapshot, Snapshot
 from leaderboard.pages.forms.desk import BenchmarkSnapshotForm, SnapshotForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.sight.visible_rows import visible_benchmark_snapshots
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 
