@@ -114,7 +114,7 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
 def _states() -> Iterator[tuple[str, ...]]:
     """The same pages as others find them; at last while no test of the runs is made."""
     from leaderboard.models import Calculation, Run, User
-    from leaderboard.scoring import comparisons, families
+    from leaderboard.scoring import contest_tests, families
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
     board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
@@ -126,10 +126,10 @@ def _states() -> Iterator[tuple[str, ...]]:
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
     yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
     families.means_cache.clear()
-    comparisons.comparison_cache.clear()
+    contest_tests.tests_cache.clear()
     yield "board, nothing remembered at first", *_views(board)[0]
     Calculation.objects.filter(kind="tests").delete()
-    comparisons.comparison_cache.clear()
+    contest_tests.tests_cache.clear()
     yield "board, a run has just come", *_views(board)[0]
     yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]
     yield "a topic of 50, the same", *_views(short)[0]
@@ -170,7 +170,7 @@ def _seconds_of(work: Callable[[], object]) -> tuple[float, float]:
 def _size_of(scene: object) -> tuple[str, ...]:
     """Both ways to keep the same scores, and what each adds to the database."""
     from benchmarks.scenes import Scene, make_track, store_rows, store_scores
-    from leaderboard.scoring import comparisons
+    from leaderboard.scoring import contest_tests
 
     assert isinstance(scene, Scene)
     track = make_track(scene)
@@ -180,7 +180,7 @@ def _size_of(scene: object) -> tuple[str, ...]:
     store_rows(scene)
     rows = _database_size() - before - arrays
     # What a job does once a board is scored.
-    comparisons.compare_edition(str(track.edition_id), lambda done, total: None)()
+    contest_tests.compare_edition(str(track.edition_id), lambda done, total: None)()
     values = scene.runs * scene.topics * scene.measures
     what = f"{scene.runs} runs x {scene.topics:,} topics x {scene.measures} measures"
     return what, f"{values:,}", mebibytes(arrays), mebibytes(rows), times(rows / arrays)

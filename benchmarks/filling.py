@@ -13,7 +13,7 @@ import django
 def main() -> None:
     django.setup()
     from benchmarks.scenes import Scene, make_track, store_scores
-    from leaderboard.scoring import comparisons
+    from leaderboard.scoring import contest_tests
 
     for words in sys.argv[1:]:
         runs, topics, measures = map(int, words.split("x"))
@@ -21,7 +21,7 @@ def main() -> None:
         track = make_track(scene)
         store_scores(scene, track)
         # What a job does once a board is scored.
-        comparisons.compare_edition(str(track.edition_id), lambda done, of: None)()
+        contest_tests.compare_edition(str(track.edition_id), lambda done, of: None)()
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def _pages(scene: BenchmarkScene, tested: bool = False) -> Iterator[tuple[str, .
 def _tests(scene: BenchmarkScene) -> tuple[str, ...]:
     """Make the tests as a job does, and store them."""
     from leaderboard.models import Calculation
-    from leaderboard.scoring.benchmark_comparisons import make_contest_tests
+    from leaderboard.scoring.contest_tests import make_contest_tests
 
     clock, processor = time.perf_counter(), time.process_time()
     for wanted in Calculation.objects.filter(benchmark__slug=scene.slug).waiting():

@@ -21,7 +21,7 @@ from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.gate import Gate, GateOutcome, decide_gate
-from evaluation.significance.leads import Lead, compute_lead, compute_leads
+from evaluation.significance.leads import Lead, LeadFamily, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
 from evaluation.significance.means import interval_of_mean, interval_of_score
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
@@ -69,6 +69,7 @@ __all__ = [
     "GateOutcome",
     "Interval",
     "Lead",
+    "LeadFamily",
     "MeasuredError",
     "PairDecisions",
     "Posterior",

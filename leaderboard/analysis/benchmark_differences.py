@@ -168,7 +168,7 @@ class BenchmarkDifferences:
         tests = self.board.tests
         if not self.has_marks or tests is None or not row.is_complete:
             return [None] * len(self.board.columns)
-        return tests.alone[self.board.version_ids.index(row.version.pk)]
+        return tests.alone[self.board.name_in_contest(row)]
 
     def _gap(self, place: int, value: float | None, p: float | None) -> Gap:
         column, reference = self.board.columns[place], self.reference[place]

@@ -11,12 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.significance import Difference, Lead, compute_leads
-from evaluation.significance.across import (
-    Collected,
-    compare_over_collections,
-    decide_pairs_over_collections,
-)
+from evaluation.significance import Difference, Lead, compare_over_collections
 from evaluation.significance.differences import EQUAL
 from leaderboard.analysis.benchmark_differences import LEVEL, subtract, unit_of
 from leaderboard.boards.benchmark_boards import (
@@ -26,7 +21,13 @@ from leaderboard.boards.benchmark_boards import (
     explain_missing_mean,
 )
 from leaderboard.display.csv_tables import CsvTable, tabulate
-from leaderboard.scoring.benchmark_comparisons import Contest, Duel, Part
+from leaderboard.scoring.contests import (
+    Contest,
+    Part,
+    decide_all_pairs,
+    decide_between,
+    lead_of_each,
+)
 
 
 @dataclass(frozen=True)
@@ -179,53 +180,43 @@ class SystemPair:
         ]
 
     @cached_property
-    def _collected(self) -> list[Collected] | None:
-        """The scores of a and b on the shared tracks; None where there is no test of them."""
+    def _duel(self) -> Contest | None:
+        """The contest of a and b on the shared tracks; None where there is no test of them."""
         shows = all(column.sight.can_see_scores for column in self.columns)
         if not self.has_mean or not shows or self.a is self.b:
             return None
         runs = tuple(
             tuple(row.runs[column.track_id] for column in self.columns) for row in (self.a, self.b)
         )
-        parts = tuple(Part(column.edition.pk, column.measure) for column in self.columns)
-        collected = Duel(Contest(parts, runs), 0, 1).collected
-        has_topics = all(each.defined().topics for each in collected)
-        return collected if has_topics else None
-
-    @cached_property
-    def _contest(self) -> Contest:
-        return Contest(tuple(Part(each.edition.pk, each.measure) for each in self.columns), ())
+        parts = tuple(Part(column.edition, column.measure) for column in self.columns)
+        duel = Contest(parts, runs, baseline=runs[0][0])
+        return duel if duel.has_topics else None
 
     @cached_property
     def _leads(self) -> list[Lead] | None:
         """The lead of b over a, and that of a over b."""
-        if self._collected is None:
+        duel = self._duel
+        if duel is None:
             return None
-        contest = self._contest
         p = self.together.p if self.together is not None else None
-        return compute_leads(
-            self._collected,
-            [(1, 0), (0, 1)],
-            [p, p],
-            direction=contest.direction,
-            scale=contest.scale,
-        )
+        a, b = duel.names
+        return lead_of_each(duel, [(b, a), (a, b)], [p, p])
 
     @cached_property
     def _alone(self) -> list[Difference]:
         """The difference of b from a on each shared track, with its interval there."""
-        contest = self._contest
+        duel = self._duel
         return [
-            compare_over_collections([each], direction=contest.direction, scale=contest.scale)[1]
-            for each in self._collected or []
+            compare_over_collections([each], direction=duel.direction, scale=duel.scale)[1]
+            for each in (duel.collected if duel is not None else [])
         ]
 
     @cached_property
     def together(self) -> Together | None:
         """The test of the two means; None where there is none."""
-        if self._collected is None:
+        if self._duel is None:
             return None
-        return self._against_baseline() or self._among_all(self._collected)
+        return self._against_baseline() or self._among_all(self._duel)
 
     def _against_baseline(self) -> Together | None:
         """Return the board's own comparison if one of the two is its baseline."""
@@ -238,26 +229,22 @@ class SystemPair:
             return None
         return Together(found.difference, found.low, found.high, found.p_adjusted, None, found.unit)
 
-    def _among_all(self, collected: Sequence[Collected]) -> Together:
+    def _among_all(self, duel: Contest) -> Together:
         """Return the pair with p adjusted for all pairs of the board, or else alone."""
-        contest, tests = self._contest, self.board.tests
-        in_family = tests is not None and self.a.is_complete and self.b.is_complete
-        decided = decide_pairs_over_collections(
-            collected,
-            direction=contest.direction,
-            scale=contest.scale,
-            maxima=tests.maxima if tests is not None and in_family else None,
-            sizes=tests.sizes if tests is not None and in_family else None,
-        )
+        contest, tests = self.board.contest, self.board.tests
+        if contest and tests and tests.pairs and self.a.is_complete and self.b.is_complete:
+            family = len(contest.rows)
+            decided = decide_between(contest, tests.pairs, duel.names).decisions
+        else:
+            family, decided = 2, decide_all_pairs(duel)
         found, p = decided.interval(1, 0), None
         ends = [decided.difference(1, 0)]
         if found is not None:
             ends += [found.low, found.high]
             p = decided.p_of(1, 0)
-        difference, *rest = contest.scale.printed(np.array(ends)).tolist()
+        difference, *rest = duel.scale.printed(np.array(ends)).tolist()
         low, high = rest or (None, None)
-        family = len(self.board.rows) if in_family else 2
-        return Together(difference, low, high, p, family, contest.scale.unit)
+        return Together(difference, low, high, p, family, duel.scale.unit)
 
     @property
     def leader(self) -> SystemRow | None:
@@ -273,10 +260,10 @@ class SystemPair:
     @cached_property
     def lead(self) -> Lead | None:
         """The lead of the system with the better mean over the other."""
-        if self._leads is None:
+        if self._duel is None or self._leads is None:
             return None
-        neutral = self._contest.scale.neutral
-        gap = (self._leads[0].difference - neutral) * self._contest.direction
+        neutral = self._duel.scale.neutral
+        gap = (self._leads[0].difference - neutral) * self._duel.direction
         if abs(gap) <= EQUAL:
             return None
         return self._leads[0] if gap > 0 else self._leads[1]

@@ -13,7 +13,8 @@ from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
-from leaderboard.scoring.comparisons import compute_differences, score_matrix
+from leaderboard.scoring.contests import compare_within, contest_on
+from leaderboard.scoring.scores import score_matrix
 from leaderboard.scoring.verdicts import verdict_of
 
 
@@ -184,11 +185,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
 
 def _compare_with_best(board: Board, best: Run, runs: Sequence[str]) -> dict[str, Difference]:
     """Compare the runs with the best one, chosen by its score, by the test of all pairs."""
-    against = compute_differences(board.edition, board.measure, best.pk, list(runs), most_scores=0)
-    pairs = board.decisions
-    if pairs is None:
-        return against
-    return {run_id: pairs.decide(alone, run_id, best.pk) for run_id, alone in against.items()}
+    return compare_within(contest_on(board.edition, board.measure, runs, best.pk), board.decisions)
 
 
 def _figure(standing: Standing, cost: str) -> Figure:

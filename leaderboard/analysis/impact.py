@@ -19,14 +19,16 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring.comparisons import (
-    decide_between,
-    load_all_pairs,
-    load_tested_differences,
-    score_matrix,
+from leaderboard.scoring.contest_tests import load_pairs, load_tests
+from leaderboard.scoring.contests import contest_on
+from leaderboard.scoring.families import (
+    family_of,
+    load_measure_means,
+    match_measure,
+    with_values,
 )
-from leaderboard.scoring.families import family_of, load_measure_means, match_measure
 from leaderboard.scoring.judgments import count_units, topic_mask
+from leaderboard.scoring.scores import score_matrix
 from leaderboard.scoring.verdicts import verdict_of
 
 
@@ -202,13 +204,13 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> dict[str, str] 
     baseline = edition.track.baseline_id
     if baseline not in boards.runs:
         return {}
-    differences = load_tested_differences(edition, measure, baseline, boards.families[edition.pk])
-    if differences is None:
+    tests = load_tests(contest_on(edition, measure, boards.families[edition.pk], baseline))
+    if tests is None:
         return None
     direction = parse_measure(measure).direction
     return {
         run_id: verdict_of(difference, count_units(edition), direction)
-        for run_id, difference in differences.items()
+        for run_id, difference in tests.against.items()
     }
 
 
@@ -226,12 +228,11 @@ def _significant_pairs(
     """Return the differences of all pairs, and which its board tells apart; none if untested."""
     means = _means(edition, measure, boards.family)
     away = means[:, np.newaxis] - means
-    pairs = load_all_pairs(edition, measure, boards.families[edition.pk])
+    family = with_values(boards.families[edition.pk], load_measure_means(edition, measure))
+    pairs = load_pairs(contest_on(edition, measure, family), boards.family)
     if pairs is None:
         return away, np.zeros(away.shape, dtype=bool)
-    return away, decide_between(edition, measure, pairs, boards.family).different_among(
-        boards.family
-    )
+    return away, pairs.different_among(boards.family)
 
 
 def _changed_topics(boards: Boards, measure: str) -> list[ChangedTopic]:

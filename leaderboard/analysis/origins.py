@@ -23,9 +23,10 @@ from leaderboard.boards.rows import AGAINST_ALL, AGAINST_BASELINE
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic, Track
 from leaderboard.runs.topic_files import TOP
-from leaderboard.scoring.comparisons import compare_pair, tested_scores
+from leaderboard.scoring.contests import compare_pair
 from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 from leaderboard.scoring.kinds import kind_of
+from leaderboard.scoring.scores import tested_scores
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
@@ -144,10 +145,10 @@ def probability_command(board: Board, run: Run, other: Run, region: float) -> st
 def family_runs(board: Board) -> list[Run]:
     """Return the runs that the tests of a board count, under the names that the viewer sees."""
     shown = {standing.run.pk: standing.run for standing in board.standings}
-    others = [run_id for run_id in board.tests.family if run_id not in shown]
+    others = [run_id for run_id in board.tests.family.runs if run_id not in shown]
     for run in Run.objects.filter(pk__in=others).select_related("team"):
         shown[run.pk] = board.sight.with_shown_name(run)
-    return [shown[run_id] for run_id in board.tests.family]
+    return [shown[run_id] for run_id in board.tests.family.runs]
 
 
 def pairs_command(board: Board) -> str:

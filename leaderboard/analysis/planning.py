@@ -29,7 +29,7 @@ from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.standings import Board, BoardChoice, find_untested_board
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Track
-from leaderboard.scoring.comparisons import score_matrix
+from leaderboard.scoring.scores import score_matrix
 
 # What a run named in advance is tested against.
 DESIGNS: dict[Family, str] = {"baseline": "against the baseline", "all": "all pairs"}

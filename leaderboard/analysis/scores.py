@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.models import Collection, Edition, Run, Score, Topic
-from leaderboard.scoring.comparisons import stack_scores
 from leaderboard.scoring.judgments import topic_mask
+from leaderboard.scoring.scores import stack_scores
 
 # Up to this many topics are read one by one; for more, all topics are read.
 FEW_TOPICS = 500

@@ -47,13 +47,8 @@ from leaderboard.boards.rows import (
 from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Edition, Run, Score, SystemVersion, Team
-from leaderboard.scoring.benchmark_comparisons import (
-    Contest,
-    ContestLead,
-    ContestTests,
-    Part,
-    load_contest_tests,
-)
+from leaderboard.scoring.contest_tests import ContestTests, load_tests
+from leaderboard.scoring.contests import Contest, ContestLead, Part
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.verdicts import verdict_of
 
@@ -285,19 +280,20 @@ class BenchmarkBoard:
         """The lead of the first system: over the baseline, or else over the second."""
         if self.tests is None or len(self.rows) < 2 or len(self.leaders) != 1:
             return None
-        first = self.rows[0].version.pk
         other = self.rows[1] if self.compares_all else self.baseline
-        asked = {first, other.version.pk if other is not None else first}
+        asked = (self.rows[0], other)
         for found in self.tests.leads:
-            pair = {self.version_ids[found.system], self.version_ids[found.other]}
-            if pair == asked and self.version_ids[found.system] == first:
+            if asked == (self.row_named(found.row), self.row_named(found.other)):
                 return found
         return None
 
-    @cached_property
-    def version_ids(self) -> list[int]:
-        """The ids of the versions by their place in the contest."""
-        return sorted(row.version.pk for row in self.rows)
+    def name_in_contest(self, row: SystemRow) -> str:
+        """Return what stands for a complete system in the contest: its run on the first column."""
+        return row.runs[self.columns[0].track_id]
+
+    def row_named(self, name: str) -> SystemRow:
+        """Return the row of a system in the contest."""
+        return next(row for row in self.rows if self.name_in_contest(row) == name)
 
     @cached_property
     def teams(self) -> list[str]:
@@ -697,35 +693,32 @@ def _with_tests(board: BenchmarkBoard) -> BenchmarkBoard:
     shows_scores = all(column.sight.can_see_scores for column in board.columns)
     if board.no_mean or not shows_scores or len(board.rows) < 2:
         return board
-    parts = tuple(Part(column.edition.pk, column.measure) for column in board.columns)
+    parts = tuple(Part(column.edition, column.measure) for column in board.columns)
     # In the order of ids, so that the same systems are one contest however they rank.
     ordered = sorted(board.rows, key=lambda row: row.version.pk)
-    places = {row.version.pk: place for place, row in enumerate(ordered)}
-    baseline = board.baseline
     contest = Contest(
         parts,
         tuple(tuple(row.runs[column.track_id] for column in board.columns) for row in ordered),
-        places[baseline.version.pk] if baseline is not None else None,
+        board.name_in_contest(board.baseline) if board.baseline is not None else None,
+        benchmark=board.sight.benchmark,
     )
     board = replace(board, contest=contest)
-    tests = load_contest_tests(board.sight.benchmark, contest)
+    tests = load_tests(contest)
     if tests is None:
         return board
-    rows = [_with_results(board, row, places[row.version.pk], tests) for row in board.rows]
+    rows = [_with_results(board, row, tests) for row in board.rows]
     return replace(board, rows=rows, tests=tests)
 
 
-def _with_results(
-    board: BenchmarkBoard, row: SystemRow, place: int, tests: ContestTests
-) -> SystemRow:
+def _with_results(board: BenchmarkBoard, row: SystemRow, tests: ContestTests) -> SystemRow:
     """Return a row with its ranks, or with its difference from the baseline, as was asked."""
+    name, pairs = board.name_in_contest(row), tests.pairs
     if board.family == AGAINST_ALL:
-        decided = tests.critical is not None
-        return replace(row, interval=tests.intervals[place] if decided else None)
+        decided = pairs is not None and pairs.critical is not None
+        return replace(row, interval=pairs.interval(name) if decided else None)
     if row.is_baseline:
         return row
-    against = tests.against[place]
-    direction = board.columns[0].direction
+    against, direction = tests.against[name], board.columns[0].direction
     return replace(row, against=against, verdict=verdict_of(against, against.topics, direction))
 
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, critical_before, detectable_effect
-from evaluation.significance.across import Family
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.columns import (
     AGAINST,
@@ -47,22 +46,22 @@ from leaderboard.boards.rows import (
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
-from leaderboard.scoring.comparisons import (
+from leaderboard.scoring.contest_tests import load_pairs, load_tests
+from leaderboard.scoring.contests import (
     ALL_PAIRS,
-    RunPairs,
+    RowPairs,
     compare_pair,
+    compare_within,
     compute_differences,
-    decide_between,
-    load_all_pairs,
-    load_differences,
+    contest_on,
 )
 from leaderboard.scoring.families import (
+    BoardFamily,
     EditionMeans,
-    family_ids,
+    find_family,
     load_means,
     match_measure,
     ranking_measure,
-    with_values,
 )
 from leaderboard.scoring.judgments import count_units, is_not_estimated, tested_groups
 from leaderboard.scoring.verdicts import verdict_of
@@ -178,7 +177,7 @@ class Board:
         return self.family == AGAINST_ALL
 
     @property
-    def pairs(self) -> RunPairs | None:
+    def pairs(self) -> RowPairs | None:
         """The decisions about all pairs of ranked runs, if the board answers that question."""
         return self.tests.pairs
 
@@ -200,14 +199,15 @@ class Board:
 
         Runs that the measure is undefined for on every topic do not count.
         """
-        return len(self.tests.family) - len(self.tests.undefined)
+        return len(self.tests.family.valued)
 
     @cached_property
-    def decisions(self) -> RunPairs | None:
+    def decisions(self) -> RowPairs | None:
         """The decisions about all pairs of ranked runs; None until a job has made them."""
-        if self.pairs is not None or not self.tests.family:
+        family = self.tests.family
+        if self.pairs is not None or not family.runs:
             return self.pairs
-        return _decide_all_pairs(self.edition, self.measure, self.tests.family, self.ranked_ids)
+        return _decide_all_pairs(self.edition, self.measure, family, self.ranked_ids)
 
     @property
     def awaits_pairs(self) -> bool:
@@ -393,8 +393,8 @@ class Board:
         known = [deviation for deviation in deviations if deviation]
         # The differences of topics say nothing of those of groups.
         deviation = statistics.median(known) if known and not self.num_groups else None
-        family: Family = "all" if self.compares_all else "baseline"
-        critical = critical_before(units, self.num_in_family, family)
+        rivals = "all" if self.compares_all else "baseline"
+        critical = critical_before(units, self.num_in_family, rivals)
         if self.compares_all and self.decisions is not None:
             decisions = self.decisions.decisions
             critical = decisions.critical or critical
@@ -436,10 +436,8 @@ class BoardTests:
     """
 
     question: str = AGAINST_ALL
-    family: tuple[str, ...] = ()
-    # The runs of the family without a value, which no test counts.
-    undefined: frozenset[str] = frozenset()
-    pairs: RunPairs | None = None
+    family: BoardFamily = field(default_factory=BoardFamily)
+    pairs: RowPairs | None = None
     baseline: Run | None = None
     against: Mapping[str, Difference] = field(default_factory=dict)
 
@@ -509,14 +507,15 @@ def find_visible_board(
     edition.track = sight.track
     scored = _load_runs(sight, edition)
     runs = {run.pk: run for run in sight.select_board_runs(edition, scored)}
-    measured = _visible_means(sight, load_means(edition), runs)
+    means = load_means(edition)
+    measured = _visible_means(sight, means, runs)
     measures = _complete_measures(sight.track, measured.means.values())
     choice = _valid_choice(choice or BoardChoice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
-    family = family_ids(sight.track, scored, runs.values())
     tests = BoardTests()
     if sight.can_see_scores:
-        tests = _compare(edition, choice, runs, tuple(family), tested)
+        family = find_family(sight.track, scored, runs.values(), means.by(choice.measure))
+        tests = _compare(edition, choice, runs, family, tested)
     standings = _rank(sight, edition, choice.measure, measures, runs, measured, tests)
     return Board(
         sight=sight,
@@ -566,7 +565,7 @@ def _compare(
     edition: Edition,
     choice: BoardChoice,
     runs: dict[str, Run],
-    family: tuple[str, ...],
+    family: BoardFamily,
     tested: bool,
 ) -> BoardTests:
     """Make the tests of the question asked: against the baseline if there is one, or all pairs."""
@@ -574,38 +573,32 @@ def _compare(
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
     asks_all = baseline is None or choice.family == AGAINST_ALL
     question = AGAINST_ALL if asks_all else AGAINST_BASELINE
-    means = load_means(edition).means
-    family = tuple(run_id for run_id in family if measure in means.get(run_id, {}))
-    values = {run_id: means[run_id][measure] for run_id in family}
-    undefined = frozenset(family) - frozenset(with_values(family, values))
     if not tested:
-        return BoardTests(question, family, undefined, baseline=baseline)
+        return BoardTests(question, family, baseline=baseline)
     if baseline is not None and not asks_all:
-        against = load_differences(edition, measure, baseline.pk, list(family))
-        return BoardTests(question, family, undefined, None, baseline, against)
+        contest = contest_on(edition, measure, family.runs, baseline.pk)
+        made = load_tests(contest)
+        # Until a job has made the tests the differences are shown without them.
+        against = compute_differences(contest, is_tested=False) if made is None else made.against
+        return BoardTests(question, family, None, baseline, against)
     pairs = _decide_all_pairs(edition, measure, family, list(runs))
     if baseline is None:
-        return BoardTests(question, family, undefined, pairs)
-    against = compute_differences(edition, measure, baseline.pk, list(runs), most_scores=0)
-    if pairs is not None:
-        against = {
-            run_id: pairs.decide(alone, run_id, baseline.pk) for run_id, alone in against.items()
-        }
-    return BoardTests(question, family, undefined, pairs, baseline, against)
+        return BoardTests(question, family, pairs)
+    against = compare_within(contest_on(edition, measure, list(runs), baseline.pk), pairs)
+    return BoardTests(question, family, pairs, baseline, against)
 
 
 def _decide_all_pairs(
-    edition: Edition, measure: str, family: Sequence[str], run_ids: Sequence[str]
-) -> RunPairs | None:
+    edition: Edition, measure: str, family: BoardFamily, run_ids: Sequence[str]
+) -> RowPairs | None:
     """Decide about the pairs of these runs; None below six topics or until a job has done it."""
     if count_units(edition) < FEWEST_TOPICS:
         return None
-    pairs = load_all_pairs(edition, measure, list(family))
-    return None if pairs is None else decide_between(edition, measure, pairs, run_ids)
+    return load_pairs(contest_on(edition, measure, family.valued), run_ids)
 
 
 def _rank_intervals(
-    pairs: RunPairs | None, ordered: Sequence[str]
+    pairs: RowPairs | None, ordered: Sequence[str]
 ) -> tuple[list[tuple[int, int] | None], set[int]]:
     """Return the rank interval of each run, and the places that separate all above from below."""
     if pairs is None:

@@ -18,12 +18,8 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.rows import assign_ranks
 from leaderboard.boards.standings import FEWEST_TOPICS, sort_by_value
 from leaderboard.models import Edition, Run, Score
-from leaderboard.scoring.comparisons import (
-    AllPairs,
-    StoredComparison,
-    load_comparisons,
-    tests_on_first_sight,
-)
+from leaderboard.scoring.contest_tests import ContestTests, load_tests_on_first_sight
+from leaderboard.scoring.contests import AllPairs
 from leaderboard.scoring.families import family_ids, load_runs, with_values
 from leaderboard.scoring.judgments import count_units
 from leaderboard.scoring.verdicts import verdict_of
@@ -74,7 +70,7 @@ class EditionData:
 
     runs: list[Run] = field(default_factory=list)
     means: dict[str, float | None] = field(default_factory=dict)
-    tests: list[StoredComparison] = field(default_factory=list)
+    tests: list[ContestTests] = field(default_factory=list)
 
 
 def summarise_boards(sights: Sequence[Sight]) -> dict[int, BoardSummary]:
@@ -99,8 +95,8 @@ def _load_editions(editions: Sequence[Edition]) -> dict[int, EditionData]:
         "score_set__edition", "score_set__run", "mean"
     ):
         found[edition_id].means[run_id] = mean
-    for stored in load_comparisons(tests_on_first_sight(editions)):
-        found[stored.edition_id].tests.append(stored)
+    for tests in load_tests_on_first_sight(editions):
+        found[tests.edition_id].tests.append(tests)
     return found
 
 

@@ -15,8 +15,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
     baselines,
-    benchmark_comparisons,
-    comparisons,
+    contest_tests,
     judge_boards,
     order_trials,
     version_verdicts,
@@ -85,8 +84,8 @@ JOB_KINDS = {
     "score_again": JobKind(
         scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
     ),
-    "compare": JobKind(comparisons.compare_edition, calculations.mark_tests_failed),
-    "compare_systems": calculation(benchmark_comparisons.make_contest_tests),
+    "compare": JobKind(contest_tests.compare_edition, calculations.mark_tests_failed),
+    "compare_systems": calculation(contest_tests.make_contest_tests),
     "judge_boards": calculation(judge_boards.compute_judge_boards),
     "try_orders": calculation(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),

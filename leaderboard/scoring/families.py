@@ -31,6 +31,10 @@ class EditionMeans:
     means: Means
     judged: Mapping[str, float]
 
+    def by(self, measure: str) -> dict[str, float | None]:
+        """Return the mean of each run that was scored by the measure."""
+        return {run: of[measure] for run, of in self.means.items() if measure in of}
+
 
 # The key is the id of an edition and a stamp that changes with its scores.
 means_cache: ProcessCache[tuple[object, ...], EditionMeans] = ProcessCache(CACHE_SIZE)
@@ -63,6 +67,27 @@ def family_of(edition: Edition) -> list[str]:
     """Return the ids of the runs that an edition's tests count, sorted."""
     runs = load_runs([edition])[edition.pk]
     return family_ids(edition.track, runs, select_runs(edition, runs))
+
+
+@dataclass(frozen=True)
+class BoardFamily:
+    """The runs that the tests of a board count by a measure; `undefined` ones have no value."""
+
+    runs: tuple[str, ...] = ()
+    undefined: frozenset[str] = frozenset()
+
+    @property
+    def valued(self) -> list[str]:
+        """The runs that all pairs compare."""
+        return [run_id for run_id in self.runs if run_id not in self.undefined]
+
+
+def find_family(
+    track: Track, scored: Iterable[Run], ranked: Iterable[Run], means: Mapping[str, float | None]
+) -> BoardFamily:
+    """Return the family of a board by the measure that these means are by."""
+    runs = tuple(run_id for run_id in family_ids(track, scored, ranked) if run_id in means)
+    return BoardFamily(runs, frozenset(runs) - frozenset(with_values(runs, means)))
 
 
 def family_ids(track: Track, scored: Iterable[Run], ranked: Iterable[Run]) -> list[str]:

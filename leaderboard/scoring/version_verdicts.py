@@ -11,21 +11,14 @@ from django.db.models import Count
 from django.utils import timezone
 
 from evaluation.measures import Measure, parse_measure
-from evaluation.significance import (
-    Difference,
-    compare_with_baseline,
-    scale_of,
-    topic_order,
-)
-from evaluation.significance.across import Collected, compare_over_collections
-from evaluation.significance.adjusting import holm
+from evaluation.significance import Difference, holm, scale_of
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
-from leaderboard.scoring.benchmark_comparisons import Contest, Part, collect_scores
+from leaderboard.scoring.contests import Contest, Part, compute_differences
 from leaderboard.scoring.families import load_measure_means, match_measure
 from leaderboard.scoring.verdicts import verdict_of
 from leaderboard.sight.tracks import TrackSight
@@ -132,12 +125,12 @@ def compare_version(version: SystemVersion, editions: Sequence[Edition]) -> Vers
     other = find_main_version(version, shared) if shared else None
     if other is None:
         return None
-    parts = tuple(Part(edition.pk, measures[edition.pk]) for edition in shared)
+    parts = tuple(Part(edition, measures[edition.pk]) for edition in shared)
     other_runs = find_runs(other, shared)
     contest = Contest(
         parts,
         tuple(tuple(of[edition.track_id] for edition in shared) for of in (other_runs, runs)),
-        baseline=0,
+        baseline=other_runs[shared[0].track_id],
     )
     tests = cached_tests.get_many([contest], _compute_tests)[contest]
     tracks = [
@@ -208,13 +201,9 @@ def _compute_tests(contests: Sequence[Contest]) -> dict[Contest, _Tests]:
 
 
 def _compute_test(contest: Contest) -> _Tests:
-    collected = collect_scores(contest)
     measures = [parse_measure(part.measure) for part in contest.parts]
-    alone = _test_each(measures, collected)
-    if not _have_mean(measures):
-        return _Tests(None, alone)
-    found = compare_over_collections(collected, direction=contest.direction, scale=contest.scale)
-    return _Tests(found[1], alone)
+    whole = next(iter(compute_differences(contest).values())) if _have_mean(measures) else None
+    return _Tests(whole, _test_each(contest))
 
 
 def _have_mean(measures: Sequence[Measure]) -> bool:
@@ -223,19 +212,11 @@ def _have_mean(measures: Sequence[Measure]) -> bool:
     return len(kinds) == 1 and scale_of(measures[0]).unit != "total"
 
 
-def _test_each(measures: Sequence[Measure], collected: Sequence[Collected]) -> list[Difference]:
+def _test_each(contest: Contest) -> list[Difference]:
     """Test each track alone; p is adjusted by Holm over those with enough topics."""
-    tests = []
-    for measure, scored in zip(measures, collected, strict=True):
-        order = topic_order([number for _, number in scored.topics])
-        against = compare_with_baseline(
-            scored.scores[:, order],
-            0,
-            direction=measure.direction,
-            scale=scale_of(measure),
-            groups=None if scored.members is None else scored.members[order],
-        )
-        tests.append(against[1])
+    tests: list[Difference] = []
+    for part, (other, run) in zip(contest.parts, contest.columns, strict=True):
+        tests += compute_differences(Contest((part,), ((other,), (run,)), other)).values()
     decided = [test.p is not None and test.topics >= FEWEST_TOPICS for test in tests]
     adjusted = iter(holm(np.array([test.p for test in compress(tests, decided)])).tolist())
     return [

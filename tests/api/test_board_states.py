@@ -27,7 +27,7 @@ from leaderboard.models import (
     Team,
     Track,
 )
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
 from tests.api.conftest import Program
 from tests.builders import (
     OTHER_RUN,
@@ -69,7 +69,7 @@ OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
 @pytest.fixture
 def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     """A board too large to be tested at once; what stands in the addresses."""
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run, gate_margin=0.1)
     Run.objects.update(answer_file=store_an_answer())
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}

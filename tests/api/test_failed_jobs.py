@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.models import Job
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
 from tests.builders import make_run, work
 
 FAILED = "/api/v1/tracks/bread/failed-jobs"
@@ -13,7 +13,7 @@ def test_tests_that_failed_are_listed_and_tried_again(track, ben, ada_api, monke
     make_run(track, ben)
     Job.objects.enqueue("compare", track.edition)
     with monkeypatch.context() as broken:
-        broken.setattr(comparisons, "family_of", None)
+        broken.setattr(contest_tests, "family_of", None)
         work()
     (failed,) = ada_api.get(FAILED).json()
     assert failed["what"] == f"Comparing the runs: {track.edition}"

@@ -22,7 +22,7 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkChoice,
     find_benchmark_board,
 )
-from leaderboard.boards.deferred_tests import request_contest_tests
+from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import benchmark_sight_of
 from leaderboard.models import (
     Benchmark,
@@ -281,7 +281,7 @@ def board_of(benchmark: Benchmark, viewer, **choice: str) -> BenchmarkBoard:
     sight = benchmark_sight_of(benchmark, viewer)
     untested = find_benchmark_board(sight, BenchmarkChoice(**choice))
     assert untested.contest is not None
-    request_contest_tests(benchmark, untested.contest)
+    request_tests(untested.contest)
     work()
     return find_benchmark_board(sight, BenchmarkChoice(**choice))
 

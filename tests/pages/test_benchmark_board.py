@@ -23,7 +23,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.pages import board_table
-from leaderboard.scoring import benchmark_comparisons
+from leaderboard.scoring import contest_tests
 from tests.boards.food_benchmark import make_food_benchmark
 from tests.builders import signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -243,7 +243,7 @@ def test_all_versions_of_a_system_are_beside_each_other(benchmark, client, ada):
 
 
 def test_tests_that_a_job_makes_are_announced_and_follow(based, client, monkeypatch):
-    monkeypatch.setattr(benchmark_comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_BENCHMARK_SCORES", 0)
     page = page_at(client, BOARD)
     assert "The tests of systems are running." in words(page) and 'hx-trigger="every 2s"' in page
     assert Calculation.objects.filter(kind="contest").waiting().count() == 1
@@ -254,10 +254,10 @@ def test_tests_that_a_job_makes_are_announced_and_follow(based, client, monkeypa
 
 
 def test_tests_that_failed_are_said_and_tried_again_after_an_hour(based, client, monkeypatch):
-    monkeypatch.setattr(benchmark_comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_BENCHMARK_SCORES", 0)
     page_at(client, BOARD)
     with monkeypatch.context() as broken:
-        broken.setattr(benchmark_comparisons, "compute_contest_tests", None)
+        broken.setattr(contest_tests, "compute_tests", None)
         work()
     page = page_at(client, BOARD)
     assert "The tests failed on our side." in words(page) and "hx-trigger" not in page

@@ -66,8 +66,8 @@ def test_better_and_worse_have_colours_of_their_own(based, client):
 
 def test_a_significant_difference_has_a_mark(based, client, monkeypatch):
     monkeypatch.setattr(
-        "leaderboard.scoring.benchmark_comparisons._test_parts",
-        lambda contest, collected: [[0.01, 0.2, 0.04]] * 2,
+        "leaderboard.scoring.contest_tests.compute_p_alone",
+        lambda contest: {name: [0.01, 0.2, 0.04] for name in contest.names},
     )
     page = page_at(client, PAGE)
     assert '<span class="better">+.542</span>' in page and ", p .04" in page

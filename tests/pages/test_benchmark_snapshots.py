@@ -7,7 +7,7 @@ import pytest
 from leaderboard.actions import runs
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import Benchmark, BenchmarkSnapshot, BenchmarkTrack, Run, Track, User
-from leaderboard.scoring import benchmark_comparisons
+from leaderboard.scoring import contest_tests
 from tests.boards.food_benchmark import make_food_benchmark
 from tests.builders import signed_in, work
 
@@ -105,7 +105,7 @@ def test_the_erasure_of_a_track_erases_what_was_frozen_of_it(benchmark, as_ada):
 def test_no_board_of_a_benchmark_is_frozen_before_its_tests_are_made(
     benchmark, as_ada, monkeypatch
 ):
-    monkeypatch.setattr(benchmark_comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_BENCHMARK_SCORES", 0)
     assert freeze(as_ada) is None
     assert "tests of systems are running" in as_ada.get("/benchmarks/food/snapshots/").text
     work()

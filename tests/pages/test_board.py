@@ -25,7 +25,7 @@ from leaderboard.jobs import calculations
 from leaderboard.models import Calculation, JudgmentSet, Run, Team, Track
 from leaderboard.pages import board_table
 from leaderboard.pages.wording import board_verdict, boards
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
 from tests.builders import (
     OTHER_RUN,
     make_collection,
@@ -555,7 +555,7 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
 
 
 def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
     assert "are running." not in page_of(client, ten)
@@ -568,13 +568,13 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
 def test_tests_that_failed_are_said_and_tried_again_after_an_hour(
     ten, ada, ben, client, monkeypatch
 ):
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
     address = f"?baseline={run.pk}"
     page_of(client, ten, address)
     with monkeypatch.context() as broken:
-        broken.setattr(comparisons, "compute_differences", None)
+        broken.setattr(contest_tests, "compute_differences", None)
         work()
     assert "The tests failed on our side." in words(page_of(client, ten, address))
     Calculation.objects.update(failed_at=timezone.now() - timedelta(hours=2))
@@ -584,7 +584,7 @@ def test_tests_that_failed_are_said_and_tried_again_after_an_hour(
 
 
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     for number, tag in enumerate(["first", "second", "third"], start=1):
         send(ten, ben, tag, 1)
@@ -593,7 +593,7 @@ def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, cl
 
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     monkeypatch.setattr(calculations, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
     assert "are running." in page_of(client, ten, f"?baseline={first.pk}")
@@ -602,7 +602,7 @@ def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, clien
 
 def test_who_asks_for_tests_locks_their_job_first(ten, ada, ben, client, monkeypatch):
     """As the worker does that ends it: in another order, each could wait for the other."""
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
     with CaptureQueriesContext(connection) as queries:

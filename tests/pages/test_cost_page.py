@@ -13,7 +13,7 @@ from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
 from leaderboard.models import Calculation, Run, Track, User
 from leaderboard.runs.fact_changes import change_facts
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
 from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
@@ -142,7 +142,7 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
 
 
 def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     Calculation.objects.all().delete()
     said = words(page_at(client, ADDRESS))
     assert "The tests of all pairs are running." in said and "cheapest run that" not in said

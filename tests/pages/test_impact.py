@@ -21,7 +21,10 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
+from leaderboard.scoring.contest_tests import load_tests
+from leaderboard.scoring.contests import contest_on
+from leaderboard.scoring.families import family_of
 from leaderboard.scoring.verdicts import verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
@@ -224,8 +227,9 @@ def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
 
 
 def verdict_on(edition: Edition, measure: str, run: Run) -> str:
-    tested = comparisons.load_differences(edition, measure, edition.track.baseline_id)
-    return verdict_of(tested[run.pk], edition.num_evaluated)
+    baseline = edition.track.baseline_id
+    tests = load_tests(contest_on(edition, measure, family_of(edition), baseline))
+    return verdict_of(tests.against[run.pk], edition.num_evaluated)
 
 
 def impact_between(track: Track, version: str) -> Impact:
@@ -271,7 +275,7 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     tracks.choose_baseline(track, ada, track.runs.first())
     work()
     Calculation.objects.all().delete()
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "are running." in page and "Available when tests finish." in page
     assert "against the baseline change" not in page

@@ -18,7 +18,7 @@ from leaderboard.analysis import rescoring
 from leaderboard.models import Job, Track, User
 from leaderboard.pages.forms.planning import PlanForm
 from leaderboard.scoring import order_trials
-from leaderboard.scoring.comparisons import score_matrix
+from leaderboard.scoring.scores import score_matrix
 from tests.builders import make_track, work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import num_queries, page_at, rows, words

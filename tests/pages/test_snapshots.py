@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import runs, tracks
 from leaderboard.models import Overview, Snapshot
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import contest_tests
 from tests.builders import OTHER_RUN, make_run, signed_in, work
 
 
@@ -87,7 +87,7 @@ def test_two_snapshots_never_share_an_address(frozen, as_ada):
 def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_ada, monkeypatch):
     make_run(track, cat, OTHER_RUN)
     tracks.choose_baseline(track, ada, make_run(track, ben))
-    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
+    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     assert "are running." in as_ada.get("/tracks/bread/snapshots/").text
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
     assert "Tests are still running. Freeze the board when they finish." in page

@@ -14,9 +14,11 @@ from leaderboard.actions import tracks, uploads
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Collection, Run, Track
-from leaderboard.scoring import comparisons, judgments
-from leaderboard.scoring.comparisons import load_differences
+from leaderboard.scoring import judgments
+from leaderboard.scoring.contest_tests import compute_tests
+from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.judgments import count_units
+from leaderboard.scoring.scores import tested_scores
 from tests.builders import make_run, make_track, upload, work
 from tests.recording import recorded
 
@@ -61,8 +63,9 @@ def run_of(tag: str, ranks: Sequence[int]) -> str:
 def test_the_board_flips_whole_groups(ada):
     track = make_grouped_track(ada, [4, 2, 3, 3, 2, 4, 3, 3])
     gain = Run.objects.get(tag="gain").pk
-    found = load_differences(track.edition, "RR", track.baseline_id)[gain]
-    scores = comparisons.tested_scores(track.edition, "RR", [track.baseline_id, gain])
+    contest = contest_on(track.edition, "RR", [track.baseline_id, gain], track.baseline_id)
+    found = compute_tests(contest).against[gain]
+    scores = tested_scores(track.edition, "RR", [track.baseline_id, gain])
     groups, scale = judgments.tested_groups(track.edition), scale_of(parse_measure("RR"))
     assert len(np.unique(groups)) == count_units(track.edition) == 8
     assert found == compare_with_baseline(scores, 0, scale=scale, groups=groups)[1]

@@ -33,6 +33,7 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.pages.wording.changes import describe_notified
 from leaderboard.pages.wording.phrases import Sentence
+from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.editions import find_edition_with
 from leaderboard.scoring.families import find_measures, ranking_measure
 
@@ -99,7 +100,7 @@ def _request_tests(sight: Sight, found: Impact) -> Awaited:
     """Queue the missing tests of both boards; return whether any are on their way."""
     baseline = sight.track.baseline_id
     asked = [
-        request_tests(edition, each.measure, baseline, sight.track.test)
+        request_tests(contest_on(edition, each.measure, (), baseline))
         for each in found.measures
         for edition in each.untested
     ]

@@ -99,8 +99,7 @@ def describe_lead(board: BenchmarkBoard) -> Sentence:
     found = board.lead
     if found is None or len(board.columns) < 2:
         return []
-    rows = {row.version.pk: row for row in board.rows}
-    leader, other = (rows[board.version_ids[place]] for place in (found.system, found.other))
+    leader, other = board.row_named(found.row), board.row_named(found.other)
     against = "the baseline " if other.is_baseline else "the second, "
     return describe_lead_of(board.columns, found.lead, leader, other, against)
 
@@ -171,7 +170,7 @@ def describe_benchmark_family(board: BenchmarkBoard) -> str:
         return ""
     systems = counted(len(board.rows), "complete system")
     topics = counted(_count_topics(board), "topic")
-    if board.tests.critical is None:
+    if board.tests.pairs is None or board.tests.pairs.critical is None:
         return (
             f"With {topics} nothing can be significant: the tracks need {FEWEST_TOPICS} topics"
             " together, and two each."
