@@ -25,6 +25,7 @@ from leaderboard.boards.benchmark_boards import (
     explain_missing_mean,
 )
 from leaderboard.display.csv_tables import CsvTable
+from leaderboard.scoring.verdicts import LEVEL
 
 # The baseline of a reader who wants differences from the mean of all systems.
 MEAN_SYSTEM = "mean"
@@ -32,7 +33,6 @@ MEAN_SYSTEM = "mean"
 FIRST, FIRST_OPTIONS = 10, (5, 10, 20, 50)
 # A gap as large as this share of all gaps has the full colour; the rest would pale beside outliers.
 FULL_SHARE = 0.95
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)

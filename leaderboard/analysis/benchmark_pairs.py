@@ -6,14 +6,14 @@ Everything is made of a board, so of the tracks whose scores its viewer sees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from evaluation.significance import Difference, Lead, compare_over_collections
 from evaluation.significance.differences import EQUAL
-from leaderboard.analysis.benchmark_differences import LEVEL, subtract, unit_of
+from leaderboard.analysis.benchmark_differences import subtract, unit_of
 from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkColumn,
@@ -28,15 +28,16 @@ from leaderboard.scoring.contests import (
     decide_between,
     lead_of_each,
 )
+from leaderboard.scoring.verdicts import LEVEL
 
 
 @dataclass(frozen=True)
 class PairOnTrack:
-    """Two systems on one track: `difference` is that of b from a, in the unit of the measure.
+    """Two systems on one track.
 
-    `low` and `high` hold for this track alone, `p` is adjusted over the tracks by Holm; None where
-    the track has no test. On `changed` of `topics` topics the two differ. `without` is the
-    difference of the means without this track.
+    `own` is the difference of b from a there with its interval, and p adjusted over the tracks by
+    Holm; None where the track has no test. `without` is the difference of the means without this
+    track.
     """
 
     column: BenchmarkColumn
@@ -44,17 +45,21 @@ class PairOnTrack:
     b: float | None
     run_a: str
     run_b: str
-    difference: float | None
-    low: float | None = None
-    high: float | None = None
-    changed: int | None = None
-    topics: int | None = None
-    p: float | None = None
+    own: Difference | None = None
     without: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """The difference of b from a, in the unit of the measure."""
+        return subtract(self.column, self.b, self.a) if self.own is None else self.own.difference
 
     @property
     def unit(self) -> str:
         return unit_of(self.column)
+
+    @property
+    def p(self) -> float | None:
+        return None if self.own is None else self.own.p_adjusted
 
     @property
     def sign(self) -> int:
@@ -69,15 +74,11 @@ class PairOnTrack:
         return {1: "b", -1: "a", 0: ""}[self.sign]
 
     @property
-    def is_significant(self) -> bool:
-        return self.p is not None and self.p <= LEVEL + EQUAL
-
-    @property
     def verdict(self) -> str:
         """What the track's own test says of b: better, worse, not significant, or "" untested."""
         if self.p is None:
             return ""
-        if not self.is_significant or not self.sign:
+        if self.p > LEVEL + EQUAL or not self.sign:
             return "not significant"
         return "better" if self.sign > 0 else "worse"
 
@@ -157,26 +158,25 @@ class SystemPair:
     def _line(self, place: int) -> PairOnTrack:
         column, a, b = self.board.columns[place], self.a.values[place], self.b.values[place]
         run_a, run_b = (row.runs.get(column.track_id, "") for row in (self.a, self.b))
-        return PairOnTrack(column, a, b, run_a, run_b, subtract(column, b, a))
+        return PairOnTrack(column, a, b, run_a, run_b)
 
     def _tested_lines(self) -> list[PairOnTrack]:
         plain = [self._line(place) for place in self.shared]
-        if self._leads is None:
+        if self._duel is None or self._leads is None:
             return plain
         lead = self._leads[0]
         without: Sequence[float | None] = lead.without or [None] * len(plain)
+        tested = zip(plain, self._alone(self._duel), lead.p_alone, without, strict=True)
         return [
-            PairOnTrack(
-                *(line.column, line.a, line.b, line.run_a, line.run_b),
-                own.difference,
-                own.low,
-                own.high,
-                own.changed,
-                own.topics,
-                p,
-                rest,
-            )
-            for line, own, p, rest in zip(plain, self._alone, lead.p_alone, without, strict=True)
+            replace(line, own=replace(own, p_adjusted=p), without=rest)
+            for line, own, p, rest in tested
+        ]
+
+    def _alone(self, duel: Contest) -> list[Difference]:
+        """Return the difference of b from a on each shared track, with its interval there."""
+        return [
+            compare_over_collections([each], direction=duel.direction, scale=duel.scale)[1]
+            for each in duel.collected
         ]
 
     @cached_property
@@ -201,15 +201,6 @@ class SystemPair:
         p = self.together.p if self.together is not None else None
         a, b = duel.names
         return lead_of_each(duel, [(b, a), (a, b)], [p, p])
-
-    @cached_property
-    def _alone(self) -> list[Difference]:
-        """The difference of b from a on each shared track, with its interval there."""
-        duel = self._duel
-        return [
-            compare_over_collections([each], direction=duel.direction, scale=duel.scale)[1]
-            for each in (duel.collected if duel is not None else [])
-        ]
 
     @cached_property
     def together(self) -> Together | None:
@@ -282,10 +273,10 @@ class SystemPair:
             ("a", "a"),
             ("b", "b"),
             ("difference", "difference"),
-            ("low", "low"),
-            ("high", "high"),
-            ("changed", "changed"),
-            ("topics", "topics"),
+            ("low", "own.low"),
+            ("high", "own.high"),
+            ("changed", "own.changed"),
+            ("topics", "own.topics"),
             ("p", "p"),
             ("ahead", "ahead"),
             ("mean_without", "without"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.analysis.benchmark_differences import LEVEL, BenchmarkDifferences
+from leaderboard.analysis.benchmark_differences import BenchmarkDifferences
 from leaderboard.analysis.benchmark_pairs import SystemPair, Together
 from leaderboard.boards.benchmark_boards import SystemRow
 from leaderboard.display.numbers import (
@@ -15,6 +15,7 @@ from leaderboard.display.numbers import (
 )
 from leaderboard.pages.wording.benchmark_boards import describe_lead_of
 from leaderboard.pages.wording.phrases import Phrase, Sentence, join_phrases, spell_number
+from leaderboard.scoring.verdicts import LEVEL
 
 WITHOUT_MARKS = "The mean of systems is no system, so nothing is tested against it."
 
@@ -113,7 +114,8 @@ def describe_pair_test(pair: SystemPair) -> str:
     if together.low is not None and together.high is not None:
         ends = interval(together.low, together.high, unit=together.unit)
         changed, topics = (
-            sum(getattr(line, name) or 0 for line in pair.lines) for name in ("changed", "topics")
+            sum(getattr(line.own, name) for line in pair.lines if line.own is not None)
+            for name in ("changed", "topics")
         )
         apart = f"the two differ on {count(changed)} of {counted(topics, 'topic')}"
         span = f" 95 % interval of the difference of means {ends}; {apart}."
