@@ -5,15 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from leaderboard.models import (
     Benchmark,
     BenchmarkTrack,
-    Calculation,
     JudgmentSet,
     Run,
     Score,
@@ -23,9 +20,8 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.pages import board_table
-from leaderboard.scoring import contest_tests
 from tests.boards.food_benchmark import make_food_benchmark
-from tests.builders import signed_in, work
+from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 
 pytestmark = pytest.mark.long
@@ -240,31 +236,6 @@ def test_all_versions_of_a_system_are_beside_each_other(benchmark, client, ada):
     assert "bm25 1" not in words(page_at(client, BOARD))
     first, second = rows(page_at(client, f"{BOARD}?versions=all"))[:2]
     assert "bm25 1" in first and "bm25 2" in second and len(rows(page_at(client, BOARD))) == 1
-
-
-def test_tests_that_a_job_makes_are_announced_and_follow(based, client, monkeypatch):
-    monkeypatch.setattr(contest_tests, "IMMEDIATE_BENCHMARK_SCORES", 0)
-    page = page_at(client, BOARD)
-    assert "The tests of systems are running." in words(page) and 'hx-trigger="every 2s"' in page
-    assert Calculation.objects.filter(kind="contest").waiting().count() == 1
-    work()
-    page = page_at(client, BOARD)
-    assert "The tests of systems are running." not in words(page)
-    assert "is ahead on 2 of 3 tracks" in words(page)
-
-
-def test_tests_that_failed_are_said_and_tried_again_after_an_hour(based, client, monkeypatch):
-    monkeypatch.setattr(contest_tests, "IMMEDIATE_BENCHMARK_SCORES", 0)
-    page_at(client, BOARD)
-    with monkeypatch.context() as broken:
-        broken.setattr(contest_tests, "compute_tests", None)
-        work()
-    page = page_at(client, BOARD)
-    assert "The tests failed on our side." in words(page) and "hx-trigger" not in page
-    Calculation.objects.update(failed_at=timezone.now() - timedelta(hours=2))
-    assert "The tests of systems are running." in words(page_at(client, BOARD))
-    work()
-    assert "is ahead on 2 of 3 tracks" in words(page_at(client, BOARD))
 
 
 @pytest.mark.parametrize("delimiter, format", [(",", "csv"), ("\t", "tsv")])

@@ -554,35 +554,6 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
     assert len(answer.content) + sum(len(gzip.compress(each)) for each in files) < 120_000
 
 
-def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
-    with_baseline(ten, ada)
-    run = send(ten, ben, "first", 1)
-    assert "are running." not in page_of(client, ten)
-    page = page_of(client, ten, f"?baseline={run.pk}")
-    assert "The tests against first are running." in words(page) and "▲" not in page
-    work()
-    assert "are running." not in page_of(client, ten, f"?baseline={run.pk}")
-
-
-def test_tests_that_failed_are_said_and_tried_again_after_an_hour(
-    ten, ada, ben, client, monkeypatch
-):
-    monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
-    with_baseline(ten, ada)
-    run = send(ten, ben, "first", 1)
-    address = f"?baseline={run.pk}"
-    page_of(client, ten, address)
-    with monkeypatch.context() as broken:
-        broken.setattr(contest_tests, "compute_differences", None)
-        work()
-    assert "The tests failed on our side." in words(page_of(client, ten, address))
-    Calculation.objects.update(failed_at=timezone.now() - timedelta(hours=2))
-    assert "The tests against first are running." in words(page_of(client, ten, address))
-    work()
-    assert "<b>The tests" not in page_of(client, ten, address)
-
-
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
