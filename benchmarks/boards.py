@@ -114,7 +114,7 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
 def _states() -> Iterator[tuple[str, ...]]:
     """The same pages as others find them; at last while no test of the runs is made."""
     from leaderboard.models import Calculation, Run, User
-    from leaderboard.scoring import contest_tests, families
+    from leaderboard.scoring import contest_tests, scores
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
     board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
@@ -125,7 +125,7 @@ def _states() -> Iterator[tuple[str, ...]]:
     yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
     yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
-    families.means_cache.clear()
+    scores.means_cache.clear()
     contest_tests.tests_cache.clear()
     yield "board, nothing remembered at first", *_views(board)[0]
     Calculation.objects.filter(kind="tests").delete()

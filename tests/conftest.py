@@ -29,7 +29,7 @@ from leaderboard.collections.word_index import open_word_index
 from leaderboard.infrastructure import page_store
 from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
-from leaderboard.scoring import contest_tests, families, judgments
+from leaderboard.scoring import contest_tests, judgments, scores
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.recording import road
 from tests.services.machines import OPENED, Site
@@ -164,7 +164,7 @@ def forget() -> None:
         check_closed_samples,
     ):
         remembered.cache_clear()
-    families.means_cache.clear()
+    scores.means_cache.clear()
     contest_tests.tests_cache.clear()
     page_store.forget_all()
     running.last_heartbeats.clear()

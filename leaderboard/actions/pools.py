@@ -20,7 +20,7 @@ from leaderboard.collections.pools import select_by_team
 from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.jobs import queue
 from leaderboard.models import Assessment, AuditEvent, JudgmentSet, Pool, Run, Track, User
-from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.scores import load_measure_means
 
 
 def create_pool(

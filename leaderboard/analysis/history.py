@@ -19,7 +19,7 @@ from leaderboard.display.csv_tables import Columns, CsvTable, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.runs.facts import OF_COMMITS
 from leaderboard.scoring.branches import BranchComparison, check_main, compare_with_main
-from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.scores import load_measure_means
 
 # Characters of a commit that tables print.
 SHORT_COMMIT = 10

@@ -23,12 +23,11 @@ from leaderboard.scoring.contest_tests import load_pairs, load_tests
 from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.families import (
     family_of,
-    load_measure_means,
     match_measure,
     with_values,
 )
 from leaderboard.scoring.judgments import count_units, topic_mask
-from leaderboard.scoring.scores import score_matrix
+from leaderboard.scoring.scores import load_measure_means, score_matrix
 from leaderboard.scoring.verdicts import verdict_of
 
 

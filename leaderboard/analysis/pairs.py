@@ -17,8 +17,8 @@ from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.standings import Board, decide_pair
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
-from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.judgments import number_topic_groups
+from leaderboard.scoring.scores import load_measure_means
 from leaderboard.scoring.verdicts import verdict_of
 
 # Overlap weights the document at rank r by p^r; the first twenty have 97 % of the weight.

@@ -15,7 +15,7 @@ from leaderboard.analysis.shifts import Move, Placing
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Team
-from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.scores import load_measure_means
 
 # The depth where the judgments do not say how deep their pool was.
 USUAL_DEPTH = 100

@@ -15,9 +15,9 @@ from evaluation.problems import Problem
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
-from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.kinds import kind_of
 from leaderboard.scoring.problems import load_problem
+from leaderboard.scoring.scores import load_measure_means
 from leaderboard.sight.tracks import Viewer
 
 # The most twins of a run that a receipt lists.

@@ -57,13 +57,12 @@ from leaderboard.scoring.contests import (
 )
 from leaderboard.scoring.families import (
     BoardFamily,
-    EditionMeans,
     find_family,
-    load_means,
     match_measure,
     ranking_measure,
 )
 from leaderboard.scoring.judgments import count_units, is_not_estimated, tested_groups
+from leaderboard.scoring.scores import EditionMeans, load_means
 from leaderboard.scoring.verdicts import verdict_of
 
 # The fields of a run that pages of many runs print; its own page prints the others.

@@ -13,7 +13,7 @@ from leaderboard.boards.disclosure import BenchmarkSight, Sight
 from leaderboard.models import Edition, Run, System, SystemVersion, Team
 from leaderboard.models.benchmarks import SystemQuerySet
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
-from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.scores import load_measure_means
 from leaderboard.scoring.version_verdicts import (
     VersionVerdict,
     compare_version,

@@ -36,7 +36,8 @@ from leaderboard.scoring.contests import (
     decide_between,
     find_leads,
 )
-from leaderboard.scoring.families import family_of, load_measure_means, with_values
+from leaderboard.scoring.families import family_of, with_values
+from leaderboard.scoring.scores import load_measure_means
 
 # Rows x topics up to which a request makes the tests itself: 40 ms. A benchmark asks for more.
 IMMEDIATE_SCORES, IMMEDIATE_BENCHMARK_SCORES = 5_000, 3_000

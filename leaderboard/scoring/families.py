@@ -10,54 +10,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Max
+from django.db.models import Count, F
 
 from evaluation.measures import MeasureError, parse_measure
-from leaderboard.infrastructure.process_cache import ProcessCache
-from leaderboard.models import Edition, Run, Score, ScoreSet, Track
+from leaderboard.models import Edition, Run, Score, Track
+from leaderboard.scoring.scores import load_measure_means
 
 # No text that names a measure is longer.
 LONGEST_MEASURE = 128
-# How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
-CACHE_SIZE = 16
-# By run and measure; None if a measure is undefined on every topic.
-Means = Mapping[str, Mapping[str, float | None]]
-
-
-@dataclass(frozen=True)
-class EditionMeans:
-    """The means and the Judged@10 of each run of an edition."""
-
-    means: Means
-    judged: Mapping[str, float]
-
-    def by(self, measure: str) -> dict[str, float | None]:
-        """Return the mean of each run that was scored by the measure."""
-        return {run: of[measure] for run, of in self.means.items() if measure in of}
-
-
-# The key is the id of an edition and a stamp that changes with its scores.
-means_cache: ProcessCache[tuple[object, ...], EditionMeans] = ProcessCache(CACHE_SIZE)
-
-
-def load_means(edition: Edition) -> EditionMeans:
-    """Return the means of every run of the edition, cached until a score is added or deleted."""
-    scores = Score.objects.filter(score_set__edition=edition)
-    # A score never changes, and its id is used again only after a transaction was rolled back.
-    made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
-    stamp = edition.pk, *made.values()
-    return means_cache.get_many([stamp], lambda stamps: {stamp: _read_means(edition)})[stamp]
-
-
-def _read_means(edition: Edition) -> EditionMeans:
-    means: dict[str, dict[str, float | None]] = defaultdict(dict)
-    rows = Score.objects.filter(score_set__edition=edition)
-    for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
-        means[run_id][measure] = mean
-    judged = ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10")
-    return EditionMeans(means, dict(judged))
-
-
 # The fields that name a run, and those that the selection rules read.
 NAME_FIELDS = ("tag", "filename", "track", "team__name", "team__alias", "facts")
 SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers", "team__closes_at")
@@ -159,12 +119,6 @@ def _mean_key(
         return False, -direction * (mean if decimals is None else round(mean, decimals)), run.pk
 
     return key
-
-
-def load_measure_means(edition: Edition, measure: str) -> dict[str, float | None]:
-    """Return the mean of every run of the edition on a measure; None if it is undefined."""
-    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
-    return dict(rows.values_list("score_set__run_id", "mean"))
 
 
 def find_measures(edition: Edition) -> list[str]:

@@ -9,9 +9,8 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Gate
 from leaderboard.display.numbers import difference_text, interval
 from leaderboard.models import Edition, Run, Score
-from leaderboard.scoring.families import load_means
 from leaderboard.scoring.judgments import number_topic_groups, tested_topics
-from leaderboard.scoring.scores import tested_scores
+from leaderboard.scoring.scores import load_means, tested_scores
 
 DIGITS = 4
 

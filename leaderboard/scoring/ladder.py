@@ -16,9 +16,8 @@ import numpy as np
 from evaluation.measures import parse_measure
 from evaluation.significance.units import Units
 from leaderboard.models import Edition, Run
-from leaderboard.scoring.families import load_measure_means
 from leaderboard.scoring.judgments import tested_groups
-from leaderboard.scoring.scores import tested_scores
+from leaderboard.scoring.scores import load_measure_means, tested_scores
 
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9

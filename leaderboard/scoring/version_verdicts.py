@@ -19,7 +19,8 @@ from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.scoring.contests import Contest, Part, compute_differences
-from leaderboard.scoring.families import load_measure_means, match_measure
+from leaderboard.scoring.families import match_measure
+from leaderboard.scoring.scores import load_measure_means
 from leaderboard.scoring.verdicts import verdict_of
 from leaderboard.sight.tracks import TrackSight
 

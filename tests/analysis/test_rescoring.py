@@ -8,7 +8,7 @@ import pytest
 from evaluation.judging import judge, prepare
 from evaluation.pooling import without_judgments
 from leaderboard.analysis.rescoring import Rescoring, load_rescoring
-from leaderboard.scoring.families import load_measure_means
+from leaderboard.scoring.scores import load_measure_means
 from tests.pages.ten_topics import send, ten_track
 
 MEASURES = ["AP", "Bpref", "nDCG(holes=condensed)@5", "Judged@5", "NumRelRet"]
