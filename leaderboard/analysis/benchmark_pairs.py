@@ -62,25 +62,24 @@ class PairOnTrack:
         return None if self.own is None else self.own.p_adjusted
 
     @property
-    def sign(self) -> int:
-        """1 where b is better, -1 where a is, 0 where they are equal or one has no score."""
+    def side(self) -> str:
+        """`better` where b is, `worse` where a is, "" where both are equal or one has no score."""
         if self.a is None or self.b is None or abs(self.b - self.a) <= EQUAL:
-            return 0
-        return self.column.direction if self.b > self.a else -self.column.direction
+            return ""
+        return "better" if self.column.direction * (self.b - self.a) > 0 else "worse"
 
     @property
     def ahead(self) -> str:
         """Who is ahead: a, b, or "" for neither."""
-        return {1: "b", -1: "a", 0: ""}[self.sign]
+        return {"better": "b", "worse": "a", "": ""}[self.side]
 
     @property
     def verdict(self) -> str:
         """What the track's own test says of b: better, worse, not significant, or "" untested."""
         if self.p is None:
             return ""
-        if self.p > LEVEL + EQUAL or not self.sign:
-            return "not significant"
-        return "better" if self.sign > 0 else "worse"
+        is_significant = self.p <= LEVEL + EQUAL
+        return (is_significant and self.side) or "not significant"
 
 
 @dataclass(frozen=True)
@@ -262,8 +261,8 @@ class SystemPair:
     @property
     def counts(self) -> tuple[int, int, int]:
         """On how many tracks b is ahead, a is ahead, and both are equal."""
-        signs = [line.sign for line in self.lines if line.difference is not None]
-        return signs.count(1), signs.count(-1), signs.count(0)
+        sides = [line.side for line in self.lines if line.difference is not None]
+        return sides.count("better"), sides.count("worse"), sides.count("")
 
     @property
     def table(self) -> CsvTable:

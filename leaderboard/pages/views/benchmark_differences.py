@@ -92,13 +92,12 @@ def benchmark_compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _draw_pair(pair: SystemPair) -> str:
     """Return the chart of both systems; none where their measures have no common range."""
-    sides = {1: "better", -1: "worse", 0: ""}
     lines = [
         DuelLine(
             line.column.name,
             line.a,
             line.b,
-            sides[line.sign],
+            line.side,
             reverse("board", args=[line.column.slug]),
         )
         for line in pair.lines
