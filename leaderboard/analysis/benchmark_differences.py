@@ -22,9 +22,9 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkColumn,
     SystemRow,
-    explain_missing_mean,
 )
 from leaderboard.display.csv_tables import CsvTable
+from leaderboard.scoring.contests import explain_missing_mean
 from leaderboard.scoring.verdicts import LEVEL
 
 # The baseline of a reader who wants differences from the mean of all systems.
@@ -154,7 +154,7 @@ class BenchmarkDifferences:
 
     @property
     def shares_colours(self) -> bool:
-        return not explain_missing_mean(self.board.columns)
+        return not explain_missing_mean(column.measure for column in self.board.columns)
 
     def _row(self, row: SystemRow) -> DifferenceRow:
         p = self._p_of(row)

@@ -18,7 +18,6 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkColumn,
     SystemRow,
-    explain_missing_mean,
 )
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.scoring.contests import (
@@ -26,6 +25,7 @@ from leaderboard.scoring.contests import (
     Part,
     decide_all_pairs,
     decide_between,
+    explain_missing_mean,
     lead_of_each,
 )
 from leaderboard.scoring.verdicts import LEVEL
@@ -128,7 +128,9 @@ class SystemPair:
     @property
     def shares_axis(self) -> bool:
         """Whether the scores on the shared tracks have one range and direction."""
-        return bool(self.columns) and not explain_missing_mean(self.columns)
+        return bool(self.columns) and not explain_missing_mean(
+            column.measure for column in self.columns
+        )
 
     @property
     def has_mean(self) -> bool:

@@ -18,7 +18,6 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkChoice,
     BenchmarkColumn,
     SystemRow,
-    explain_missing_mean,
     find_benchmark_board,
     keep_newest,
 )
@@ -27,6 +26,7 @@ from leaderboard.boards.rows import assign_ranks
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import System
+from leaderboard.scoring.contests import explain_missing_mean
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class SystemProfile:
 
     @property
     def shares_axis(self) -> bool:
-        return not explain_missing_mean(self.board.columns)
+        return not explain_missing_mean(column.measure for column in self.board.columns)
 
     @cached_property
     def places(self) -> list[TrackPlace]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, scale_of
+from evaluation.significance import Difference
 from leaderboard.boards.columns import (
     AGAINST,
     ANSWERED,
@@ -48,7 +48,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Edition, Run, Score, SystemVersion, Team
 from leaderboard.scoring.contest_tests import ContestTests, load_tests
-from leaderboard.scoring.contests import Contest, ContestLead, Part
+from leaderboard.scoring.contests import Contest, ContestLead, Part, explain_missing_mean
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.verdicts import verdict_of
 
@@ -450,7 +450,7 @@ def find_benchmark_board(
     columns = _load_columns(sight, chosen, choice)
     rows = _load_rows(sight, columns, choice)
     complete = [row for row in rows if row.is_complete and columns]
-    no_mean = "phases" if everything else explain_missing_mean(columns)
+    no_mean = "phases" if everything else explain_missing_mean(each.measure for each in columns)
     board = BenchmarkBoard(
         sight=sight,
         choice=choice,
@@ -601,21 +601,6 @@ def _find_baseline(sight: BenchmarkSight, choice: BenchmarkChoice) -> Callable[[
 def _load_team_names(columns: Sequence[BenchmarkColumn]) -> dict[int, str]:
     teams = Team.objects.filter(track__in=[column.track_id for column in columns])
     return dict(teams.exclude(benchmark_team=None).values_list("benchmark_team", "name"))
-
-
-def explain_missing_mean(columns: Sequence[BenchmarkColumn]) -> str:
-    """Return why these columns have no mean: one word that pages put into a sentence, or "".
-
-    `sums` are totals over topics; `ranges` and `directions` differ between the measures.
-    """
-    measures = [parse_measure(column.measure) for column in columns]
-    if any(scale_of(measure).unit == "total" for measure in measures):
-        return "sums"
-    if len({scale_of(measure).unit for measure in measures}) > 1:
-        return "ranges"
-    if len({measure.definition.range for measure in measures}) > 1:
-        return "ranges"
-    return "directions" if len({measure.direction for measure in measures}) > 1 else ""
 
 
 def _rank(

@@ -8,7 +8,7 @@ differences.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -167,6 +167,23 @@ class Contest:
     def has_topics(self) -> bool:
         """Whether each part has a topic with a score of every row."""
         return all(each.defined().topics for each in self.collected)
+
+
+def explain_missing_mean(measures: Iterable[str]) -> str:
+    """Return why values of these measures have no mean over parts: one word, or "" if they have.
+
+    `sums` are totals over topics; `ranges` and `directions` differ between the measures.
+
+    >>> explain_missing_mean(["AP", "nDCG@10"]), explain_missing_mean(["AP", "DCG@10"])
+    ('', 'ranges')
+    """
+    parsed = [parse_measure(measure) for measure in measures]
+    units = {scale_of(measure).unit for measure in parsed}
+    if "total" in units:
+        return "sums"
+    if len(units) > 1 or len({measure.definition.range for measure in parsed}) > 1:
+        return "ranges"
+    return "directions" if len({measure.direction for measure in parsed}) > 1 else ""
 
 
 def contest_on(

@@ -10,15 +10,15 @@ import numpy as np
 from django.db.models import Count
 from django.utils import timezone
 
-from evaluation.measures import Measure, parse_measure
-from evaluation.significance import Difference, holm, scale_of
+from evaluation.measures import parse_measure
+from evaluation.significance import Difference, holm
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
-from leaderboard.scoring.contests import Contest, Part, compute_differences
+from leaderboard.scoring.contests import Contest, Part, compute_differences, explain_missing_mean
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.scores import load_measure_means
 from leaderboard.scoring.verdicts import verdict_of
@@ -202,15 +202,10 @@ def _compute_tests(contests: Sequence[Contest]) -> dict[Contest, _Tests]:
 
 
 def _compute_test(contest: Contest) -> _Tests:
-    measures = [parse_measure(part.measure) for part in contest.parts]
-    whole = next(iter(compute_differences(contest).values())) if _have_mean(measures) else None
+    whole = None
+    if not explain_missing_mean([part.measure for part in contest.parts]):
+        [whole] = compute_differences(contest).values()
     return _Tests(whole, _test_each(contest))
-
-
-def _have_mean(measures: Sequence[Measure]) -> bool:
-    """Whether scores by these measures can be averaged: one range, one direction and no sums."""
-    kinds = {(scale_of(m).unit, m.definition.range, m.direction) for m in measures}
-    return len(kinds) == 1 and scale_of(measures[0]).unit != "total"
 
 
 def _test_each(contest: Contest) -> list[Difference]:
