@@ -14,11 +14,10 @@ from leaderboard.actions import tracks, uploads
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Collection, Run, Track
-from leaderboard.scoring import judgments
+from leaderboard.scoring import judgments, scores
 from leaderboard.scoring.contest_tests import compute_tests
 from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.judgments import count_units
-from leaderboard.scoring.scores import tested_scores
 from tests.builders import make_run, make_track, upload, work
 from tests.recording import recorded
 
@@ -65,11 +64,11 @@ def test_the_board_flips_whole_groups(ada):
     gain = Run.objects.get(tag="gain").pk
     contest = contest_on(track.edition, "RR", [track.baseline_id, gain], track.baseline_id)
     found = compute_tests(contest).against[gain]
-    scores = tested_scores(track.edition, "RR", [track.baseline_id, gain])
+    values = scores.tested_scores(track.edition, "RR", [track.baseline_id, gain])
     groups, scale = judgments.tested_groups(track.edition), scale_of(parse_measure("RR"))
     assert len(np.unique(groups)) == count_units(track.edition) == 8
-    assert found == compare_with_baseline(scores, 0, scale=scale, groups=groups)[1]
-    assert found.p_adjusted > compare_with_baseline(scores, 0, scale=scale)[1].p_adjusted
+    assert found == compare_with_baseline(values, 0, scale=scale, groups=groups)[1]
+    assert found.p_adjusted > compare_with_baseline(values, 0, scale=scale)[1].p_adjusted
 
 
 def test_few_groups_are_said_to_show_little(ada, as_cat):

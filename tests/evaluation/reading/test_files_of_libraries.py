@@ -16,7 +16,6 @@ RANX = bytes.fromhex(
     "04224d184040c0270000008204224d18684011000100f00be811000080a1627131a1626431fb3fe0"
     "0000000000000000000000000000"
 )
-NEEDED = {"lz4": ("lz4", "cbor2"), "pyarrow": ("pyarrow",)}
 BROKEN = {"lz4": RANX[:30], "pyarrow": b"PAR1" + b"x" * 40}
 
 
@@ -30,24 +29,25 @@ def test_without_its_library_a_file_says_how_to_get_it(library, content, monkeyp
     assert (problem.code, f"pip install {library}" in problem.hint) == ("E_CONTAINER", True)
 
 
-@pytest.mark.parametrize(("library", "content"), BROKEN.items())
-def test_a_damaged_file_is_rejected(library, content):
-    for name in NEEDED[library]:
-        pytest.importorskip(name)
+@pytest.mark.night
+@pytest.mark.parametrize("content", BROKEN.values())
+def test_a_damaged_file_is_rejected(content):
     with pytest.raises(Refused, match=r"E_CONTAINER: the .* is damaged"):
         unpacked(io.BytesIO(content)).read()
 
 
+@pytest.mark.night
 def test_a_run_of_ranx_is_read():
-    pytest.importorskip("lz4")
-    pytest.importorskip("cbor2")
     file = unpacked(io.BytesIO(RANX))
     run = read_run(file, RunRules(formats=("json",), fix=("tag",), tag="oak"))
     assert run.rankings[b"q1"].docnos == [b"d1"]
 
 
+@pytest.mark.night
 def test_a_table_in_parquet_is_read():
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     stored = io.BytesIO()
     table = {"q_id": ["q1", "q1"], "doc_id": ["d1", "d2"], "score": [2, 0]}
     parquet.write_table(pyarrow.table(table), stored)
