@@ -12,6 +12,7 @@ from tests.client.conftest import schema_of
 
 READ = {
     answers.Track: "TrackOut",
+    answers.AnswerSettings: "TrackOut",
     answers.Run: "RunOut",
     answers.PreviousBest: "VerdictOut",
     answers.MainBranch: "MainOut",
