@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -130,16 +131,16 @@ def be_asked_for(program: Program) -> None:
 STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked_for}
 
 
-def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
-    """Every address that is read, with every choice of its parameters."""
+def addresses(names: dict[str, str], walk: Walk) -> Iterator[str]:
+    """Every address that is read, with the choices of its parameters that a walk combines."""
     for path, calls in api.get_openapi_schema()["paths"].items():
         asked = calls.get("get", {}).get("parameters", [])
-        own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), formats)
+        own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), walk.formats)
         values = VALUES | {"format": own}
         if path.startswith("/api/v1/benchmarks"):
             asked = [each for each in asked if each["name"] not in OF_BENCHMARKS]
         choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
-        for chosen in product(*choices) if "get" in calls else ():
+        for chosen in walk.combine(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"
 
 
@@ -151,15 +152,41 @@ def choices_of(
     return given if parameter["required"] else ["", *given]
 
 
-# Every file is made of the same standings, so most of them wait for the night.
-FORMATS = [("json",), pytest.param(("csv", "tsv", "tex", "md"), marks=pytest.mark.night)]
+def cover_pairs(*choices: list[str]) -> list[tuple[str, ...]]:
+    """Combine choices in few rows, in which any two of different parameters meet."""
+    rows, chosen = list(product(*choices)), []
+    left = set().union(*map(pairs_of, rows))
+    while left or not chosen:
+        best = max(rows, key=lambda row: len(pairs_of(row) & left))
+        chosen.append(best)
+        left -= pairs_of(best)
+    return chosen
 
 
-@pytest.mark.parametrize("formats", FORMATS, ids=["json", "files"])
+def pairs_of(row: tuple[str, ...]) -> set[Any]:
+    return set(combinations(enumerate(row), 2)) | set(enumerate(row))
+
+
+@dataclass(frozen=True)
+class Walk:
+    formats: tuple[str, ...]
+    combine: Callable[..., Iterable[tuple[str, ...]]]
+
+
+# Every file is made of the same standings, so most of them wait for the night, as do three and more
+# choices together.
+WALKS = [
+    pytest.param(Walk(("json",), cover_pairs), id="pairs"),
+    pytest.param(Walk(("json",), product), id="json", marks=pytest.mark.night),
+    pytest.param(Walk(("csv", "tsv", "tex", "md"), product), id="files", marks=pytest.mark.night),
+]
+
+
+@pytest.mark.parametrize("walk", WALKS)
 @pytest.mark.parametrize("state", STATES)
-def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state, formats):
+def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state, walk):
     STATES[state](ada_api)
-    walked = list(addresses(names, formats))
+    walked = list(addresses(names, walk))
     assert len(walked) > 50
     for address in walked:
         if state == "untested":
