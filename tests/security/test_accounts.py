@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.core.cache import cache
@@ -114,13 +115,16 @@ def test_t11_a_guessed_token_opens_nothing_and_the_table_holds_none(ben):
         assert answer.status_code == 401
 
 
-@pytest.mark.parametrize("act", ACTS.values(), ids=list(ACTS))
-def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada, act):
+def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
-    address = re.sub(r"\{\w+\}", "1", act.address)
-    for headers in ({}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}):
-        assert client.post(address, headers=headers).status_code == 403
+    addresses = [re.sub(r"\{\w+\}", "1", act.address) for act in ACTS.values()]
+    elsewhere = [{}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}]
+    assert not [
+        (address, headers)
+        for address, headers in product(addresses, elsewhere)
+        if client.post(address, headers=headers).status_code != 403
+    ]
 
 
 def test_t12_the_cookie_of_a_browser_changes_nothing_by_the_api(track, ben):
