@@ -6,7 +6,7 @@ Forms are right in themselves: whatever is refused is refused to its sender.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,10 +57,11 @@ from tests.builders import (
     work,
 )
 from tests.conftest import copy_files, made_once
+from tests.security.test_headers import assert_guarded
 
 pytestmark = pytest.mark.long
 
-ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
+ROLES = ("anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue")
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
 # something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
 # 401 stands for the way to the login page.
@@ -633,24 +634,23 @@ def judge_a_pool(track: Track, ada: User, cat: User) -> dict[str, Any]:
     }
 
 
-def opened(scene, address: str) -> dict[str, int]:
-    return answers(scene, address, "get")
+def opened(scene, address: str, roles: Sequence[str] = ROLES) -> dict[str, int]:
+    return {role: answer_to(scene, role, address, "get") for role in roles}
 
 
-def acted(scene, act: Act) -> dict[str, int]:
-    return answers(scene, act.address, "post", act.form)
+def acted(scene, act: Act, roles: Sequence[str] = ROLES) -> dict[str, int]:
+    return {role: answer_to(scene, role, act.address, "post", act.form) for role in roles}
 
 
-def answers(scene, address: str, method: str, form: dict | None = None) -> dict[str, int]:
-    """The status for each role, each tried on the same state of the database."""
+def answer_to(scene, role: str, address: str, method: str, form: dict | None = None) -> int:
+    """The status for a role; each is tried on the same state of the database."""
     clients, names = scene
-    found = {}
-    for role in ROLES:
-        with transaction.atomic():
-            send, sent = getattr(clients[role], method), filled(form or {}, names)
-            found[role] = status_of(send(address.format(**names), sent))
-            transaction.set_rollback(True)
-    return found
+    with transaction.atomic():
+        send, sent = getattr(clients[role], method), filled(form or {}, names)
+        answer = send(address.format(**names), sent)
+        transaction.set_rollback(True)
+    assert_guarded(answer)
+    return status_of(answer)
 
 
 def filled(form: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
@@ -715,22 +715,38 @@ TOLD_TO_ALL = ("badge", "feed")
 JOINED_BY_LINK = [401, 404, 422, 422, 404, 422, 422, 422]
 
 
-def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
-    """What a row becomes where only members see the track: to all others there is none."""
-    seen = NOBODY if name in TOLD_TO_ALL else statuses
-    outside = {role: 404 for role in OUTSIDE[joining]}
-    # Who is not signed in is led to sign in, and may have been invited.
-    if statuses[0] == 401 or name == "join":
-        outside["anonymous"] = 401
-    return by_role(seen) | outside
+@dataclass(frozen=True)
+class Members:
+    """How they join, and the roles of which is asked what they see."""
+
+    joining: str
+    roles: Sequence[str] = ROLES
+
+    def expect(self, name: str, statuses: list[int]) -> dict[str, int]:
+        """What a row becomes where only members see the track: to all others there is none."""
+        seen = NOBODY if name in TOLD_TO_ALL else statuses
+        outside = {role: 404 for role in OUTSIDE[self.joining]}
+        # Who is not signed in is led to sign in, and may have been invited.
+        if statuses[0] == 401 or name == "join":
+            outside["anonymous"] = 401
+        expected = by_role(seen) | outside
+        return {role: expected[role] for role in self.roles}
 
 
-@pytest.fixture(
-    params=["invitation", "everyone", pytest.param("approval", marks=pytest.mark.night)]
-)
-def members(scene, request) -> str:
-    """Every track is seen by its members alone; how they join."""
-    Track.objects.update(visibility="members", joining=request.param)
+# How others join changes nothing for those who are in: by day they open every page with one way
+# to join, and lists with each.
+WAYS_IN = [
+    pytest.param(Members("invitation"), id="invitation"),
+    pytest.param(Members("everyone", OUTSIDE["invitation"]), id="everyone"),
+    pytest.param(Members("everyone"), id="everyone-by-night", marks=pytest.mark.night),
+    pytest.param(Members("approval"), id="approval", marks=pytest.mark.night),
+]
+
+
+@pytest.fixture(params=WAYS_IN)
+def members(scene, request) -> Members:
+    """Every track is seen by its members alone."""
+    Track.objects.update(visibility="members", joining=request.param.joining)
     return request.param
 
 
@@ -745,17 +761,16 @@ def test_a_page_of_members_is_not_there_for_others(scene, members):
     rows = [*PAGES.items(), *OPEN_PAGES.items(), *LEADERBOARD_PAGES.items()]
     for name, (address, statuses) in rows:
         if of_tracks(address):
-            expected = of_members(name, statuses, members)
-            assert (address, opened(scene, address)) == (address, expected)
+            expected = members.expect(name, statuses)
+            assert (address, opened(scene, address, members.roles)) == (address, expected)
 
 
 def test_an_act_on_a_track_of_members_is_not_there_for_others(scene, members):
     for name, act in ACTS.items():
         if of_tracks(act.address):
-            by_link = (name, members) == ("join", "invitation")
-            statuses = JOINED_BY_LINK if by_link else act.statuses
-            expected = of_members(name, statuses, members)
-            assert (name, acted(scene, act)) == (name, expected)
+            by_link = (name, members.joining) == ("join", "invitation")
+            expected = members.expect(name, JOINED_BY_LINK if by_link else act.statuses)
+            assert (name, acted(scene, act, members.roles)) == (name, expected)
 
 
 def test_no_list_tells_others_of_a_track_of_members(scene, members):
@@ -765,7 +780,8 @@ def test_no_list_tells_others_of_a_track_of_members(scene, members):
             seen = any(
                 name in shown for name in ("/tracks/blind/", "/collections/bread/", '"blind"')
             )
-            assert (address, role, seen) == (address, role, role not in OUTSIDE[members])
+            is_inside = role not in OUTSIDE[members.joining]
+            assert (address, role, seen) == (address, role, is_inside)
 
 
 def test_an_act_is_never_done_by_a_link(scene):

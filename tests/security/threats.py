@@ -45,6 +45,10 @@ ELSEWHERE = {
     6: ["services/test_races.py::test_of_twenty_runs_at_once_the_quota_is_taken_and_no_more"],
     7: ["services/test_races.py::test_around_the_deadline_the_last_byte_decides"],
     9: ["evaluation/reading/test_bad_inputs.py::test_a_case_is_decided_as_the_manifest_says"],
+    12: [
+        "pages/test_matrix.py::test_a_page_of_a_blind_track",
+        "pages/test_matrix.py::test_an_act",
+    ],
     14: [
         "api/test_tokens.py::test_a_token_that_has_ended_is_unauthorised",
         "api/test_matrix.py::test_a_token_does_what_its_scopes_say",
