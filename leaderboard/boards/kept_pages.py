@@ -156,11 +156,17 @@ def _key_of(request: HttpRequest, seen: Seen) -> str:
 @cache
 def release_digest() -> str:
     """Return a digest of our code, templates and settings, which all decide what a page shows."""
+    chosen = {name: getattr(settings, name) for name in dir(settings) if name.isupper()}
+    told = [code_digest(), chosen]
+    return hashlib.sha256(json.dumps(told, default=str, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of a thousand files, which stay as they are while a process runs."""
     digest = hashlib.sha256()
     for path in _sources():
         digest.update(str(path).encode() + b"\0" + path.read_bytes())
-    chosen = {name: getattr(settings, name) for name in dir(settings) if name.isupper()}
-    digest.update(json.dumps(chosen, default=str, sort_keys=True).encode())
     return digest.hexdigest()
 
 

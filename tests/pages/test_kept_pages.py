@@ -243,6 +243,21 @@ def test_the_year_of_a_day_is_part_of_the_key(scene, monkeypatch, times_made):
     assert len(times_made) == 3
 
 
+def test_another_setting_is_part_of_the_key(scene, settings, times_made):
+    read(Client())
+    settings.API_WRITES_PER_MINUTE += 1
+    read(Client()), read(Client())
+    assert len(times_made) == 2
+
+
+def test_other_code_is_part_of_the_key(scene, monkeypatch, times_made):
+    read(Client())
+    monkeypatch.setattr(kept_pages, "code_digest", lambda: "of the next release")
+    kept_pages.forget_release()
+    read(Client()), read(Client())
+    assert len(times_made) == 2
+
+
 def test_what_changes_while_a_page_is_made_is_not_kept(scene, monkeypatch):
     make = boards.find_visible_board
 
