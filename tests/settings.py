@@ -22,3 +22,6 @@ STORAGES = {
 EVERYONE_ORGANISES = False
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# A lease is renewed by another thread, for which SQLite in memory locks a table that a test writes:
+# the thread or the test then fails where a job takes longer than this. Tests of leases set it.
+RENEW_SECONDS = 600
