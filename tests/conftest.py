@@ -31,6 +31,7 @@ from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import contest_tests, judgments, scores
 from tests.builders import make_collection, make_track, make_user, signed_in
+from tests.dealing import WholeFiles, begin_with_the_longest, group_of, keep_groups_together
 from tests.recording import road
 from tests.services.machines import OPENED, Site
 from tests.white_space import squeeze_answers
@@ -47,22 +48,15 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DATA:
         deselect_data(config, items)
-    # Groups stay on one process each, so they begin first and the others fill what is left.
-    items.sort(key=lambda item: group_of(item) is None)
+    begin_with_the_longest(items)
     # Told to a process of pytest-xdist that is given `--dist loadgroup`.
     if getattr(config.option, "loadgroup", False):
         keep_groups_together(items)
 
 
-def keep_groups_together(items: list[pytest.Item]) -> None:
-    """pytest-xdist reads the group of a test off the end of its id.
-
-    It writes it there itself, but not where pytest 9.2 reads it (pytest-xdist issue 1386).
-    """
-    for item in items:
-        group = group_of(item)
-        if group is not None and not item.nodeid.endswith(f"@{group}"):
-            item._id = type(item.id).parse(f"{item.nodeid}@{group}")
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles | None:
+    return WholeFiles(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def deselect_data(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -104,12 +98,6 @@ def pytest_runtest_protocol(
         for site in OPENED:
             site.close()
     return done
-
-
-def group_of(item: pytest.Item | None) -> str | None:
-    """The group that has whole sites; their idle workers would take a third of the machine."""
-    mark = item.get_closest_marker("xdist_group") if item is not None else None
-    return mark.args[0] if mark is not None else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
