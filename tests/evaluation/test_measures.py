@@ -175,21 +175,19 @@ def test_a_gain_map_with_negative_gains_opens_the_range_downwards():
     assert parse_measure("nDCG(gains={1:-1})").range == (-float("inf"), 1)
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_is_described_with_source_and_parameters(name):
-    definition = MEASURES[name]
-    text = definition.formula.__doc__
-    assert definition.description.endswith((".", "k", "^top."))
-    assert definition.source
-    for parameter in definition.parameters[:-1]:
-        assert parameter.name in text
+def test_every_measure_is_described_with_source_and_parameters():
+    for name, definition in MEASURES.items():
+        text = definition.formula.__doc__
+        assert definition.description.endswith((".", "k", "^top.")), name
+        assert definition.source, name
+        assert not [each.name for each in definition.parameters[:-1] if each.name not in text], name
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_trec_name_is_read_back_as_its_measure(name):
-    measure = parse_measure(MEASURES[name].example)
-    if measure.trec_name:
-        assert parse_measure(measure.trec_name) == measure
+def test_every_trec_name_is_read_back_as_its_measure():
+    measures = [parse_measure(definition.example) for definition in MEASURES.values()]
+    named = {each: parse_measure(each.trec_name) for each in measures if each.trec_name}
+    assert len(named) > 20
+    assert {each: read for each, read in named.items() if read != each} == {}
 
 
 @pytest.mark.parametrize(("k", "value"), [(3, 0.969279), (5, 0.965863)])

@@ -60,11 +60,11 @@ def files(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", wording.STATISTICS)
-def test_every_statistic_names_code_that_is_there(name):
-    for path in wording.STATISTICS[name].function.split(", "):
-        module, _, function = path.rpartition(".")
-        assert hasattr(importlib.import_module(module), function)
+def test_every_statistic_names_code_that_is_there():
+    for name, statistic in wording.STATISTICS.items():
+        for path in statistic.function.split(", "):
+            module, _, function = path.rpartition(".")
+            assert hasattr(importlib.import_module(module), function), name
 
 
 def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
