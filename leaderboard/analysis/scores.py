@@ -108,10 +108,8 @@ def find_extremes(
     missing = np.isnan(good)
     best = np.where(missing, -np.inf, good).max(axis=0, initial=-np.inf)
     worst = np.where(missing, np.inf, good).min(axis=0, initial=np.inf)
-    undefined = missing.all(axis=0)
-    return np.where(undefined, np.nan, direction * worst), np.where(
-        undefined, np.nan, direction * best
-    )
+    best[missing.all(axis=0)] = worst[missing.all(axis=0)] = np.nan
+    return direction * worst, direction * best
 
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
