@@ -61,7 +61,7 @@ def list_benchmark_snapshots(
     One with a track that hides something from you is not listed.
     """
     sight = benchmark_or_404(viewer(request), slug)
-    return page_by_number(visible_benchmark_snapshots(sight), paging)
+    return page_by_number(visible_benchmark_snapshots(sight.viewer, sight.benchmark), paging)
 
 
 @of_benchmarks.get(
@@ -72,7 +72,7 @@ def get_benchmark_snapshot(
 ) -> HttpResponse:
     """Get a frozen board of a benchmark, as it was when it was frozen."""
     sight = benchmark_or_404(viewer(request), slug)
-    found = get_object_or_404(visible_benchmark_snapshots(sight), slug=name)
+    found = get_object_or_404(visible_benchmark_snapshots(sight.viewer, sight.benchmark), slug=name)
     return _send(found, f"{slug}-{name}", format)
 
 

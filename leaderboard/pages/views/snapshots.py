@@ -63,7 +63,7 @@ def benchmark_snapshots(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "sight": sight,
         "benchmark": sight.benchmark,
-        "snapshots": visible_benchmark_snapshots(sight).defer("files"),
+        "snapshots": visible_benchmark_snapshots(sight.viewer, sight.benchmark).defer("files"),
         "left_out": _find_left_out(sight, shared) if shared is not None else [],
         "form": BenchmarkSnapshotForm(phases=board.phases) if board is not None else None,
         **_describe_live(board),
@@ -98,7 +98,9 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Show a frozen board of a benchmark, or return one of its files."""
     sight = benchmark_or_404(request.user, slug)
-    known = visible_benchmark_snapshots(sight).select_related("benchmark", "created_by")
+    known = visible_benchmark_snapshots(sight.viewer, sight.benchmark).select_related(
+        "benchmark", "created_by"
+    )
     found = get_object_or_404(known, slug=name)
     return _show(request, found, {"sight": sight, "benchmark": sight.benchmark})
 
