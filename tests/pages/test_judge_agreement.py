@@ -116,7 +116,7 @@ def test_a_verdict_that_turns_is_named(as_ada, two_versions):
     row = Calculation.objects.get(kind="judges")
     second = row.results["judges"][1]["against"]
     second[1 - row.results["family"].index(two_versions.baseline_id)]["p_adjusted"] = 0.001
-    row.results["topics"] = 30
+    row.results["units"] = 30
     row.save()
     page = read(as_ada)
     assert "1 verdict against <bdi>ben-bm25</bdi> changes by some judge." in page
