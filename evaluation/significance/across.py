@@ -92,7 +92,7 @@ class Collected:
         """Rows of float64[., T] as what is flipped."""
         return Units.of(rows, self.members)
 
-    def can_decide(self, level: float) -> bool:
+    def can_decide(self, level: float = 0.95) -> bool:
         """Whether there are enough topics, or groups of similar size, for a verdict."""
         return bool(can_decide(len(self.keys), level)) and self.degrees >= FEWEST_DEGREES
 

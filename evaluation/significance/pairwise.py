@@ -363,10 +363,16 @@ def adjusted_p(
 
 
 def smallest_p_of(t: FloatArray, units: IntArray, degrees: FloatArray) -> FloatArray:
-    """The two-sided p of Student's t, and never less than 2^(1 - units)."""
+    """The two-sided p of Student's t, and never less than 2^(1 - units).
+
+    Groups that leave no verdict give no p below that of five topics.
+    """
     # A t within a tie of its critical value does not exceed it.
     student = 2 * scipy.special.stdtr(np.maximum(degrees, 1), -t / (1 + TIE))
-    smallest: FloatArray = np.maximum(np.minimum(1.0, 2.0 ** (1.0 - units)), student)
+    fewest = np.where(degrees < FEWEST_DEGREES, FEWEST_TOPICS - 1, units)
+    smallest: FloatArray = np.maximum(
+        np.minimum(1.0, 2.0 ** (1.0 - np.minimum(units, fewest))), student
+    )
     return smallest
 
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, holm
-from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
@@ -213,7 +212,10 @@ def _test_each(contest: Contest) -> list[Difference]:
     tests: list[Difference] = []
     for part, (other, run) in zip(contest.parts, contest.columns, strict=True):
         tests += compute_differences(Contest((part,), ((other,), (run,)), other)).values()
-    decided = [test.p is not None and test.topics >= FEWEST_TOPICS for test in tests]
+    decided = [
+        test.p is not None and scored.defined().can_decide()
+        for test, scored in zip(tests, contest.collected, strict=True)
+    ]
     adjusted = iter(holm(np.array([test.p for test in compress(tests, decided)])).tolist())
     return [
         replace(test, p_adjusted=next(adjusted) if is_decided else None)

@@ -172,8 +172,8 @@ def describe_benchmark_family(board: BenchmarkBoard) -> str:
     topics = counted(_count_topics(board), "topic")
     if board.tests.pairs is None or board.tests.pairs.critical is None:
         return (
-            f"With {topics} nothing can be significant: the tracks need {FEWEST_TOPICS} topics"
-            " together, and two each."
+            f"With {topics} nothing can be significant: the tracks need {FEWEST_TOPICS} topics,"
+            " or groups of topics, together, and two each."
         )
     if board.compares_all:
         return (
