@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 
 from evaluation import tables
@@ -13,6 +14,7 @@ from evaluation.commands.arguments import (
     parse_probability,
     whole_number,
 )
+from evaluation.commands.records import add_groups_option
 from evaluation.commands.rescoring import RescoredRuns, read_rescoring
 from evaluation.commands.score import (
     add_scoring_options,
@@ -22,6 +24,10 @@ from evaluation.commands.score import (
 from evaluation.measures import Asked
 from evaluation.phrases import counted
 from evaluation.pooling import compare_depths
+from evaluation.problems import Refused
+from evaluation.ragged import IntArray
+from evaluation.reading import paths
+from evaluation.reading.groups import number_groups, read_groups
 from evaluation.significance import (
     Variances,
     anova_topics,
@@ -90,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seconds", metavar="S", type=parse_positive, default=60.0, help="to judge a document"
     )
+    add_groups_option(parser)
     add_scoring_options(parser, default="AP")
     add_table_options(parser)
     return parser
@@ -105,17 +112,34 @@ def run(options: argparse.Namespace) -> int:
     read = read_rescoring(options)
     if read is None:
         return files.REFUSED
+    groups = read_groups_of(options, read.judgments.topics)
     for asked in requested_measures(options):
         try:
             rows = read.scores(asked.measure, read.qrels, range(len(read.runs)))
-            variances = variances_of(rows)
+            variances = variances_of(rows, groups)
         except ValueError as error:
             parser().error(str(error))
         if asked.measure.definition.aggregate == "mean":
+            if options.difference and not variances.paired:
+                parser().error(f"{asked.name}: the runs differ by the same everywhere")
             tables.print_table(topics_table(variances, asked.name, options), options.format)
             print()
         tables.print_table(depths_table(read, asked, options), options.format)
     return 0
+
+
+def read_groups_of(options: argparse.Namespace, topics: Sequence[bytes]) -> IntArray | None:
+    """The group of each topic, None without groups; ends with a message where one has none."""
+    if options.groups is None:
+        return None
+    try:
+        with paths.open_input(options.groups) as file:
+            return number_groups(topics, read_groups(file))
+    except (Refused, OSError) as reason:
+        files.report_refusal(options.groups, reason)
+        raise SystemExit(files.REFUSED) from None
+    except ValueError as error:
+        parser().error(str(error))
 
 
 def check(options: argparse.Namespace) -> None:
@@ -127,6 +151,8 @@ def check(options: argparse.Namespace) -> None:
             parser().error("--variance cannot be combined with runs, which give an estimate")
         if not (options.effect or options.difference or options.width):
             options.difference = [0.05, 0.1]
+    elif options.groups is not None:
+        parser().error("--groups needs QRELS and runs")
     elif not (options.effect or options.difference or options.width):
         parser().error("give --effect, --difference or --width, or QRELS and runs")
     elif options.variance is None and (options.difference or options.width):
@@ -138,33 +164,40 @@ def topics_table(variances: Variances | None, name: str, options: argparse.Names
     power, alpha = options.power, options.alpha
     rows = []
     for effect in options.effect:
-        rows += rows_of_effect(effect, f"effect {effect:g}", options)
+        rows += rows_of_effect(effect, f"effect {effect:g}", options, variances)
     if variances is not None:
         for difference in options.difference:
             detects = f"difference {difference:g}"
-            rows += rows_of_effect(difference / variances.paired**0.5, detects, options)
+            effect = difference / variances.paired**0.5
+            rows += rows_of_effect(effect, detects, options, variances)
             for runs in options.num_runs or RUNS:
-                topics = anova_topics(difference, variances.residual, runs, power, alpha)
-                rows.append(["ANOVA", str(runs), detects, str(topics)])
+                units = anova_topics(difference, variances.residual, runs, power, alpha)
+                rows.append(["ANOVA", str(runs), detects, str(variances.topics_of(units))])
         for width in options.width:
-            topics = interval_topics(width, variances.paired, 1 - alpha)
-            rows.append(["interval", "2", f"width {width:g}", str(topics)])
+            units = interval_topics(width, variances.paired, 1 - alpha)
+            topics = str(variances.topics_of(units))
+            rows.append(["interval", "2", f"width {width:g}", topics])
     note = f"alpha {alpha:g}, power {power:g}"
     if variances is not None:
         note += f"; variance {variances.residual:.4g}, of differences {variances.paired:.4g}"
+        if variances.per_group != 1:
+            note += f", of whole groups of {variances.per_group:.3g} topics on average"
     if name:
         note = f"{name}; {note}"
     return Table(["design", "runs", "detects", "topics"], rows, texts=1, note=note)
 
 
-def rows_of_effect(effect: float, detects: str, options: argparse.Namespace) -> list[list[str]]:
+def rows_of_effect(
+    effect: float, detects: str, options: argparse.Namespace, variances: Variances | None
+) -> list[list[str]]:
     """The topics of a pair alone, and of a run named in advance in a family."""
     power, alpha = options.power, options.alpha
-    rows = [["paired t", "2", detects, str(topics_needed(effect, power, alpha))]]
+    topics_of = str if variances is None else variances.topics_of
+    rows = [["paired t", "2", detects, str(topics_of(topics_needed(effect, power, alpha)))]]
     for runs in options.num_runs or RUNS:
         for family, design in DESIGNS.items():
-            topics = topics_in_family(effect, runs, family, power, alpha)
-            rows.append([design, str(runs), detects, str(topics)])
+            units = topics_in_family(effect, runs, family, power, alpha)
+            rows.append([design, str(runs), detects, str(topics_of(units))])
     return rows
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import scipy  # type: ignore[import-untyped]
 
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
+from evaluation.significance.units import Units
 
 MOST_TOPICS = 10_000_000
 
@@ -22,23 +24,50 @@ class Variances:
     """Variances of scores, each estimated over all runs.
 
     `residual` is that of a one-way analysis, within runs: with the spread of the topics.
-    `paired` is the mean over all pairs of runs of the variance of their differences.
+    `paired` is the mean over all pairs of runs of the variance of their differences. Topics in
+    groups have those of whole groups, of `per_group` topics on average: a plan of so many groups
+    takes that many times as many topics.
     """
 
     residual: float
     paired: float
+    per_group: float = 1.0
+
+    def topics_of(self, units: int) -> int:
+        """The topics of so many groups, or single topics.
+
+        >>> Variances(0.1, 0.1).topics_of(40), Variances(0.1, 0.1, 2.5).topics_of(41)
+        (40, 103)
+        """
+        return ceil(round(units * self.per_group, 6))
+
+    def units_of(self, topics: int) -> int:
+        """The whole groups, or single topics, that so many topics make."""
+        return int(round(topics / self.per_group, 6))
 
 
-def variances_of(scores: FloatArray) -> Variances:
+def values_of(scores: FloatArray, groups: IntArray | None = None) -> FloatArray:
+    """float64[R, U]: the topics with a score of every run, single or as groups.
+
+    `groups` int[T] has the group of each topic; without it topics are single.
+    """
+    kept = ~np.isnan(scores).any(axis=0)
+    if groups is None:
+        return scores[:, kept]
+    return Units.of(scores[:, kept], np.unique(groups[kept], return_inverse=True)[1]).values
+
+
+def variances_of(scores: FloatArray, groups: IntArray | None = None) -> Variances:
     """Estimate the variances from float64[R, T]; topics with NaN are excluded.
 
-    ValueError below two runs or two topics.
+    `groups` int[T] has the group of each topic. ValueError below two runs, topics or groups.
 
     >>> found = variances_of(np.array([[0.1, 0.4, 0.4], [0.1, 0.5, 0.6]]))
     >>> round(found.residual, 6), round(found.paired, 6)
     (0.05, 0.01)
     """
-    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    counted = int(np.count_nonzero(~np.isnan(scores).any(axis=0)))
+    scores = values_of(scores, groups)
     runs, topics = scores.shape
     if runs < 2 or topics < 2:
         raise ValueError("variances need two runs and two topics")
@@ -46,18 +75,20 @@ def variances_of(scores: FloatArray) -> Variances:
     left = within - within.mean(axis=0)
     # The mean variance of a difference is twice the residual variance of a two-way analysis.
     two_way = np.square(left).sum() / ((runs - 1) * (topics - 1))
-    return Variances(float(np.square(within).sum() / (runs * (topics - 1))), float(2 * two_way))
+    residual = float(np.square(within).sum() / (runs * (topics - 1)))
+    return Variances(residual, float(2 * two_way), counted / topics)
 
 
-def pair_deviations(scores: FloatArray) -> FloatArray:
+def pair_deviations(scores: FloatArray, groups: IntArray | None = None) -> FloatArray:
     """The standard deviation of the differences of each pair of runs of float64[R, T].
 
-    float64[R (R - 1) / 2]; topics with NaN are excluded. Their mean square is `paired`.
+    float64[R (R - 1) / 2]; topics with NaN are excluded, and `groups` are those of `variances_of`.
+    Their mean square is `paired`.
 
     >>> pair_deviations(np.array([[0.1, 0.4, 0.4], [0.1, 0.5, 0.6]])).round(6).tolist()
     [0.1]
     """
-    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    scores = values_of(scores, groups)
     if len(scores) < 2 or scores.shape[1] < 2:
         return np.zeros(0)
     rows = [(scores[run + 1 :] - scores[run]).std(axis=1, ddof=1) for run in range(len(scores) - 1)]

@@ -68,6 +68,16 @@ class Units:
         return cls(factors * (centred @ members), sizes > 0, means, topics, counts, degrees)
 
     @property
+    def values(self) -> FloatArray:
+        """float64[R, U]: the mean of a row plus each centred unit, so that they vary as units do.
+
+        >>> Units.of(np.array([[0.1, 0.3, 0.2, 0.4]]), np.array([0, 0, 1, 1])).values.round(2)
+        array([[0.2, 0.3]])
+        """
+        values: FloatArray = self.means[:, np.newaxis] + self.centred
+        return values
+
+    @property
     def decided(self) -> BoolArray:
         """bool[R]: whether there are enough units for a verdict."""
         enough: BoolArray = (self.counts >= FEWEST_TOPICS) & (self.degrees >= FEWEST_DEGREES)
@@ -76,14 +86,14 @@ class Units:
     @property
     def changed(self) -> IntArray:
         """int[R]: in how many units a row is not 0."""
-        values = np.abs(self.centred + self.means[:, np.newaxis])
+        values = np.abs(self.values)
         changed: IntArray = np.count_nonzero((values > EQUAL) & self.defined, axis=1)
         return changed
 
     @property
     def largest(self) -> FloatArray:
         """float64[R]: the largest distance of a unit from 0."""
-        values = np.abs(self.centred + self.means[:, np.newaxis])
+        values = np.abs(self.values)
         largest: FloatArray = np.where(self.defined, values, 0.0).max(axis=1, initial=0.0)
         return largest
 

@@ -219,6 +219,7 @@ def plan_command(board: Board, asked: PlanRequest) -> str:
         words = ["plan", "--variance", str(asked.variance), *words]
         return "" if board.edition.is_part else _join_words(words)
     words += ["--seconds", str(asked.seconds), "--depth", *map(str, DEPTHS)]
+    words += _group_options(board.edition)
     if not board.edition.settings["drop_empty_topics"]:
         words += ["-l", str(board.edition.settings["relevance_threshold"])]
     command = board_command(board, ["plan"], [board.measure])

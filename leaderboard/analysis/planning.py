@@ -29,7 +29,8 @@ from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.boards.standings import Board, BoardChoice, find_untested_board
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Track
-from leaderboard.scoring.scores import score_matrix
+from leaderboard.scoring.judgments import tested_groups
+from leaderboard.scoring.scores import score_matrix, tested_scores
 
 # What a run named in advance is tested against.
 DESIGNS: dict[Family, str] = {"baseline": "against the baseline", "all": "all pairs"}
@@ -155,10 +156,18 @@ def find_variances(board: Board) -> Variances | None:
     if parse_measure(board.measure).definition.aggregate != "mean":
         return None
     try:
-        found = variances_of(score_matrix(board.edition, board.measure, board.ranked_ids))
+        found = variances_of(*_scores_in_groups(board))
     except ValueError:
         return None
     return found if min(found.residual, found.paired) >= SMALLEST_VARIANCE else None
+
+
+def _scores_in_groups(board: Board) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return the scores of the ranked runs, and the group of each topic if there are groups."""
+    edition, groups = board.edition, tested_groups(board.edition)
+    if groups is None:
+        return score_matrix(edition, board.measure, board.ranked_ids), None
+    return tested_scores(edition, board.measure, board.ranked_ids), groups
 
 
 def typed_variances(variance: float) -> Variances:
@@ -176,16 +185,23 @@ def plan_topics(request: PlanRequest, variances: Variances) -> list[DesignLine]:
                 request.runs,
                 "difference",
                 request.difference,
-                _in_family(request, effect, family),
+                _in_topics(variances, _in_family(request, effect, family)),
             )
             for family in DESIGNS
         ),
         DesignLine(
             *("ANOVA", request.runs, "difference", request.difference),
-            _anova(request, variances.residual),
+            _in_topics(variances, _anova(request, variances.residual)),
         ),
-        DesignLine(*("interval", 2, "width", request.width), _interval(request, variances.paired)),
+        DesignLine(
+            *("interval", 2, "width", request.width),
+            _in_topics(variances, _interval(request, variances.paired)),
+        ),
     ]
+
+
+def _in_topics(variances: Variances, units: int | None) -> int | None:
+    return None if units is None else variances.topics_of(units)
 
 
 def tabulate_topics(lines: Iterable[DesignLine]) -> CsvTable:
@@ -204,10 +220,9 @@ def tabulate_depths(lines: Iterable[DepthLine]) -> CsvTable:
 
 def find_detectable(board: Board, request: PlanRequest, variances: Variances) -> float | None:
     """Return the smallest difference that the topics of this board show of a run."""
-    topics = board.edition.num_evaluated
-    if topics < FEWEST_TOPICS:
+    if board.num_units < FEWEST_TOPICS:
         return None
-    return _detectable(topics, request) * float(variances.paired**0.5)
+    return _detectable(board.num_units, request) * float(variances.paired**0.5)
 
 
 @dataclass(frozen=True)
@@ -227,13 +242,14 @@ def compute_detectable(
     request: PlanRequest, variances: Variances, needed: int, board: Board | None
 ) -> DetectableCurves:
     """Compute the curve up to 200 topics, or to twice those that the plan needs."""
-    last = min(max(MOST_DRAWN, 2 * needed), LAST_TOPIC)
-    topics = np.unique(np.geomspace(FIRST_DRAWN, last, DRAWN).round())
-    effects = np.array([_detectable(int(n), request) for n in topics.tolist()])
-    topics, effects = topics[np.isfinite(effects)], effects[np.isfinite(effects)]
+    last = min(max(MOST_DRAWN, 2 * variances.units_of(needed)), LAST_TOPIC)
+    units = np.unique(np.geomspace(FIRST_DRAWN, last, DRAWN).round())
+    effects = np.array([_detectable(int(n), request) for n in units.tolist()])
+    units, effects = units[np.isfinite(effects)], effects[np.isfinite(effects)]
+    topics = units if variances.per_group == 1 else (units * variances.per_group).round()
     low = high = None
     if board is not None and request.variance is None:
-        pairs = pair_deviations(score_matrix(board.edition, board.measure, board.ranked_ids))
+        pairs = pair_deviations(*_scores_in_groups(board))
         low, high = (effects * quartile for quartile in np.percentile(pairs, [25, 75]))
     return DetectableCurves(topics, effects * variances.paired**0.5, low, high)
 
@@ -262,7 +278,7 @@ def plan_costs(
     relevant = max(depths[-1].pool.relevant, 1)
     return CostTable(
         topics=topics,
-        detectable=[_detectable(n, request) * deviation for n in topics],
+        detectable=[_detectable(variances.units_of(n), request) * deviation for n in topics],
         lines=[
             JudgingCostLine(
                 pool=line.pool,
@@ -298,10 +314,15 @@ def compute_depths(edition_id: int, measure: str, family: tuple[str, ...]) -> tu
     return tuple(compare_depths(read.qrels, read.runs, DEPTHS, read.means, read.rel, direction))
 
 
-def _detectable(topics: int, request: PlanRequest) -> float:
-    """Return the effect that a run named in advance shows against the baseline."""
-    critical = critical_before(topics, request.runs, "baseline", request.alpha)
-    return detectable_effect(topics, critical, request.power) or math.inf
+def _detectable(units: int, request: PlanRequest) -> float:
+    """Return the effect that a run named in advance shows on so many topics or groups.
+
+    It is that against the baseline; NaN below six, where there is no verdict.
+    """
+    if units < FEWEST_TOPICS:
+        return math.nan
+    critical = critical_before(units, request.runs, "baseline", request.alpha)
+    return detectable_effect(units, critical, request.power) or math.inf
 
 
 def _in_family(request: PlanRequest, effect: float, family: Family) -> int | None:

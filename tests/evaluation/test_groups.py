@@ -15,6 +15,7 @@ from evaluation.significance import (
     compute_lead,
     decide_pairs_over_collections,
     posterior_of,
+    variances_of,
 )
 from evaluation.significance.baseline import max_t
 from evaluation.significance.units import Units
@@ -66,7 +67,7 @@ def test_few_groups_or_very_unequal_ones_give_no_verdict(sizes):
     scores = np.random.default_rng(3).normal(0, 0.01, (2, len(groups)))
     scores[1] += 1
     found = compare_with_baseline(scores, 0, groups=groups)[1]
-    assert (found.low, found.high) == (None, None) and np.isfinite(found.p_adjusted)
+    assert (found.low, found.high) == (None, None) and found.p_adjusted > 0.05
     assert not compare_all_pairs(scores, groups=groups).different.any()
 
 
@@ -191,3 +192,24 @@ def test_a_region_counts_whole_groups():
     assert by_group.within < by_topic.within
     alone = posterior_of(gains, 0.05, 0.5, np.arange(40))
     assert (alone.better, alone.within) == approx((by_topic.better, by_topic.within))
+
+
+def test_a_plan_is_of_whole_groups():
+    scores = np.random.default_rng(10).random((3, 24))
+    groups = np.repeat(np.arange(8), 3)
+    found, single = variances_of(scores, groups), variances_of(scores, np.arange(24))
+    means = scores.reshape(3, 8, 3).mean(axis=2)
+    assert found.paired == approx(variances_of(means).paired)
+    assert (found.per_group, found.topics_of(10), found.units_of(32)) == (3.0, 30, 10)
+    assert single.paired == approx(variances_of(scores).paired)
+
+
+def test_the_command_plans_whole_groups(tmp_path, monkeypatch, capfd):
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = ["plan", "qrels", "first", "second", "-m", "RR", "--groups", "groups"]
+    assert main([*words, "--effect", ".5"]) == 0
+    assert "of whole groups of 2 topics on average" in capfd.readouterr().out
+    for wrong in ([*words, "--difference", ".1"], ["plan", "--effect", ".5", "--groups", "groups"]):
+        with pytest.raises(SystemExit):
+            main(wrong)

@@ -9,10 +9,13 @@ import pytest
 from pytest_django.asserts import assertContains, assertNotContains
 
 from evaluation.measures import parse_measure
-from evaluation.significance import compare_with_baseline, scale_of
+from evaluation.significance import compare_with_baseline, posterior_of, scale_of
 from leaderboard.actions import tracks, uploads
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.analysis.pairs import compare_runs, compute_probability
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, Run, Track
 from leaderboard.scoring import judgments, scores
 from leaderboard.scoring.contest_tests import compute_tests
@@ -71,6 +74,12 @@ def test_the_board_flips_whole_groups(ada):
     assert found.p_adjusted > compare_with_baseline(values, 0, scale=scale)[1].p_adjusted
 
 
+def test_a_benchmark_flips_whole_groups(ada):
+    track = make_grouped_track(ada, [4, 2, 3, 3, 2, 4, 3, 3])
+    [collected] = contest_on(track.edition, "RR", [track.baseline_id]).collected
+    assert len(np.unique(collected.members)) == 8
+
+
 def test_few_groups_are_said_to_show_little(ada, as_cat):
     make_grouped_track(ada, [3] * 8)
     page = as_cat.get("/tracks/talks/")
@@ -98,3 +107,28 @@ def test_a_track_with_groups_has_the_test_that_flips_them(ada):
     track = make_grouped_track(ada, [3] * 8)
     (problem,) = check(track, {"test": "t"})
     assert problem.message == "Topics in groups need the maximum-t test, which flips whole groups."
+
+
+def test_a_plan_counts_whole_groups(ada, as_ada):
+    make_grouped_track(ada, [3] * 8)
+    page = as_ada.get("/tracks/talks/plan/?difference=.1")
+    plan = page.context["plan"]
+    assert plan.variances.per_group == 3
+    assert plan.needed % 3 == 0
+    assertContains(page, "Topics are in groups of 3 on average, and whole groups are tested.")
+
+
+def test_a_team_asks_for_an_equal_pair_by_groups(ada):
+    track = make_grouped_track(ada, [3] * 8)
+    board = find_board(sight_of(track, ada))
+    pair = compare_runs(board, *(Run.objects.get(tag=tag) for tag in ("base", "gain")))
+    scores = comparisons.tested_scores(track.edition, "RR", [pair.a.pk, pair.b.pk])
+    found = posterior_of(scores[1] - scores[0], 0.05, 0.5, judgments.tested_groups(track.edition))
+    assert compute_probability(pair, 0.05) == found
+
+
+def test_the_gate_holds_whole_groups_against_a_margin(ada, as_ada):
+    track = make_grouped_track(ada, [5, 5, 5, 5, 4])
+    gain, base = Run.objects.get(tag="gain").pk, track.baseline_id
+    asked = f"/api/v1/tracks/talks/gate?run={gain}&reference={base}&margin=.1"
+    assert as_ada.get(asked).json()["answer"] == "cannot tell"
