@@ -63,10 +63,17 @@ class OpinionPairs:
         """The share of pairs with the same grade; None without pairs."""
         return float(np.trace(self.counts)) / self.num_pairs if self.num_pairs else None
 
-    def kappa(self, level: float = 0.95) -> Estimate:
-        """Cohen's kappa of earlier and later opinions, with a jackknife interval over topics."""
+    def kappa(self, level: float = 0.95, groups: IntArray | None = None) -> Estimate:
+        """Cohen's kappa of earlier and later opinions, with a jackknife interval over topics.
+
+        Over whole groups where `groups` int[topics] has the group of each topic, from 0.
+        """
+        counts = self.by_topic
+        if groups is not None:
+            counts = np.zeros((int(groups.max(initial=-1)) + 1, *self.by_topic.shape[1:]))
+            np.add.at(counts, groups, self.by_topic)
         return estimate_over_topics(
-            lambda counts: cohen_kappa_of_counts(counts, self.grades), self.by_topic, level
+            lambda counts: cohen_kappa_of_counts(counts, self.grades), counts, level
         )
 
     def kappas_by_topic(self) -> FloatArray:

@@ -29,6 +29,7 @@ from leaderboard.assessments.shared_grades import (
     load_grades_of_assessors,
     load_grades_of_versions,
 )
+from leaderboard.collections.groups import number_names
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.models import Assessment, JudgmentSet, Mark, Topic
 
@@ -224,6 +225,8 @@ def compute_version_agreement(first_id: int, second_id: int) -> JudgeAgreement:
 def measure_agreement(shared: SharedGrades) -> JudgeAgreement:
     """Measure the agreement of judges on the documents that at least two of them graded."""
     pairs = count_opinions(shared.in_order, shared.topic_numbers)
+    found = Topic.objects.in_bulk(shared.topic_keys)
+    topics = [found[key] for key in shared.topic_keys]
     grades = [int(grade) for grade in pairs.grades]
     complete = shared.by_judge[:, ~np.isnan(shared.by_judge).any(axis=0)]
     return JudgeAgreement(
@@ -232,14 +235,14 @@ def measure_agreement(shared: SharedGrades) -> JudgeAgreement:
         num_documents=len(shared.topics),
         num_pairs=pairs.num_pairs,
         share=pairs.share,
-        kappa=pairs.kappa(),
+        kappa=pairs.kappa(groups=number_names([topic.group for topic in topics])),
         alphas={level: krippendorff_alpha(shared.by_judge, level) for level in LEVELS},
         fleiss=_fleiss(complete, grades),
         fleiss_documents=complete.shape[1] if len(shared.judges) > 1 else 0,
         matrix=_compare_judges(shared),
         confusion=_draw_confusion(pairs.counts, grades),
         by_grade=pairs.by_grade()[::-1],
-        by_topic=_describe_topics(shared, pairs.by_topic, pairs.kappas_by_topic()),
+        by_topic=_describe_topics(topics, pairs.by_topic, pairs.kappas_by_topic()),
         pace=_measure_pace(shared),
     )
 
@@ -299,17 +302,16 @@ def _draw_confusion(
 
 
 def _describe_topics(
-    shared: SharedGrades, counts: NDArray[np.float64], kappas: NDArray[np.float64]
+    topics: Sequence[Topic], counts: NDArray[np.float64], kappas: NDArray[np.float64]
 ) -> list[TopicAgreement]:
-    topics = Topic.objects.in_bulk(shared.topic_keys)
     return [
         TopicAgreement(
-            topic=topics[key],
+            topic=topic,
             pairs=int(counts[place].sum()),
             share=float(np.trace(counts[place]) / counts[place].sum()),
             kappa=None if np.isnan(kappas[place]) else float(kappas[place]),
         )
-        for place, key in enumerate(shared.topic_keys)
+        for place, topic in enumerate(topics)
     ]
 
 

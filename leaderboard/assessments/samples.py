@@ -25,6 +25,7 @@ from evaluation.conventions import POOLED
 from evaluation.pooling import Place, Pool, Pooled
 from leaderboard import models
 from leaderboard.assessments.judgments import settle_marks
+from leaderboard.collections.groups import number_names
 from leaderboard.collections.pools import (
     count_unique_by_team,
     find_priority,
@@ -32,7 +33,7 @@ from leaderboard.collections.pools import (
     render_pool,
 )
 from leaderboard.display.numbers import MISSING, counted, score
-from leaderboard.models import Assessment, Judgment, JudgmentSet, Run
+from leaderboard.models import Assessment, Judgment, JudgmentSet, Run, Topic
 from leaderboard.models.collections import load_grades
 from leaderboard.runs.rankings import load_tops
 
@@ -139,7 +140,10 @@ def check_closed_samples(machine_id: int, closed: tuple[int, ...]) -> SampleChec
         np.array(list(both.values()), dtype=np.float64).T,
         np.array([numbers[topic] for topic, _ in both]),
     )
-    return SampleCheck(needed, Size(len(both), len(numbers)), pairs.share, pairs.kappa())
+    topics = Topic.objects.filter(collection__judgment_sets=machine_id)
+    group_of = dict(topics.values_list("number", "group"))
+    kappa = pairs.kappa(groups=number_names([group_of[topic.decode()] for topic in numbers]))
+    return SampleCheck(needed, Size(len(both), len(numbers)), pairs.share, kappa)
 
 
 def _find_needed(machine_id: int) -> Size:

@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluation.problems import Problems
 from evaluation.reading.groups import SIGNS, find_sign, prefix_of
 from evaluation.reading.topics import Topic
@@ -50,6 +53,18 @@ def find_groupings(topics: Sequence[Topic], group_of: Mapping[bytes, bytes]) -> 
     ways = [DECLARED, sign] if sign else [DECLARED]
     grouped = [(way, group_topics(topics, way, group_of)) for way in ways]
     return [_describe(way, own) for way, own in grouped if any(topic.group for topic in own)]
+
+
+def number_names(names: Sequence[str]) -> NDArray[np.int64] | None:
+    """Return the number of the group of each topic, from 0; None where topics have no groups.
+
+    >>> number_names(["31", "31", "4"]), number_names(["", ""])
+    (array([0, 0, 1]), None)
+    """
+    if not names or not all(names):
+        return None
+    found: NDArray[np.int64] = np.unique(np.array(names), return_inverse=True)[1]
+    return found
 
 
 def _describe(grouping: str, topics: Sequence[Topic]) -> GroupingFound:

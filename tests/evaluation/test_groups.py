@@ -6,6 +6,7 @@ from pytest import approx
 
 from evaluation import compare, rank_intervals
 from evaluation.__main__ import main
+from evaluation.agreement import count_opinions
 from evaluation.significance import (
     Collected,
     Scale,
@@ -213,3 +214,11 @@ def test_the_command_plans_whole_groups(tmp_path, monkeypatch, capfd):
     for wrong in ([*words, "--difference", ".1"], ["plan", "--effect", ".5", "--groups", "groups"]):
         with pytest.raises(SystemExit):
             main(wrong)
+
+
+def test_kappa_is_over_whole_groups():
+    opinions = np.random.default_rng(11).integers(0, 2, (2, 120)).astype(float)
+    topics = np.repeat(np.arange(12), 10)
+    pairs, groups = count_opinions(opinions, topics), np.repeat(np.arange(4), 3)
+    whole = count_opinions(opinions, groups[topics])
+    assert pairs.kappa(groups=groups) == whole.kappa() != pairs.kappa()
