@@ -122,8 +122,8 @@ def test_a_team_asks_for_an_equal_pair_by_groups(ada):
     track = make_grouped_track(ada, [3] * 8)
     board = find_board(sight_of(track, ada))
     pair = compare_runs(board, *(Run.objects.get(tag=tag) for tag in ("base", "gain")))
-    scores = comparisons.tested_scores(track.edition, "RR", [pair.a.pk, pair.b.pk])
-    found = posterior_of(scores[1] - scores[0], 0.05, 0.5, judgments.tested_groups(track.edition))
+    values = scores.tested_scores(track.edition, "RR", [pair.a.pk, pair.b.pk])
+    found = posterior_of(values[1] - values[0], 0.05, 0.5, judgments.tested_groups(track.edition))
     assert compute_probability(pair, 0.05) == found
 
 
