@@ -258,7 +258,7 @@ class BenchmarkBoard:
     @cached_property
     def best_means(self) -> list[float | None]:
         """The best mean, followed by the best mean of every group."""
-        if self.no_mean or not self.columns:
+        if self.no_mean or not self.rows:
             return [None] * (1 + len(self.groups))
         best = max if self.columns[0].direction > 0 else min
         means = [[row.mean for row in self.rows]]

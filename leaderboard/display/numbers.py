@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from datetime import date as Day
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from django import template
@@ -22,8 +23,10 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluation.significance import Difference
 from leaderboard.display.page_gaps import leave_gap
+
+if TYPE_CHECKING:
+    from evaluation.significance import Difference
 
 register = template.Library()
 
