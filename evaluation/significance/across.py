@@ -40,7 +40,7 @@ from evaluation.significance.pairwise import (
     spread_of_pairs,
     square_sums,
 )
-from evaluation.significance.randomisation import sign_blocks
+from evaluation.significance.randomisation import sign_blocks, topic_order
 from evaluation.significance.scales import MEAN, Scale
 from evaluation.significance.units import FEWEST_DEGREES, Units
 from evaluation.significance.widening import Spread
@@ -67,8 +67,16 @@ class Collected:
     def defined(self) -> Collected:
         """The same without the topics that some system has no score for."""
         keep = np.flatnonzero(~np.isnan(self.scores).any(axis=0)).tolist()
-        groups = None if self.groups is None else [self.groups[place] for place in keep]
-        return Collected(self.scores[:, keep], [self.topics[place] for place in keep], groups)
+        return self._select(keep)
+
+    @cached_property
+    def in_order(self) -> Collected:
+        """The same with the topics in the order of their keys, as every draw follows them."""
+        return self._select(topic_order(self.topics).tolist())
+
+    def _select(self, places: list[int]) -> Collected:
+        groups = None if self.groups is None else [self.groups[place] for place in places]
+        return Collected(self.scores[:, places], [self.topics[place] for place in places], groups)
 
     @cached_property
     def keys(self) -> Sequence[Any]:

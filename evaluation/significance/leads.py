@@ -138,7 +138,7 @@ def _p_of_pairs(
     half_range: float | None,
 ) -> FloatArray:
     """float64[pairs]: the p of pairs of systems, adjusted for their family."""
-    scores, groups = collected.scores, collected.members
+    scores, groups = collected.in_order.scores, collected.in_order.members
     if family == "all":
         pairs = compare_all_pairs(scores, draws=draws, half_range=half_range, groups=groups)
         p: FloatArray = pairs.p[first, second]

@@ -170,7 +170,7 @@ def _patterns() -> FloatArray:
     return np.where(bits == 1, 1.0, -1.0)
 
 
-def topic_order(numbers: Sequence[bytes] | Sequence[str]) -> IntArray:
+def topic_order(numbers: Sequence[Any]) -> IntArray:
     """The order in which draws follow the topics: by their numbers as text.
 
     So the order of a file decides nothing, and page, API and command print the same p.

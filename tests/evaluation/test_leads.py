@@ -59,6 +59,12 @@ def test_the_p_of_a_collection_is_that_of_its_own_board_by_holm():
     assert compute_lead(collections, 1, 0).p_alone == tuple(holm(np.array(boards)))
 
 
+def test_the_order_of_a_file_changes_no_p_of_a_lead():
+    [each] = collections_with([0.004])
+    turned = Collected(each.scores[:, ::-1], each.topics[::-1])
+    assert compute_lead([turned], 1, 0).p_alone == compute_lead([each], 1, 0).p_alone
+
+
 def test_a_pair_chosen_by_its_scores_has_the_p_of_all_pairs():
     collections = collections_with([0.01, 0.02, 0.03])
     boards = [compare_all_pairs(each.scores).p[1, 0] for each in collections]
