@@ -113,7 +113,7 @@ def test_without_the_extra_the_server_says_how_to_install_it(client):
 def test_with_the_extra_it_serves_the_demo(wheel, tmp_path):
     server = install(wheel, "[server]", tmp_path)
     shown = server.run("rankfield", "demo", "--once", "--port", "0")
-    assert shown.stdout.count(" OK\n") == 10, shown.stdout + shown.stderr
+    assert shown.stdout.count(" OK\n") == 11, shown.stdout + shown.stderr
     home = server.folder / ".local" / "share" / "rankfield"
     assert f"Everything is stored in {home}\n" in shown.stdout
     assert (home / "rankfield.sqlite3").exists()

@@ -36,6 +36,7 @@ NO_PAGES = {
     "pool_file",
     "pool_prompts",
     "qrels_file",
+    "ranking_file",
     "run_file",
     "run_metadata",
     "benchmark_archive",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from rankfield import Site as Client
 from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
 from tests.builders import OTHER_RUN, QRELS, RUN
+from tests.scoring.test_answer_runs import ANSWERS
 from tests.services.machines import Site, until
 from tests.services.test_systems import SLUGS, make_benchmark
 
@@ -128,6 +129,18 @@ def submit_systems(scene: Site) -> None:
             client.wait_for_version(client.submit_system("fruit", folder, name), timeout=60)
 
 
+def submit_answers(scene: Site) -> str:
+    """The page of a scored run of answers of Ada's, on a track of their own."""
+    token = scene.manage("create_token", "ada", "--organiser")
+    settings = {"slug": "said", "name": "Said", "collection": "bread", "judgments": "v1"}
+    measures = {"measures": ["AP"], "primary_measure": "AP"}
+    scene.ask("/tracks", token, {**settings, **measures, "run_kind": "answers"})
+    file = SimpleUploadedFile("said.jsonl", ANSWERS.encode())
+    run = scene.ask("/tracks/said/runs", token, file=file)["id"]
+    until(lambda: scene.ask(f"/runs/{run}", token)["state"] == "scored", "the answers are scored")
+    return f"/runs/{run}/"
+
+
 def freeze_the_board(tab, address: str) -> None:
     tab.goto(address)
     tab.get_by_label("Name").fill("As published")
@@ -137,9 +150,12 @@ def freeze_the_board(tab, address: str) -> None:
 
 @pytest.fixture(scope="package")
 def organiser(browser, scene: Site, ada: dict) -> Reader:
-    """Ada, who walks by every link."""
+    """Ada, who walks by every link, and on a track of answers too."""
     context = browser.new_context(base_url=scene.url, storage_state=ada)
-    return found_by(context, context.new_page())
+    tab, run = context.new_page(), submit_answers(scene)
+    answers = pages_of(tab, f"{run}ranking/?number=1", within=(run,))
+    reader = found_by(context, tab)
+    return replace(reader, pages={"answer": answers["answer"], **reader.pages})
 
 
 @pytest.fixture(scope="package")
