@@ -1,4 +1,10 @@
-"""Rankfield from Python: submit runs to a site, wait, and read scores and boards.
+"""Rankfield from Python: evaluate runs here, or submit them to a site and read scores and boards.
+
+    import rankfield
+
+    scores = rankfield.evaluate({"7": {"d1": 1}}, {"7": {"d1": 9.5}}, ["nDCG@10", "AP"])
+
+`evaluate`, `compare`, `rank_intervals`, `pool` and `kappa` are those of `evaluation`.
 
     from rankfield import Site
 
@@ -17,6 +23,7 @@ from typing import TYPE_CHECKING
 from rankfield.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from evaluation import compare, evaluate, kappa, pool, rank_intervals
     from rankfield.answers import (
         Benchmark,
         Board,
@@ -44,17 +51,23 @@ __all__ = [
     "UnreachableError",
     "Version",
     "__version__",
+    "compare",
+    "evaluate",
+    "kappa",
+    "pool",
+    "rank_intervals",
 ]
 
 # Loaded when a name is first used: the server reads the version alone, at every start.
-_MODULES = {"RejectedError": "errors", "SiteError": "errors", "UnreachableError": "errors"}
-_MODULES |= {"Site": "site"}
+_MODULES = dict.fromkeys(("RejectedError", "SiteError", "UnreachableError"), "rankfield.errors")
+_MODULES |= {"Site": "rankfield.site"}
+_MODULES |= dict.fromkeys(("compare", "evaluate", "kappa", "pool", "rank_intervals"), "evaluation")
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES.get(name, 'answers')}")
+    module = import_module(_MODULES.get(name, "rankfield.answers"))
     globals()[name] = getattr(module, name)
     return globals()[name]
 

@@ -1,34 +1,29 @@
-"""Tables of pandas, which is optional: runs from them, and answers as them."""
+"""Runs from objects of Python, such as tables of pandas, and answers as such tables."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation import frames
-from evaluation.frames import DOCNOS, SCORES, TOPICS, Frame, find_column
+from evaluation.reading.objects import RunSource, run_from
+from evaluation.tables import text_of
 from rankfield.errors import SiteError
 
 
-def run_lines(frame: Frame, tag: str) -> Iterator[str]:
-    """Yield the lines of a run: topic, docno and score of each row, ranked in its order.
+def run_lines(source: RunSource, tag: str) -> Iterator[str]:
+    """Yield the lines of a run from any object that `evaluate` takes, by topic and score.
 
-    The site ranks by score. Raises ValueError for a frame without one of these columns.
+    Raises ValueError for a table without topics, docnos or scores, and `Refused` for a document
+    twice or a score that is not finite.
 
-    >>> table = {"qid": [7, 7], "docno": ["d1", "d2"], "score": [9.5, 8]}
-    >>> class Table(dict):
-    ...     columns = property(list)
-    >>> list(run_lines(Table(table), "bm25"))
+    >>> list(run_lines({7: {"d1": 9.5, "d2": 8}}, "bm25"))
     ['7 Q0 d1 1 9.5 bm25\\n', '7 Q0 d2 2 8.0 bm25\\n']
     """
-    ranks: Counter[Any] = Counter()
-    topics, docnos, scores = (
-        frame[find_column(frame.columns, names)] for names in (TOPICS, DOCNOS, SCORES)
-    )
-    for topic, docno, score in zip(topics, docnos, scores, strict=True):
-        ranks[topic] += 1
-        yield f"{topic} Q0 {docno} {ranks[topic]} {float(score)!r} {tag}\n"
+    for topic, ranking in run_from(source, tag).rankings.items():
+        ranked = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
+        for rank, (docno, score) in enumerate(ranked, 1):
+            yield f"{text_of(topic)} Q0 {text_of(docno)} {rank} {score!r} {tag}\n"
 
 
 def build_frame(rows: Iterable[Mapping[str, Any]], index: str) -> Any:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from evaluation.frames import Frame
 from evaluation.problems import Problem
+from evaluation.reading.objects import RunSource
 from evaluation.reading.run_names import find_named, is_other_file, is_system_file
 from rankfield.answers import (
     AnswerSettings,
@@ -43,7 +43,8 @@ from rankfield.progress import ProgressBar, is_watched
 from rankfield.uploads import LARGE, send_in_pieces
 
 Family = Literal["", "baseline", "all"]
-RunFile = str | Path | Frame
+# A file, or an object in any form that `evaluate` takes.
+RunFile = str | Path | RunSource
 
 API = "/api/v1"
 # Seconds between two looks at a run, which grow while nothing happens.
@@ -71,6 +72,11 @@ class Site:
 
     def __repr__(self) -> str:
         return f"Site({self.connection.url!r})"
+
+    def account(self) -> str:
+        """Return the name of the account of the token.  Raises RejectedError without one."""
+        found: Any = self.connection.get(f"{API}/me")
+        return str(found.get("user", "")) if isinstance(found, dict) else ""
 
     def track(self, slug: str) -> Track:
         """Return a track with what its runs have to follow."""
@@ -128,7 +134,7 @@ class Site:
         configuration: str = "",
         progress: bool | None = None,
     ) -> Run:
-        """Submit a run: a file, packed or not, or a DataFrame with topic, docno and score.
+        """Submit a run: a file, packed or not, or any object that `rankfield.evaluate` takes.
 
         It returns once the site has the bytes; `wait` returns the scores. Submitting the same file
         again returns the same run, and `message` then names who submitted it and when. A large file
@@ -165,6 +171,17 @@ class Site:
             else:
                 others.append(file)
         return SentFiles(uploads, others)
+
+    def benchmarks(self) -> list[Benchmark]:
+        """Return the benchmarks that the token may know, by their slugs."""
+        found: list[Benchmark] = []
+        after = ""
+        while True:
+            page = self.connection.get(f"{API}/benchmarks", {"after": after})
+            found += [read_answer(Benchmark, each) for each in list_parts(page, "items")]
+            after = str(page.get("next") or "")
+            if not after:
+                return found
 
     def benchmark(self, slug: str) -> Benchmark:
         """Return a benchmark with its tracks."""
@@ -373,7 +390,7 @@ def run_id(run: Run | str) -> str:
 
 
 def read_run_file(run: RunFile, tag: str = "") -> FormFile:
-    """Return a run as the file of a form; a DataFrame needs a tag."""
+    """Return a run as the file of a form; an object needs a tag."""
     if isinstance(run, str | Path):
         return FormFile("file", Path(run).name, Path(run))
     if not tag:

@@ -17,10 +17,11 @@ def evaluate(
 ) -> RunScores:
     """Score a run against judgments.
 
-    `qrels` and `run` are paths (packed files are unpacked), `{topic: {docno: value}}`, pandas
-    DataFrames, named tuples of ir_measures or ir_datasets, or a dataset of ir_datasets. `measures`
-    are names as this project, trec_eval or ir_measures writes them, or objects whose text is such
-    a name. Topics of the run without judgments are ignored. For `settings` see
+    `qrels` and `run` are paths (packed files are unpacked), `{topic: {docno: value}}`, DataFrames
+    of pandas or polars, arrays with the columns topic, docno and value, named tuples of ir_measures
+    or ir_datasets, Qrels and Run of ranx, or a dataset of ir_datasets. `measures` are
+    names as this project, trec_eval or ir_measures writes them, or objects whose text is such a
+    name. Topics of the run without judgments are ignored. For `settings` see
     `evaluation.library.settings.Settings`.
 
     Raises `Refused` for a file or an object that cannot be used, and `MeasureError`.

@@ -1,6 +1,8 @@
-"""Judgments and runs from objects of Python: mappings, tables of pandas, named tuples.
+"""Judgments and runs from objects of Python: mappings, tables, arrays, named tuples.
 
-A source may also be a path, or a dataset of ir_datasets with `qrels_iter` or `scoreddocs_iter`.
+A source may also be a path, a dataset of ir_datasets with `qrels_iter` or `scoreddocs_iter`, or
+`Qrels` and `Run` of ranx, which `to_dict` turns into a mapping. No library is imported for any of
+them: tables of pandas and polars are known by their columns.
 """
 
 from __future__ import annotations
@@ -39,12 +41,21 @@ class ScoredDataset(Protocol):
     def scoreddocs_iter(self) -> Iterable[Any]: ...
 
 
-QrelsSource: TypeAlias = Path | Qrels | ByTopic | Frame | JudgedDataset | Iterable[Any]
-RunSource: TypeAlias = Path | Run | ByTopic | Frame | ScoredDataset | Iterable[Any]
+class ByTopicObject(Protocol):
+    """Judgments or a run of ranx."""
+
+    def to_dict(self) -> ByTopic: ...
+
+
+QrelsSource: TypeAlias = (
+    Path | Qrels | ByTopic | ByTopicObject | Frame | JudgedDataset | Iterable[Any]
+)
+RunSource: TypeAlias = Path | Run | ByTopic | ByTopicObject | Frame | ScoredDataset | Iterable[Any]
 
 ACCEPTED = (
-    "a path, {topic: {docno: value}}, a pandas DataFrame, named tuples such as those of"
-    " ir_measures, or a dataset of ir_datasets"
+    "a path, {topic: {docno: value}}, a DataFrame of pandas or polars, an array with the columns"
+    " topic, docno and value, named tuples such as those of ir_measures, Qrels or Run of ranx, or a"
+    " dataset of ir_datasets"
 )
 
 
@@ -65,6 +76,7 @@ def qrels_from(source: QrelsSource, *, lenient: bool = False, subtopics: bool = 
         return paths.read_judgments(os.fspath(source), lenient, subtopics)
     if hasattr(source, "qrels_iter"):
         source = source.qrels_iter()
+    source = _mapping_of(source)
     if isinstance(source, Mapping):
         return _plain_qrels(_rows_of_mapping(source))
     columns, rows = _columns_and_rows(source, "judgments")
@@ -92,12 +104,22 @@ def run_from(source: RunSource, tag: str = "run", *, lenient: bool = False) -> R
         return paths.read_any_run(os.fspath(source), lenient)
     if hasattr(source, "scoreddocs_iter"):
         source = source.scoreddocs_iter()
+    # ranx names its runs.
+    named = getattr(source, "name", None) if hasattr(source, "to_dict") else None
+    tag = named if isinstance(named, str) and tag == "run" else tag
+    source = _mapping_of(source)
     if isinstance(source, Mapping):
         return _run_of_rows(_rows_of_mapping(source), tag, source)
     columns, rows = _columns_and_rows(source, "a run")
     names = (TOPICS, DOCNOS, SCORES)
     found = [find_column(columns, each, "table of a run") for each in names] if columns else []
     return _run_of_rows(rows(*found), tag)
+
+
+def _mapping_of(source: Any) -> Any:
+    """Return what ranx has as a mapping; a table, which also has `to_dict`, stays a table."""
+    is_by_topic = hasattr(source, "to_dict") and not hasattr(source, "columns")
+    return source.to_dict() if is_by_topic else source
 
 
 def _rows_of_mapping(source: ByTopic) -> Iterator[Row]:
@@ -121,6 +143,8 @@ def _columns_and_rows(source: Any, what: str) -> tuple[list[str], _NamedRows]:
         return list(source.columns), lambda *names: zip(
             *map(source.__getitem__, names), strict=True
         )
+    if isinstance(source, np.ndarray):
+        return _columns_and_rows_of_array(source, what)
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise TypeError(f"{what} may be {ACCEPTED}; not {type(source).__name__}")
     rows = iter(source)
@@ -135,6 +159,31 @@ def _columns_and_rows(source: Any, what: str) -> tuple[list[str], _NamedRows]:
         return (tuple(row[place] for place in places) for row in chain([first], rows))
 
     return list(first._fields), read
+
+
+def _columns_and_rows_of_array(
+    source: np.ndarray[Any, Any], what: str
+) -> tuple[list[str], _NamedRows]:
+    """The same of an array with named fields, or of one of three columns, which have no names."""
+    if names := source.dtype.names:
+        return list(names), lambda *chosen: zip(
+            *(source[name].ravel().tolist() for name in chosen), strict=True
+        )
+    if source.ndim != 2 or source.shape[1] != 3:
+        shape = " by ".join(map(str, source.shape))
+        raise TypeError(f"an array has the columns topic, docno and value; {what} is {shape}")
+    # An array of one type has its numbers as text too.
+    is_text = source.dtype.kind in "US"
+    rows = [(t, d, _number(v) if is_text else v) for t, d, v in source.tolist()]
+    return [], lambda *names: rows
+
+
+def _number(text: Any) -> Any:
+    """Return a text as a number, unchanged where it is none: then it is refused by its place."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _plain_qrels(rows: Iterable[tuple[Any, ...]]) -> Qrels:

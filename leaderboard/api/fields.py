@@ -144,6 +144,18 @@ FactName = Annotated[
     WithJsonSchema({"type": "string", "enum": FACT_NAMES}),
 ]
 Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(facts_schema())]
+# In a form they are one text; an object would be described as a field of the form for each fact.
+FormFacts = Annotated[
+    dict[str, Any],
+    BeforeValidator(read_facts),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "description": f"A JSON object of facts: {', '.join(facts_schema()['properties'])}.",
+        }
+    ),
+]
 
 
 def only_file(request: HttpRequest, name: str) -> UploadedFile | None:

@@ -26,6 +26,7 @@ from leaderboard.api.fields import (
     Facts,
     FactText,
     Fixes,
+    FormFacts,
     GradeScale,
     Instant,
     Label,
@@ -466,7 +467,7 @@ class RunIn(Schema):
     format: Label = Field(
         "", description="Required if the file matches two of the track's `run_formats`."
     )
-    facts: Facts = {}
+    facts: FormFacts = {}
     commit: FactText = Field("", description="The fact `commit`.")
     branch: FactText = Field("", description="The fact `branch`.")
     configuration: FactText = Field("", description="The fact `configuration`.")
@@ -510,7 +511,7 @@ class SystemIn(Schema):
     branch: FactText = Field("", description="The fact `branch` of each run.")
     configuration: FactText = Field("", description="The fact `configuration` of each run.")
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
-    facts: Facts = {}
+    facts: FormFacts = {}
     uploads: UploadIds = Field(
         (), description="IDs of uploads in pieces, separated by commas: more files."
     )

@@ -8,6 +8,7 @@ import sys
 from collections import namedtuple
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import evaluation
@@ -96,6 +97,56 @@ def test_frames_give_the_same_under_the_names_of_every_library(of_qrels, of_run)
     assert_as_expected(evaluation.evaluate(qrels, run, MEASURES))
 
 
+@pytest.mark.parametrize("kind", [object, str])
+def test_arrays_of_three_columns_give_the_same(kind):
+    qrels, run = (
+        np.array([(t, d, v) for t, values in each.items() for d, v in values.items()], kind)
+        for each in (QRELS, RUN)
+    )
+    assert_as_expected(evaluation.evaluate(qrels, run, MEASURES))
+
+
+def test_an_array_with_named_fields_gives_the_same():
+    run = np.array(
+        [(t, d, v) for t, values in RUN.items() for d, v in values.items()],
+        [("qid", "U4"), ("docno", "U4"), ("score", "f8")],
+    )
+    assert_as_expected(evaluation.evaluate(QRELS, run, MEASURES))
+
+
+def test_objects_of_ranx_are_known_by_what_they_have():
+    qrels, run = (SimpleNamespace(to_dict=lambda each=each: each) for each in (QRELS, RUN))
+    run.name = "bm25"
+    scores = evaluation.evaluate(qrels, run, MEASURES)
+    assert_as_expected(scores)
+    assert scores.tag == "bm25"
+
+
+@pytest.mark.night
+def test_the_objects_of_ranx_itself_give_the_same():
+    ranx = pytest.importorskip("ranx")
+    # Without ties, which it orders otherwise.
+    qrels = ranx.Qrels({"7": {"d1": 2, "d3": 1}, "8": {"d4": 1}})
+    run = ranx.Run({"7": {"d2": 9.5, "d1": 9, "d4": 8}, "8": {"d4": 3, "d5": 2}}, name="bm25")
+    found = evaluation.evaluate(qrels, run, ["P@2", "R@10", "nDCG@10", "AP"])
+    theirs = ranx.evaluate(qrels, run, ["precision@2", "recall@10", "ndcg@10", "map"])
+    assert list(found.means.values()) == pytest.approx(list(theirs.values()), abs=1e-12)
+
+
+@pytest.mark.night
+def test_tables_of_polars_give_the_same():
+    polars = pytest.importorskip("polars")
+    qrels, run = (
+        polars.DataFrame(
+            [(t, d, v) for t, values in each.items() for d, v in values.items()],
+            schema={"qid": str, "docno": str, name: float},
+            orient="row",
+        )
+        for each, name in ((QRELS, "grade"), (RUN, "score"))
+    )
+    assert_as_expected(evaluation.evaluate(qrels, run, MEASURES))
+
+
 def test_topics_may_be_numbers_on_one_side():
     qrels = {int(topic): judged for topic, judged in QRELS.items()}
     assert_as_expected(evaluation.evaluate(qrels, RUN, MEASURES))
@@ -156,6 +207,7 @@ def test_judgments_that_no_file_may_have_are_refused(qrels, code):
         ({"7": {"d1": float("nan")}}, "E_SCORE"),
         ({"7": {"d1": float("-inf")}}, "E_SCORE"),
         ({"7": {"d1": None}}, "E_SCORE"),
+        (np.array([["7", "d1", "x"]]), "E_SCORE"),
         ([ScoredDoc("7", "d1", 1), ScoredDoc("7", "d1", 2)], "E_DUP_DOC"),
     ],
 )
@@ -168,6 +220,7 @@ def test_runs_that_no_file_may_be_are_refused(run, code):
     ("run", "message"),
     [
         (7, "a run may be a path"),
+        (np.zeros((2, 2)), "an array has the columns topic, docno and value; a run is 2 by 2"),
         ([("7", "d1", 1.0)], "not rows such as"),
         ({7.5: {"d1": 1}}, "a topic is a text or an integer, not 7.5"),
         ({"7": ["d1"]}, "topic 7 has no {docno: value}"),

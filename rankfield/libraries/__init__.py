@@ -1,0 +1,1 @@
+"""Rankfield beside other libraries, one module each. All are optional, and imported when used."""
