@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test night lint docs bench faults chaos load audit pins release docs-pictures
+.PHONY: demo serve quick test night libraries lint docs bench faults chaos load audit pins release docs-pictures
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -24,6 +24,12 @@ test: .venv/dev          ## what a change has to pass; what this machine lacks i
 
 night: .venv/night       ## every test there is, some of them on both databases
 	.venv/bin/python -m pytest $(ALL_CORES) $(ARGS)
+	$(if $(ARGS),,$(MAKE) libraries)
+
+# Tests that meet a real library, whose versions the others may not want.
+MEETINGS = tests/client tests/evaluation/test_library.py
+libraries: .venv-libraries/ready  ## beside polars, ranx, MLflow, Weights & Biases and the MCP
+	.venv-libraries/bin/python -m pytest -q --no-migrations -m night $(MEETINGS) $(ARGS)
 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
@@ -68,6 +74,8 @@ pins: .venv/ready
 	$(PIN) --extra server --extra s3 -c requirements-s3.txt -o requirements-server.txt
 	$(PIN) --extra server --group dev -c requirements.txt -o requirements-dev.txt
 	$(PIN) --group night -c requirements-dev.txt -o requirements-night.txt
+	$(PIN) --extra server --extra mcp --extra keyring --group libraries -c requirements.txt \
+	  -o requirements-libraries.txt
 
 release: .venv/dev       ## dist/: the wheel and the source, checked as an index checks them
 	.venv/bin/python -m pytest -q tests/test_release.py
@@ -92,4 +100,9 @@ INSTALL = .venv/bin/uv pip install -q --compile-bytecode -p .venv/bin/python --r
 .venv/night: requirements-night.txt .venv/dev
 	$(INSTALL) -r $< \
 	  || .venv/bin/pip install -q --require-hashes -r $<
+	touch $@
+
+.venv-libraries/ready: requirements-libraries.txt
+	$(PYTHON) -m venv .venv-libraries
+	.venv-libraries/bin/pip install -q --require-hashes -r $<
 	touch $@

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from evaluation.commands.arguments import add_json_option
 from evaluation.measures import MeasureError
 
 COMMANDS = {
@@ -91,6 +92,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
     command = import_module(module_of(name))
     parser = command.parser()
     parser.prog = f"{program} {name}"
+    add_json_option(parser)
     options = parser.parse_intermixed_args(arguments[len(name.split()) :])
     try:
         status: int = command.run(options)

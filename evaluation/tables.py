@@ -1,4 +1,4 @@
-"""Tables as aligned text, TSV, Markdown or LaTeX.
+"""Tables as aligned text, TSV, Markdown, LaTeX or JSON.
 
 >>> table = Table(["run", "AP"], [["bm25", "0.3158"], ["rrf", "0.3579"]], texts=1)
 >>> print(table_bytes(table, "md").decode(), end="")
@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-FORMATS = ("text", "tsv", "md", "tex")
+FORMATS = ("text", "tsv", "md", "tex", "json")
 LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
@@ -35,7 +37,7 @@ class Table:
 
 
 def table_bytes(table: Table, form: str) -> bytes:
-    """The table as text, tsv, md or tex."""
+    """The table in one of `FORMATS`."""
     return RENDERED[form](table).encode("utf-8", "surrogateescape")
 
 
@@ -98,9 +100,39 @@ def _latex(table: Table) -> str:
     return "\n".join(lines) + "\n" + (f"% {table.note}\n" if table.note else "")
 
 
+def _json(table: Table) -> str:
+    """Its rows as objects, a number as it would be printed; an empty or undefined one is null."""
+    rows = [
+        {
+            name: cell if place < table.texts else _number(cell)
+            for place, (name, cell) in enumerate(zip(table.header, row, strict=True))
+        }
+        for row in table.rows
+    ]
+    return json.dumps({"rows": rows, "note": table.note}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _number(cell: str) -> object:
+    """Return what a cell says: a number, null where there is none, else its text.
+
+    >>> [_number(cell) for cell in ("0.25", "+3", "", "-", "nan", "3 of 50")]
+    [0.25, 3, None, None, None, '3 of 50']
+    """
+    if cell in ("", "-", "nan"):
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        return cell
+    if not math.isfinite(value):
+        return cell
+    return int(cell) if cell.lstrip("+-").isdecimal() else value
+
+
 RENDERED: dict[str, Callable[[Table], str]] = {
     "text": _text,
     "tsv": _tsv,
     "md": _markdown,
     "tex": _latex,
+    "json": _json,
 }

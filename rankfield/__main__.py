@@ -13,30 +13,20 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from evaluation import __main__ as evaluation_command
+from evaluation.commands.arguments import add_json_option
+from rankfield.commands.listing import OWN_COMMANDS, SERVER_COMMANDS, SITE_COMMANDS
 from rankfield.commands.outcomes import NOT_REACHED, OK, REJECTED
 from rankfield.errors import SiteError, UnreachableError, describe_error
 from rankfield.version import VERSION
 
 PROGRAM = "rankfield"
-SITE_COMMANDS = {
-    "submit": "submit runs to a track or a benchmark, wait, and print how they compare",
-    "board": "print the board of a track",
-}
-# Those of Django come on top; `rankfield help` lists all.
-SERVER_COMMANDS = {
-    "demo": "serve a sample collection with scored runs",
-    "serve": "run a site on this machine",
-    "doctor": "check an installation",
-    "backup": "write all data to one folder while the site runs",
-    "help": "list all commands of the server",
-}
 # Of the extra `server`.
 SERVER_PACKAGES = ("django", "celery", "ninja", "allauth")
 
 
 def usage() -> str:
     parts = {
-        "Without a server": evaluation_command.COMMANDS,
+        "Without a server": evaluation_command.COMMANDS | OWN_COMMANDS,
         "With a site": SITE_COMMANDS,
         "Server": SERVER_COMMANDS,
     }
@@ -52,8 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     command = arguments[0] if arguments else ""
     if evaluation_command.find_command(arguments):
         return evaluation_command.main(arguments, PROGRAM)
-    if command in SITE_COMMANDS:
-        return run_site_command(command, arguments[1:])
+    if command in OWN_COMMANDS | SITE_COMMANDS:
+        return run_own_command(command, arguments[1:])
     if command in ("-h", "--help"):
         print(usage())
         return OK
@@ -66,9 +56,10 @@ def main(arguments: Sequence[str]) -> int:
     return run_server_command(arguments)
 
 
-def run_site_command(command: str, arguments: Sequence[str]) -> int:
+def run_own_command(command: str, arguments: Sequence[str]) -> int:
     module = import_module(f"rankfield.commands.{command}")
     parser: argparse.ArgumentParser = module.parser()
+    add_json_option(parser)
     options = parser.parse_intermixed_args(arguments)
     try:
         status: int = module.run(options)

@@ -109,6 +109,8 @@ class Run:
     verdict: PreviousBest | None = None
     main: MainBranch | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    # The SHA-256 of the file and, where scores are visible, how they are computed again.
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_rejected(self) -> bool:

@@ -154,7 +154,10 @@ class Connection:
             return UnreachableError(f"{self.url} answered with status {answer.code}.", seconds)
         if answer.code == UNAUTHORIZED:
             refused = "The site does not accept this token" if self.token else "This needs a token"
-            message = f"{refused}. Create one at {self.url}/account/ and set RANKFIELD_TOKEN to it."
+            message = (
+                f"{refused}. Create one at {self.url}/account/ and set RANKFIELD_TOKEN to it, or "
+                f"keep it by: rankfield login {self.url}"
+            )
         return RejectedError(message, problems, code, answer.code, seconds)
 
     def decode(self, content: bytes) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -40,5 +41,6 @@ class ProgressBar:
 
 
 def is_watched() -> bool:
-    """Return whether a person is likely to see a bar."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Return whether a person is likely to see a bar; the terminals of CI only keep its lines."""
+    is_terminal = sys.stderr.isatty() and not os.environ.get("CI")
+    return is_terminal or "ipykernel" in sys.modules

@@ -27,7 +27,7 @@ from leaderboard.pages.views.measure_reference import (  # noqa: E402
     ExplainedMeasure,
     measure_families,
 )
-from rankfield.__main__ import SITE_COMMANDS  # noqa: E402
+from rankfield.commands.listing import OWN_COMMANDS, SITE_COMMANDS  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 SERVER_COMMANDS = sorted(
@@ -115,6 +115,10 @@ def describe_commands() -> str:
     parts += [
         describe_command(f"rankfield {name}", import_module(module_of(name)).parser())
         for name in EVALUATION_COMMANDS
+    ]
+    parts += [
+        describe_command(f"rankfield {name}", import_module(f"rankfield.commands.{name}").parser())
+        for name in OWN_COMMANDS
     ]
     parts += ["## With a site", "They read `RANKFIELD_URL` and `RANKFIELD_TOKEN`."]
     parts += [

@@ -18,6 +18,20 @@ def command_parser(command: str, description: str, epilog: str) -> argparse.Argu
     )
 
 
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--json` where `--format json` is known, so that every command has one word for it."""
+    for action in parser._actions:
+        if action.dest == "format" and "json" in (action.choices or ()):
+            parser.add_argument(
+                "--json",
+                dest="format",
+                action="store_const",
+                const="json",
+                help="the same as --format json",
+            )
+            return
+
+
 def judged_runs_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """Begin the parser of a command that takes judgments and runs."""
     parser = command_parser(command, description, epilog)

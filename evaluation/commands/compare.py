@@ -107,7 +107,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--look", metavar="K", type=whole_number(1), help="K-th look at this pair")
     parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
-    add_table_options(parser, "json")
+    add_table_options(parser)
     return parser
 
 

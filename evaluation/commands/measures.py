@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     parser = command_parser("measures", "List all measures, or show details of one.", EPILOG)
     parser.add_argument("name", metavar="NAME", nargs="?")
     parser.add_argument("--answers", action="store_true", help="measures of answers, not of runs")
-    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
     return parser
 
 

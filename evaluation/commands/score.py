@@ -123,9 +123,9 @@ def check_ties(options: argparse.Namespace) -> None:
         raise MeasureError("--ties expected needs all ranks: remove -J and -M") from None
 
 
-def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:
-    """How a table is printed, or in which other forms what it holds."""
-    parser.add_argument("--format", choices=(*forms, *tables.FORMATS), default="text")
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """How a table is printed."""
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
     parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
 
 

@@ -1,1 +1,1 @@
-"""The commands of `rankfield` that call a site, one module each, and what they share."""
+"""The commands of `rankfield` beside those of the evaluation, and what they share."""

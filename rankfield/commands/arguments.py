@@ -7,8 +7,8 @@ import argparse
 from rankfield.site import Site
 
 CONFIGURATION = """
-The site and your token are RANKFIELD_URL and RANKFIELD_TOKEN, or url and token in
-~/.config/rankfield/config.toml. Create a token on your account page.
+The site and your token are RANKFIELD_URL and RANKFIELD_TOKEN, or what rankfield login keeps.
+Create a token on your account page.
 """
 
 

@@ -44,7 +44,7 @@ def test_submit_prints_the_scores(capsys):
 def test_without_a_token_submit_says_where_to_create_one(capsys, monkeypatch, token, said):
     monkeypatch.setenv("RANKFIELD_TOKEN", token)
     assert main(["submit", "bread", "my.run"]) == REJECTED
-    expected = f"{said} Create one at {URL}/account/ and set RANKFIELD_TOKEN to it."
+    expected = f"{said} Create one at {URL}/account/ and set RANKFIELD_TOKEN to it, or "
     assert expected in capsys.readouterr().err
 
 

@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_mark_options(parser)
     add_design_options(parser)
-    add_table_options(parser, "json")
+    add_table_options(parser)
     add_rule_options(parser)
     parser.set_defaults(further=[])
     return parser

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     add_mark_options(parser)
     parser.add_argument("-q", dest="by_topic", action="store_true", help="print topics too")
-    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
     add_rule_options(parser)
     return parser
 

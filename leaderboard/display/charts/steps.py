@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from leaderboard.display.charts.axes import BELOW, Axis, value_grid
 from leaderboard.display.charts.drawing import (
@@ -23,7 +22,6 @@ from leaderboard.display.charts.drawing import (
     render_plot,
     render_text,
     stretch,
-    text_width,
 )
 from leaderboard.display.numbers import counted, date, score
 
@@ -116,26 +114,3 @@ def _dot(run: DatedRun, across: Axis, upright: Axis, href: str) -> str:
     x, y = across.at(run.at.timestamp()), upright.down(run.mean, HEIGHT)
     dot = render_dot(x, y, f"dot {run.kind}", RADIUS[run.kind])
     return link_part(href, f"{escape_name(run.label)}, {date(run.at)}: {score(run.mean)}", dot)
-
-
-SIZE = 11
-ROOM = 8
-LONGEST = 40
-
-
-def badge(name: str, value: str) -> SafeString:
-    """Return a badge with its own colours, since no style sheet reaches another site."""
-    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    left, right = (text_width(words, SIZE) + 2 * ROOM for words in (name, value))
-    words = "".join(
-        f'<text x="{coord(middle)}" y="14">{escape(label)}</text>'
-        for middle, label in ((left / 2, name), (left + right / 2, value))
-    )
-    return mark_safe(
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{coord(left + right)}"'
-        f' height="20"><title>{escape(name)}: {escape(value)}</title>'
-        f'<rect width="{coord(left + right)}" height="20" rx="3" fill="#3d4248"/>'
-        f'<rect x="{coord(left)}" width="{coord(right)}" height="20" rx="3" fill="#1f5fa8"/>'
-        f'<g fill="#fff" font-family="sans-serif" font-size="{SIZE}" text-anchor="middle">'
-        f"{words}</g></svg>"
-    )

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation.badges import draw_badge
 from leaderboard.actions import tracks
 from leaderboard.analysis.history import History, build_benchmark_history, build_history
 from leaderboard.boards.benchmark_boards import EVERY_VERSION, BenchmarkChoice, find_benchmark_board
@@ -24,7 +25,6 @@ from leaderboard.boards.disclosure import (
 )
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.drawing import Link
-from leaderboard.display.charts.steps import badge as draw_badge
 from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Benchmark, Track
