@@ -68,7 +68,10 @@ class Publication:
 
     @property
     def badge_words(self) -> tuple[str, str]:
-        return f"{self.measure} {self.score:.4f}", f"recomputed by Rankfield, as of {self.at:%Y-%m-%d}"
+        return (
+            f"{self.measure} {self.score:.4f}",
+            f"recomputed by Rankfield, as of {self.at:%Y-%m-%d}",
+        )
 
 
 def write_eval_results(found: Publication) -> str:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
+from django.core.files import File
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
@@ -35,7 +39,9 @@ from leaderboard.actions.submission_rules import (
     refuse_repeated_tag,
     refuse_without_facts,
 )
+from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.pools import record_pooled_runs
+from leaderboard.collections.published import UnavailableCollectionError
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import queue
 from leaderboard.models import (
@@ -300,6 +306,25 @@ class CollectionFiles:
     intents: UploadedFile | None = None
     # The group of each topic.
     groups: UploadedFile | None = None
+
+
+@contextmanager
+def unpack_beir(file: UploadedFile, split: str) -> Iterator[CollectionFiles]:
+    """Yield topics, documents and judgments of one split of a zip of BEIR.
+
+    Raises NotAccepted for a zip that is too large, packed or not, or has other files.
+    """
+    refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    with TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder, ExitStack() as stack:
+        try:
+            paths = write_beir_files(file, split, Path(folder))
+        except UnavailableCollectionError as reason:
+            raise NotAccepted("E_FORMAT", f"{reason}.") from None
+        opened = {
+            part: File(stack.enter_context(path.open("rb")), name=path.name)
+            for part, path in paths.items()
+        }
+        yield CollectionFiles(**opened)
 
 
 def refuse_files(files: Iterable[UploadedFile | None]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from django.db import IntegrityError
@@ -44,14 +46,17 @@ OptionalFile = Annotated[UploadedFile | None, File(None)]
 def create_collection(
     request: HttpRequest,
     form: Form[CollectionIn],
-    topics: File[UploadedFile],
+    topics: OptionalFile,
     documents: OptionalFile,
     docnos: OptionalFile,
     judgments: OptionalFile,
     intents: OptionalFile,
     groups: OptionalFile,
+    beir: OptionalFile,
 ) -> Status[Collection]:
     """Add a collection: topics, documents (or only docnos) and judgments.
+
+    Instead of them `beir` is a zip with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.
 
     `intents` are the probabilities of the subtopics of the judgments, if these name subtopics.
     `groups` has lines `topic group`, such as conversations: tests then use whole groups.
@@ -65,9 +70,10 @@ def create_collection(
     collection = build_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
     try:
-        uploads.accept_collection(
-            collection, read_files(request), version=form.judgments_version, top_grade=top_grade
-        )
+        with open_collection_files(request, form.split) as files:
+            uploads.accept_collection(
+                collection, files, version=form.judgments_version, top_grade=top_grade
+            )
     except IntegrityError:
         raise field_error("slug", "is already in use", form.slug) from None
     return Status(202, collection)
@@ -88,7 +94,22 @@ def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Coll
     )
 
 
+@contextmanager
+def open_collection_files(request: HttpRequest, split: str) -> Iterator[CollectionFiles]:
+    """Yield the files of a new collection: those of a zip of BEIR, or single ones."""
+    beir = only_file(request, "beir")
+    if beir is None:
+        yield read_files(request)
+        return
+    if len(request.FILES) > 1:
+        raise field_error("beir", "cannot be combined with other files")
+    with uploads.unpack_beir(beir, split) as files:
+        yield files
+
+
 def read_files(request: HttpRequest) -> CollectionFiles:
+    if only_file(request, "topics") is None:
+        raise field_error("topics", "is required, unless beir is sent")
     documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
     if documents is not None and docnos is not None:
         raise field_error("docnos", "cannot be combined with documents; upload one of the two")

@@ -135,6 +135,7 @@ class CollectionIn(Schema):
         None, description="`0-3`: 3 is the top grade, even if unused."
     )
     formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`. Default: detected.')
+    split: Label = Field("", description="Of `beir`: whose judgments to import. Default: test.")
     confirm: Literal["auto", "ask"] = Field(
         "auto", description="auto: import unless there is an error or a question."
     )

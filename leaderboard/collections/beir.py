@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -12,9 +13,12 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from django.core.files import File
+
 from leaderboard.collections.published import UnavailableCollectionError, limit_size, write_lines
 
 Opened: TypeAlias = Callable[[], IO[bytes]]
+Source: TypeAlias = "Path | File"
 
 USUAL_SPLIT = "test"
 # A longer line is cut, which the import then reports.
@@ -23,48 +27,52 @@ CORPUS, QUERIES = re.compile(r"(?:.*/)?corpus\.jsonl"), re.compile(r"(?:.*/)?que
 QRELS = re.compile(r"(?:.*/)?qrels/([^/]+)\.tsv")
 
 
-def write_beir_files(path: Path, split: str, folder: Path) -> dict[str, Path]:
+def write_beir_files(source: Source, split: str, folder: Path) -> dict[str, Path]:
     """Write topics, documents and judgments of one split, and return the paths by part.
+
+    `source` is the path of a folder or a zip, or an opened zip.
 
     Topics are the queries that the split judges. Without a name, the split is test, or the only
     one. Raises UnavailableCollectionError with the reason, OSError.
     """
     with ExitStack() as stack:
-        files = open_parts(path, stack)
-        qrels = files[find_split(files, split, path.name)]
+        files = open_parts(source, stack)
+        name = source.name or "the zip"
+        qrels = files[find_split(files, split, name)]
         judged = {line.split("\t", 1)[0] for line in lines_of(qrels)}
         parts = {
-            "topics": ("topics.jsonl", judged_queries(files[find(files, QUERIES, path)], judged)),
-            "documents": ("documents.jsonl", lines_of(files[find(files, CORPUS, path)])),
+            "topics": ("topics.jsonl", judged_queries(files[find(files, QUERIES, name)], judged)),
+            "documents": ("documents.jsonl", lines_of(files[find(files, CORPUS, name)])),
             "judgments": ("qrels.tsv", lines_of(qrels)),
         }
         return {
-            part: write_lines(folder / name, limit_size(lines, f"the {part} of {path.name}"))
-            for part, (name, lines) in parts.items()
+            part: write_lines(folder / file, limit_size(lines, f"the {part} of {name}"))
+            for part, (file, lines) in parts.items()
         }
 
 
-def open_parts(path: Path, stack: ExitStack) -> dict[str, Opened]:
+def open_parts(source: Source, stack: ExitStack) -> dict[str, Opened]:
     """Return what opens each file of a folder or a zip, by its name within."""
-    if path.is_dir():
-        found = (each for each in sorted(path.rglob("*")) if each.is_file())
-        return {each.relative_to(path).as_posix(): partial(each.open, "rb") for each in found}
+    if isinstance(source, Path) and source.is_dir():
+        found = (each for each in sorted(source.rglob("*")) if each.is_file())
+        return {each.relative_to(source).as_posix(): partial(each.open, "rb") for each in found}
     try:
-        archive = stack.enter_context(zipfile.ZipFile(path))
+        archive = stack.enter_context(zipfile.ZipFile(source))
     except zipfile.BadZipFile:
-        raise UnavailableCollectionError(f"{path.name} is neither a folder nor a zip") from None
+        name = source.name or "the file"
+        raise UnavailableCollectionError(f"{name} is neither a folder nor a zip") from None
     names = (name for name in archive.namelist() if "__MACOSX" not in name)
     return {name: partial(archive.open, name) for name in names}
 
 
-def find(files: Mapping[str, Opened], pattern: re.Pattern[str], path: Path) -> str:
+def find(files: Mapping[str, Opened], pattern: re.Pattern[str], name: str) -> str:
     """Return the one name that fits; raises UnavailableCollectionError without it."""
-    found = [name for name in files if pattern.fullmatch(name)]
+    found = [each for each in files if pattern.fullmatch(each)]
     if len(found) == 1:
         return found[0]
     what = pattern.pattern.rpartition("?")[2].replace("\\", "")
     how = "several files" if found else "no file"
-    raise UnavailableCollectionError(f"{path.name} has {how} {what}")
+    raise UnavailableCollectionError(f"{name} has {how} {what}")
 
 
 def find_split(files: Mapping[str, Opened], split: str, name: str) -> str:
@@ -88,7 +96,7 @@ def lines_of(opened: Opened) -> Iterator[str]:
             yield from iter(lambda: text.readline(LONGEST_LINE), "")
         except UnicodeDecodeError:
             raise UnavailableCollectionError("a file is not UTF-8") from None
-        except (zipfile.BadZipFile, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             raise UnavailableCollectionError(f"the zip cannot be unpacked: {error}") from None
 
 

@@ -10,6 +10,7 @@ OWN_COMMANDS = {
 SITE_COMMANDS = {
     "login": "keep the URL of a site and your token",
     "submit": "submit runs to a track or a benchmark, wait, and print how they compare",
+    "watch": "submit the runs that appear in a folder",
     "board": "print the board of a track",
     "publish": "print the scores of a run for a model card, a hub or a README",
     "mcp": "serve a site to an agent by the Model Context Protocol",

@@ -67,7 +67,7 @@ def test_the_browser_requires_topics_only_where_no_dataset_can_be_named(as_ada, 
     topics = '<input type="file" name="topics" required'
     assertNotContains(as_ada.get("/collections/new/"), topics)
     page = as_ada.post("/collections/new/", {"name": "Bread"})
-    assertContains(page, "Upload topics, or name a dataset.", status_code=422)
+    assertContains(page, "Upload topics, or a zip of BEIR, or name a dataset.", status_code=422)
     settings.IR_DATASETS = False
     assertContains(as_ada.get("/collections/new/"), topics)
 

@@ -35,7 +35,15 @@ class CollectionForm(forms.ModelForm):
         help_text="Instead of files, such as beir/scifact/test. It needs topics, documents and "
         "judgments.",
     )
-    topics = NewFileField(label="Topics")
+    beir = NewFileField(label="Zip of BEIR", required=False)
+    split = forms.CharField(
+        label="Split",
+        max_length=80,
+        required=False,
+        help_text="Whose judgments to import: test, or the only one, if left empty.",
+    )
+    # Unless they come with a zip of BEIR or from a dataset.
+    topics = NewFileField(label="Topics", required=False)
     documents = NewFileField(label="Documents", required=False)
     judgments = NewFileField(label="Judgments", required=False)
     intents = NewFileField(label="Probabilities of subtopics", required=False)
@@ -59,9 +67,7 @@ class CollectionForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["slug"].required = False
         self.fields["version"].required = False
-        if offers_datasets():
-            self.fields["topics"].required = False
-        else:
+        if not offers_datasets():
             del self.fields["dataset"]
 
     def clean_version(self) -> str:
@@ -71,7 +77,7 @@ class CollectionForm(forms.ModelForm):
         name: str = self.cleaned_data["dataset"]
         if not name:
             return ""
-        if any(self.files.get(part) for part in FILES):
+        if any(self.files.get(part) for part in (*FILES, "beir")):
             raise forms.ValidationError("Name a dataset or upload files, not both.")
         try:
             load_dataset(name)
@@ -85,9 +91,12 @@ class CollectionForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        has_either = self.data.get("dataset") or "topics" in self.files
-        if not self.fields["topics"].required and not has_either:
-            self.add_error("topics", "Upload topics, or name a dataset.")
+        named = "dataset" in self.fields and self.data.get("dataset")
+        if "beir" in self.files and any(part in self.files for part in FILES):
+            self.add_error("beir", "Upload a zip of BEIR or single files, not both.")
+        elif not (named or "beir" in self.files or "topics" in self.files):
+            or_dataset = ", or name a dataset" if "dataset" in self.fields else ""
+            self.add_error("topics", f"Upload topics, or a zip of BEIR{or_dataset}.")
         if not cleaned.get("slug") and cleaned.get("name"):
             self.instance.slug = cleaned["slug"] = unused_slug(cleaned["name"], Collection)
         return cleaned

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -35,6 +36,7 @@ from leaderboard.actions.uploads import (
     accept_collection,
     accept_dataset,
     accept_judgments,
+    unpack_beir,
 )
 from leaderboard.analysis.document_search import find_progress, search_documents, show_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
@@ -91,16 +93,24 @@ def new_collection(request: HttpRequest) -> HttpResponse:
         collection = form.save(commit=False)
         collection.owner = request.user
         try:
-            if collection.dataset:
-                accept_dataset(collection, form.cleaned_data["version"])
-            else:
-                files = CollectionFiles(*(form.cleaned_data[part] for part in FILES))
-                accept_collection(collection, files, form.cleaned_data["version"])
+            _accept(collection, form.cleaned_data)
             return redirect("collection", slug=collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
     context = {"form": form, "upload_limit": settings.COLLECTION_UPLOAD_LIMIT}
     return render(request, "collection/new.html", context, status=422 if form.is_bound else 200)
+
+
+def _accept(collection: Collection, said: dict[str, Any]) -> None:
+    """Accept a new collection from a dataset, a zip of BEIR or single files."""
+    if collection.dataset:
+        accept_dataset(collection, said["version"])
+    elif said["beir"]:
+        with unpack_beir(said["beir"], said["split"]) as files:
+            accept_collection(collection, files, said["version"])
+    else:
+        files = CollectionFiles(*(said[part] for part in FILES))
+        accept_collection(collection, files, said["version"])
 
 
 @require_GET

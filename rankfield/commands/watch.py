@@ -1,0 +1,51 @@
+"""watch: submit the runs that appear in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+from pathlib import Path
+
+from evaluation.commands.arguments import parse_positive
+from rankfield.commands.arguments import site_of, site_parser
+from rankfield.commands.outcomes import OK, REJECTED
+from rankfield.errors import SiteError
+from rankfield.watching import WatchedFolder
+
+EPILOG = """
+A file is submitted once it stays unchanged from one look to the next, and again if it changes.
+Hidden files, and files that end in .tmp or .part, are ignored. What the site cannot take yet, since
+it is away or a quota is used up, is tried later. Watching ends with Ctrl-C.
+
+With --once it ends when all files that are there are scored or rejected, as a script wants it.
+
+Exit status: 0; with --once 2 when a run is rejected; 2 when the command is wrong.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = site_parser("watch", "Submit the runs that appear in a folder.", EPILOG)
+    parser.add_argument("track", metavar="TRACK")
+    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    parser.add_argument("--description", metavar="TEXT", default="")
+    parser.add_argument("--interval", metavar="S", type=parse_positive, default=2.0)
+    parser.add_argument("--once", action="store_true", help="end when all files are done")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    if not options.folder.is_dir():
+        raise SiteError(f"{options.folder} is no folder.")
+    site = site_of(options)
+    # A wrong name or token is said at once.
+    site.track(options.track)
+    folder = WatchedFolder(site, options.track, options.folder, options.description)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            for line in folder.look():
+                print(line, flush=True)
+            if options.once and folder.is_settled:
+                return REJECTED if folder.rejected else OK
+            time.sleep(options.interval)
+    return OK
