@@ -196,7 +196,7 @@ def bounds_of(measure: str) -> tuple[float | None, float | None, bool]:
 
 
 def write_badge(found: Publication) -> str:
-    """Return a badge that stays as it is, as SVG."""
+    """Return a badge that never changes, as SVG."""
     return draw_badge(*found.badge_words) + "\n"
 
 

@@ -15,7 +15,7 @@ EPILOG = """
 eval-results     .eval_results/NAME.yaml in the repository of a model on Hugging Face
 card             a table of Markdown for a model card
 every-eval-ever  a record of Every Eval Ever, in JSON
-badge            a badge that stays as it is, as SVG
+badge            a badge that never changes, as SVG
 badge-link       the Markdown that shows rankfield.svg and links to the page of the run
 
 Each names the page of the run, which has what a reader needs to compute the scores again: the
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--as", dest="form", choices=WRITERS, default="card")
     parser.add_argument("-m", "--measure", default="", help="of one value (that of the board)")
     parser.add_argument("--dataset", metavar="ID", default="", help="the data set on the hub")
-    parser.add_argument("--task", metavar="ID", default="default", help="the task of the data set")
+    parser.add_argument("--task", metavar="ID", default="default", help="task_id of the data set")
     parser.add_argument("--model", metavar="ID", default="", help="the model (facts, or the tag)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="(standard output)")
     return parser

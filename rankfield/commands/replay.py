@@ -37,8 +37,8 @@ The answers of OpenSearch, Elasticsearch, Solr and Vespa are recognised. For oth
 and --score name the places, such as --hits data.items --docno meta.id. Where scores are missing or
 contradict the order, documents get scores by rank.
 
-What is refused for a while (429, 502, 503, 504, no connection) is sent again with growing pauses.
-Topics that fail are listed and are missing in the run. After ten topics of which none succeeds, no
+What is rejected for a while (429, 502, 503, 504, no connection) is sent again with growing pauses.
+Topics that fail are listed and are missing in the run. If none of the first ten topics succeeds, no
 further one is sent.
 
 Exit status: 0; 2 when a file is rejected or the command is wrong; 3 when a topic failed.
