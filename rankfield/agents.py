@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rankfield.errors import SiteError
+from rankfield.errors import SiteError, describe_error
 from rankfield.site import Site
 from rankfield.version import VERSION
 
+Tool = Callable[..., dict[str, Any]]
 # What fits into the context of an agent; it may ask for more.
 ROWS = 50
 INSTRUCTIONS = """
@@ -89,7 +91,7 @@ class SiteTools:
         return {"run": run.id, "state": run.state, "page": self.site.page_of(run)}
 
     @property
-    def readers(self) -> list[Callable[..., dict[str, Any]]]:
+    def readers(self) -> list[Tool]:
         """The tools that change nothing."""
         return [
             self.list_benchmarks,
@@ -112,6 +114,22 @@ def find_file(folder: Path | None, name: str) -> Path:
     return path
 
 
+def with_messages(tool: Tool, failure: type[Exception]) -> Tool:
+    """Return the tool with what a site or a file lacks as `failure`, whose message an agent sees.
+
+    Of any other error it sees only that there was one.
+    """
+
+    @wraps(tool)
+    def answer(*given: Any, **named: Any) -> dict[str, Any]:
+        try:
+            return tool(*given, **named)
+        except (SiteError, OSError) as error:
+            raise failure(describe_error(error)) from None
+
+    return answer
+
+
 def build_server(tools: SiteTools) -> Any:
     """Return the MCP server with the tools of a site.
 
@@ -122,10 +140,11 @@ def build_server(tools: SiteTools) -> Any:
         library, types = import_module("mcp.server.mcpserver"), import_module("mcp_types")
     except ModuleNotFoundError:
         raise SiteError("mcp is not installed: pip install 'rankfield[mcp]'") from None
+    failure = import_module("mcp.server.mcpserver.exceptions").ToolError
     server = library.MCPServer("rankfield", instructions=INSTRUCTIONS.strip(), version=VERSION)
     for tool in tools.readers:
-        server.add_tool(tool, annotations=types.ToolAnnotations(read_only_hint=True))
+        server.add_tool(with_messages(tool, failure), annotations=types.ToolAnnotations(read_only_hint=True))
     if tools.files is not None:
         submits = types.ToolAnnotations(read_only_hint=False, destructive_hint=False)
-        server.add_tool(tools.submit_run, annotations=submits)
+        server.add_tool(with_messages(tools.submit_run, failure), annotations=submits)
     return server
