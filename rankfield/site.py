@@ -55,7 +55,7 @@ class Site:
     """A Rankfield site, for the user of a token.
 
     Without `url` or `token`, those of the environment (`RANKFIELD_URL`, `RANKFIELD_TOKEN`) or of
-    `~/.config/rankfield/config.toml` are used. Public boards need no token. Every method raises
+    `rankfield login` are used. Public boards need no token. Every method raises
     UnreachableError if the site does not answer, and RejectedError if it rejects the request.
     """
 

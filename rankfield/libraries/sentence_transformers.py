@@ -20,8 +20,8 @@ from evaluation.scoring import RunScores
 from rankfield.site import Site
 
 ByTopic = dict[str, dict[str, float]]
-# Documents that are encoded and compared at a time.
-CHUNK = 50_000
+# How many documents are encoded and compared at a time, and how many similarities are kept then.
+CHUNK, CELLS = 50_000, 2**25
 DEPTH = 1000
 
 
@@ -83,13 +83,17 @@ class RetrievalEvaluator:
         topics, docnos = list(self.queries), list(self.corpus)
         asked = self._encode(model, "encode_query", list(self.queries.values()))
         best: list[dict[str, float]] = [{} for _ in topics]
-        for first in range(0, len(docnos), CHUNK):
-            chunk = docnos[first : first + CHUNK]
+        size = min(CHUNK, max(CELLS // max(len(topics), 1), 1))
+        for first in range(0, len(docnos), size):
+            chunk = docnos[first : first + size]
             texts = [self.corpus[docno] for docno in chunk]
             alike = similarity(model, asked, self._encode(model, "encode_document", texts))
-            for found, places, scores in zip(best, *top_of(alike, self.depth), strict=True):
-                found.update(zip([chunk[place] for place in places], scores, strict=True))
-        return {topic: cut(found, self.depth) for topic, found in zip(topics, best, strict=True)}
+            rows = zip(best, *top_of(alike, self.depth), strict=True)
+            best = [
+                cut(found | {chunk[p]: score for p, score in zip(*row, strict=True)}, self.depth)
+                for found, *row in rows
+            ]
+        return dict(zip(topics, best, strict=True))
 
     def _encode(self, model: Any, kind: str, texts: list[str]) -> Any:
         """Return the vectors of queries or documents; `encode` where a model has one for both."""
