@@ -14,7 +14,7 @@ from evaluation.judging import JudgedRun, Judging, Judgments, judge
 from evaluation.measures import Asked, Measure, MeasureError
 from evaluation.phrases import counted
 from evaluation.ragged import FloatArray
-from evaluation.reading.paths import ANY_RUN, open_input
+from evaluation.reading.paths import open_input, rules_of_any
 from evaluation.reading.repairs import refuse_other_topics
 from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
 from evaluation.tables import Table, table_text, text_of
@@ -196,7 +196,7 @@ def read_run_to_score(
     store = partial(Judging, judgments, rules.convention, keep=rules.needs_rankings)
     with open_input(path) as file:
         if not rules.lenient:
-            return read_run(file, ANY_RUN, store, processes)
+            return read_run(file, rules_of_any(path, file), store, processes)
         return read_run_leniently(
             file,
             rules.convention.float32_scores,

@@ -30,7 +30,7 @@ UNKNOWN = dict.fromkeys(("deployment_type", "model_availability"), "unknown")
 class Publication:
     """A run of a track, the address of its page, and what the publication says of the data set.
 
-    `dataset` is the ID of a data set on the hub of Hugging Face, `task` the task of it.
+    `dataset` is the ID of a data set on the hub of Hugging Face, `task` one of its task_ids.
     """
 
     run: Run

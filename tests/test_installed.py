@@ -32,6 +32,7 @@ class Installed:
             [self.folder / "bin" / program, *arguments],
             cwd=self.folder,
             env={"HOME": str(self.folder), "PATH": os.environ["PATH"]},
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
         )
@@ -50,10 +51,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def install(wheel: Path, extra: str, folder: Path) -> Installed:
-    """Install the wheel with the versions that these tests run with."""
+def install(wheel: Path, extra: str, folder: Path, unpinned: str = "") -> Installed:
+    """Install the wheel with the versions that these tests run with, all but one."""
     pins = folder / "pins.txt"
-    found = importlib.metadata.distributions()
+    found = [each for each in importlib.metadata.distributions() if each.name != unpinned]
     pins.write_text("".join(f"{each.name}=={each.version}\n" for each in found))
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     pip = [folder / "venv" / "bin" / "python", "-m", "pip", "install", "-q", "-c", pins]
@@ -108,6 +109,16 @@ def test_without_the_extra_the_server_says_how_to_install_it(client):
     refused = client.run("rankfield", "demo")
     assert refused.returncode == 2
     assert "pip install 'rankfield[server]'" in refused.stderr
+
+
+def test_the_extras_of_the_client_bring_no_server(wheel, tmp_path):
+    # cffconvert, which tests of the night use, wants an older one than the MCP.
+    installed = install(wheel, "[mcp,keyring]", tmp_path, unpinned="jsonschema")
+    assert not installed.imports("django")
+    assert installed.imports("keyring")
+    served = installed.run("rankfield", "mcp", "--url", "http://127.0.0.1:9")
+    # Nothing is asked, since its standard input has ended.
+    assert (served.returncode, served.stderr) == (0, "")
 
 
 def test_with_the_extra_it_serves_the_demo(wheel, tmp_path):

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TextIO
 
 from evaluation.conventions import CONVENTIONS
@@ -18,7 +17,7 @@ from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
 from evaluation.reading.judging.intents import read_intents
 from evaluation.reading.judging.qrels_lines import LAYOUTS, layout_of
-from evaluation.reading.paths import ANY_RUN, open_input, read_any_run
+from evaluation.reading.paths import ANY_RUN, name_of_run, open_input, read_any_run
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import FIXES, match_known_topics
 from evaluation.reading.runs.reader import Run, read_run
@@ -149,7 +148,7 @@ def read_ruled_run(path: str, topics: Collection[bytes], options: argparse.Names
 
     Topics are spelled like the known ones. The name of the file replaces a missing tag.
     """
-    name = PurePath(PurePath(path).name.removesuffix(".gz").removesuffix(".zip")).stem
+    name = name_of_run(path)
     tag = getattr(options, "tag", None)
     rules = replace(
         ANY_RUN,

@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from io import BufferedReader, BytesIO, FileIO
+from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
 from evaluation.problems import Refused, refuse
@@ -15,12 +17,14 @@ from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.golden import recognise_golden
 from evaluation.reading.headers import name_columns
 from evaluation.reading.judging.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.lines import first_bytes
 from evaluation.reading.recognition import (
     NOT_READ,
     Candidate,
     Recognised,
     beginning,
     recognise_qrels,
+    run_by_first_bytes,
 )
 from evaluation.reading.runs.reader import Run, read_run, read_run_leniently
 from evaluation.reading.runs.run_rules import RunRules
@@ -34,6 +38,7 @@ LONG = 32 * MIB
 LIMITS = Limits(upload=1024 * GIB, unpacked=1024 * GIB, ratio=1000)
 ANY_DEPTH = 1_000_000_000
 ANY_RUN = RunRules(depth=ANY_DEPTH)
+JSON = ("json", "jsonl")
 
 
 @contextmanager
@@ -149,4 +154,24 @@ def _describe(candidate: Candidate) -> str:
 def read_any_run(path: str, lenient: bool) -> Run:
     """A run, whatever topics and documents it names."""
     with open_input(path) as file:
-        return read_run_leniently(file) if lenient else read_run(file, ANY_RUN)
+        return read_run_leniently(file) if lenient else read_run(file, rules_of_any(path, file))
+
+
+def rules_of_any(path: str, file: BinaryIO) -> RunRules:
+    """The rules of a run in six columns or, where its first bytes say so, in JSON.
+
+    JSON can be nothing else. Without a tag in it, the name of the file is that of the run.
+    """
+    found = run_by_first_bytes(first_bytes(file))
+    if found is None or found.refused or found.format not in JSON:
+        return ANY_RUN
+    return replace(ANY_RUN, formats=(found.format,), name=name_of_run(path))
+
+
+def name_of_run(path: str) -> str:
+    """The name of a file without its endings.
+
+    >>> name_of_run("runs/bm25.json.gz"), name_of_run("-")
+    ('bm25', '-')
+    """
+    return PurePath(PurePath(path).name.removesuffix(".gz").removesuffix(".zip")).stem

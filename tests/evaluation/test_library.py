@@ -71,6 +71,21 @@ def test_files_give_the_same_packed_or_not(folder):
     assert_as_expected(evaluation.evaluate(folder / "qrels", folder / "bm25.gz", MEASURES))
 
 
+def test_a_run_in_json_is_read_as_it_is_and_named_by_its_file(folder):
+    meta = {"mteb_model_meta": {"model_name": "oak"}, "default": {"test": RUN}}
+    for name, content in (("oak.json", RUN), ("predictions.json", meta)):
+        (folder / name).write_text(json.dumps(content))
+        scores = evaluation.evaluate("qrels", name, MEASURES)
+        assert_as_expected(scores)
+        assert scores.tag == name.removesuffix(".json")
+
+
+def test_the_commands_read_a_run_in_json_as_the_library_does(folder, capfd):
+    (folder / "oak.json").write_text(json.dumps(RUN))
+    assert main(["compare", "qrels", "bm25", "oak.json", "-m", "AP"]) == 0
+    assert "oak" in capfd.readouterr().out
+
+
 def test_named_tuples_and_their_generators_give_the_same():
     qrels, run = rows(Qrel, QRELS), rows(ScoredDoc, RUN)
     assert_as_expected(evaluation.evaluate(qrels, iter(run), MEASURES))
