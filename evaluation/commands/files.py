@@ -196,6 +196,8 @@ def name_options(problem: Problem) -> str:
     """Say which options do what a hint suggests."""
     format = SELECTED.search(problem.hint)
     repair = f" Repair with --fix {problem.fix}." if problem.fix else ""
+    if "does not accept this format" in problem.message:
+        repair += " Option: --takes FORMAT, as --help lists them."
     return repair + (f" Option: --qrels-format {format[1]}." if format else "")
 
 

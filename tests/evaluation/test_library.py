@@ -86,6 +86,12 @@ def test_the_commands_read_a_run_in_json_as_the_library_does(folder, capfd):
     assert "oak" in capfd.readouterr().out
 
 
+def test_check_which_stands_for_a_track_names_the_option_for_json(folder, capfd):
+    (folder / "oak.json").write_text(json.dumps(RUN))
+    assert main(["check", "oak.json"]) == 2
+    assert "Option: --takes FORMAT" in capfd.readouterr().out
+
+
 def test_named_tuples_and_their_generators_give_the_same():
     qrels, run = rows(Qrel, QRELS), rows(ScoredDoc, RUN)
     assert_as_expected(evaluation.evaluate(qrels, iter(run), MEASURES))
