@@ -39,6 +39,12 @@ class SiteTools:
         """List the benchmarks of the site, each with the names of its tracks."""
         return {"benchmarks": [asdict(each) for each in self.site.benchmarks()]}
 
+    def list_tracks(self) -> dict[str, Any]:
+        """List the tracks of the site, also those of no benchmark: name, state, main measure."""
+        names = ("slug", "name", "collection", "state", "primary_measure")
+        tracks = [asdict(each) for each in self.site.tracks()]
+        return {"tracks": [{name: each[name] for name in names} for each in tracks]}
+
     def show_track(self, track: str) -> dict[str, Any]:
         """Show a track: its state, measures, the collection, and the rules for runs."""
         return asdict(self.site.track(track))
@@ -95,6 +101,7 @@ class SiteTools:
         """The tools that change nothing."""
         return [
             self.list_benchmarks,
+            self.list_tracks,
             self.show_track,
             self.show_board,
             self.show_run,

@@ -174,11 +174,19 @@ class Site:
 
     def benchmarks(self) -> list[Benchmark]:
         """Return the benchmarks that the token may know, by their slugs."""
-        found: list[Benchmark] = []
+        return [read_answer(Benchmark, each) for each in self._list(f"{API}/benchmarks")]
+
+    def tracks(self) -> list[Track]:
+        """Return the tracks that the token may know, by their slugs."""
+        return [read_answer(Track, each) for each in self._list(f"{API}/tracks")]
+
+    def _list(self, path: str) -> list[Mapping[str, Any]]:
+        """Return the items of all pages of a list."""
+        found: list[Mapping[str, Any]] = []
         after = ""
         while True:
-            page = self.connection.get(f"{API}/benchmarks", {"after": after})
-            found += [read_answer(Benchmark, each) for each in list_parts(page, "items")]
+            page = self.connection.get(path, {"after": after})
+            found += list_parts(page, "items")
             after = str(page.get("next") or "")
             if not after:
                 return found

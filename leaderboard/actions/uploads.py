@@ -319,7 +319,7 @@ def unpack_beir(file: UploadedFile, split: str) -> Iterator[CollectionFiles]:
         try:
             paths = write_beir_files(file, split, Path(folder))
         except UnavailableCollectionError as reason:
-            raise NotAccepted("E_FORMAT", f"{reason}.") from None
+            raise NotAccepted("E_FIELD", f"{reason}.") from None
         opened = {
             part: File(stack.enter_context(path.open("rb")), name=path.name)
             for part, path in paths.items()

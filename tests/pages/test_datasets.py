@@ -63,13 +63,12 @@ def test_the_page_says_that_a_dataset_is_on_its_way(as_ada, tmp_path):
     assertContains(page, f'a worker is downloading <bdi class="mono">{name}</bdi>')
 
 
-def test_the_browser_requires_topics_only_where_no_dataset_can_be_named(as_ada, settings):
-    topics = '<input type="file" name="topics" required'
-    assertNotContains(as_ada.get("/collections/new/"), topics)
+def test_a_dataset_is_named_only_where_one_can_be(as_ada, settings):
     page = as_ada.post("/collections/new/", {"name": "Bread"})
     assertContains(page, "Upload topics, or a zip of BEIR, or name a dataset.", status_code=422)
     settings.IR_DATASETS = False
-    assertContains(as_ada.get("/collections/new/"), topics)
+    page = as_ada.post("/collections/new/", {"name": "Bread", "dataset": "rye"})
+    assertContains(page, "Upload topics, or a zip of BEIR.", status_code=422)
 
 
 @pytest.mark.parametrize("name", ["rye", "../../etc/passwd", "/etc/passwd"])
