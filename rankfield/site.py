@@ -206,6 +206,7 @@ class Site:
         commit: str = "",
         branch: str = "",
         configuration: str = "",
+        facts: Mapping[str, Any] | None = None,
         progress: bool | None = None,
     ) -> Receipt:
         """Submit the runs of a version of a system: a folder or a zip.
@@ -223,6 +224,7 @@ class Site:
             "commit": commit,
             "branch": branch,
             "configuration": configuration,
+            "facts": json.dumps(facts) if facts else "",
         }
         path = f"{API}/benchmarks/{quote(benchmark)}"
         sent = self._send_large(path, files, progress)

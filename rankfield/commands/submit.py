@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from evaluation.commands.arguments import parse_positive, whole_number
 from evaluation.commands.files import add_fix_option
@@ -68,6 +69,9 @@ def parser() -> argparse.ArgumentParser:
     add_fix_option(parser, EVERY_FIX)
     for name in ("commit", "branch", "configuration"):
         parser.add_argument(f"--{name}", default="", help=f"the {name} that made the run")
+    parser.add_argument(
+        "--fact", metavar="NAME=VALUE", action="append", default=[], type=parse_fact, help="a fact"
+    )
     parser.add_argument("--no-check", action="store_true", help="leave the checks to the site")
     parser.add_argument("--no-wait", action="store_true", help="end once the site has the runs")
     parser.add_argument(
@@ -83,6 +87,21 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--outputs", metavar="FILE", help="add verdict, runs and pages as x=y")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
+
+
+def parse_fact(text: str) -> tuple[str, Any]:
+    """Return the name and the value of a fact; a value that is JSON is read as such.
+
+    >>> parse_fact("llm=true"), parse_fact("models=BM25 of Lucene 10")
+    (('llm', True), ('models', 'BM25 of Lucene 10'))
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise argparse.ArgumentTypeError(f"{text}: expected NAME=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
 
 
 def run(options: argparse.Namespace) -> int:
@@ -168,6 +187,7 @@ def submit_runs(site: Site, track: Track, report: Report, options: argparse.Name
                 commit=options.commit or made_by.commit,
                 branch=options.branch or made_by.branch,
                 configuration=options.configuration,
+                facts=dict(options.fact),
             )
         except RejectedError as error:
             report.add_problem(f"{path}: {error}")

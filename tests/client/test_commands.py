@@ -97,6 +97,13 @@ def test_submit_prints_json_for_scripts(capsys):
     assert (run["state"], run["tag"]) == ("scored", "ben-bm25")
 
 
+def test_facts_are_stated_by_name():
+    words = ["--fact", "llm=true", "--fact", "models=BM25 of Lucene 10"]
+    assert main(["submit", "bread", "my.run", *words]) == OK
+    facts = Run.objects.get().facts
+    assert (facts["llm"], facts["models"]) == (True, "BM25 of Lucene 10")
+
+
 def test_no_wait_ends_while_the_run_is_queued(capsys, network):
     assert main(["submit", "bread", "my.run", "--no-wait"]) == OK
     assert network.calls[-1] == "POST /api/v1/tracks/bread/runs"
