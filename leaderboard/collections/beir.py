@@ -15,6 +15,7 @@ from typing import IO, TypeAlias
 
 from django.core.files import File
 
+from evaluation.reading.containers import DOCUMENT_LIMITS
 from leaderboard.collections.published import UnavailableCollectionError, limit_size, write_lines
 
 Opened: TypeAlias = Callable[[], IO[bytes]]
@@ -61,8 +62,22 @@ def open_parts(source: Source, stack: ExitStack) -> dict[str, Opened]:
     except zipfile.BadZipFile:
         name = source.name or "the file"
         raise UnavailableCollectionError(f"{name} is neither a folder nor a zip") from None
+    refuse_bomb(archive, source.name or "the file")
     names = (name for name in archive.namelist() if "__MACOSX" not in name)
     return {name: partial(archive.open, name) for name in names}
+
+
+def refuse_bomb(archive: zipfile.ZipFile, name: str) -> None:
+    """Raise UnavailableCollectionError if a zip unpacks to far more than its bytes.
+
+    No member is read beyond the size that it states.
+    """
+    packed = sum(member.compress_size for member in archive.infolist())
+    total = sum(member.file_size for member in archive.infolist())
+    if total > DOCUMENT_LIMITS.ratio_above and total > DOCUMENT_LIMITS.ratio * packed:
+        raise UnavailableCollectionError(
+            f"{name} unpacks to more than {DOCUMENT_LIMITS.ratio} times its size"
+        )
 
 
 def find(files: Mapping[str, Opened], pattern: re.Pattern[str], name: str) -> str:

@@ -73,6 +73,15 @@ def test_an_unpacked_part_has_the_limit_of_a_file(as_ada, settings):
     assert "are too large; the limit is 2,000 bytes." in answer.content.decode()
 
 
+def test_a_bomb_is_not_unpacked(as_ada):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**MEMBERS, "bakery/corpus.jsonl": " " * 70_000_000}.items():
+            archive.writestr(name, content)
+    answer = upload(as_ada, beir=SimpleUploadedFile("b.zip", packed.getvalue()))
+    assert "b.zip unpacks to more than 100 times its size." in answer.content.decode()
+
+
 def test_a_zip_beside_single_files_is_refused(as_ada):
     topics = SimpleUploadedFile("topics.tsv", b"1\trye\n")
     answer = upload(as_ada, beir=pack(MEMBERS), topics=topics)
