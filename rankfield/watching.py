@@ -76,6 +76,7 @@ class WatchedFolder:
         self.sent[path] = stamp
         self.pending[path] = run
         self.said.pop(path, None)
+        self.waits.pop(path, None)
         return [f"{name}: submitted, {self.site.page_of(run)}"]
 
     def say_once(self, path: Path, line: str) -> list[str]:
@@ -99,9 +100,19 @@ class WatchedFolder:
         return lines
 
     @property
+    def unsent(self) -> list[Path]:
+        """The files that were seen and are neither submitted nor rejected as they are."""
+        return [path for path, stamp in self.seen.items() if self.sent.get(path) != stamp]
+
+    @property
     def is_settled(self) -> bool:
         """Whether every file that was seen is scored or rejected."""
-        return not self.pending and self.seen == {p: self.sent.get(p) for p in self.seen}
+        return not self.pending and not self.unsent
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the site could take none of the files that are left."""
+        return not self.pending and bool(self.unsent) and self.waits.keys() >= {*self.unsent}
 
 
 def stamp_of(path: Path) -> Stamp | None:

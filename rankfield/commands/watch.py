@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluation.commands.arguments import parse_positive
 from rankfield.commands.arguments import site_of, site_parser
-from rankfield.commands.outcomes import OK, REJECTED
+from rankfield.commands.outcomes import NOT_REACHED, OK, REJECTED
 from rankfield.errors import SiteError
 from rankfield.watching import WatchedFolder
 
@@ -20,7 +20,8 @@ it is away or a quota is used up, is tried later. Watching ends with Ctrl-C.
 
 With --once it ends when all files that are there are scored or rejected, as a script wants it.
 
-Exit status: 0; with --once 2 when a run is rejected; 2 when the command is wrong.
+Exit status: 0; with --once 2 when a run is rejected, and 3 when the site cannot take the files that
+are left; 2 when the command is wrong.
 """
 
 
@@ -47,5 +48,7 @@ def run(options: argparse.Namespace) -> int:
                 print(line, flush=True)
             if options.once and folder.is_settled:
                 return REJECTED if folder.rejected else OK
+            if options.once and folder.is_stuck:
+                return NOT_REACHED
             time.sleep(options.interval)
     return OK

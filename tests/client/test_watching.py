@@ -56,7 +56,7 @@ def test_a_site_that_is_away_is_tried_again(watched, folder, network):
     watched.look()
     network.lost = 5
     [line] = watched.look()
-    assert "cannot be reached" in line and not watched.is_settled
+    assert "cannot be reached" in line and watched.is_stuck
     assert watched.look()[0].startswith("my.run: submitted")
 
 
@@ -66,7 +66,7 @@ def test_a_used_up_quota_is_waited_for(watched, folder, track):
         (folder / name).write_text(content)
     said = [line for _ in range(4) for line in watched.look()]
     assert len([line for line in said if line.startswith("b.run: ")]) == 1
-    assert (Run.objects.count(), watched.is_settled, watched.rejected) == (1, False, 0)
+    assert (Run.objects.count(), watched.is_settled, watched.is_stuck) == (1, False, True)
 
 
 @pytest.mark.parametrize("name", ["my.run.tmp", ".my.run", ".git/my.run", "my.run.part"])
@@ -88,3 +88,13 @@ def test_once_ends_when_all_are_done(network, track, ben, folder, monkeypatch, c
     assert main(words) == 2
     assert capsys.readouterr().out.count("my.run: submitted") == 2
     assert Run.objects.filter(tag="ben-bm25").count() == 1
+
+
+def test_once_ends_where_the_site_takes_nothing_more(network, track, ben, folder, monkeypatch):
+    _, token = ApiToken.objects.issue(ben, ["read", "submit"])
+    monkeypatch.setenv("RANKFIELD_URL", URL)
+    monkeypatch.setenv("RANKFIELD_TOKEN", token)
+    type(track).objects.update(quota_per_day=1)
+    for name, content in (("a.run", RUN), ("b.run", OTHER_RUN)):
+        (folder / name).write_text(content)
+    assert main(["watch", "bread", str(folder), "--once", "--interval", ".01"]) == 3
