@@ -82,10 +82,11 @@ class PairBounds:
         return bool(self.low.sum() > 0 or self.high.sum() < 0)
 
 
-def worth(measure: Measure, top_grade: int, depth: int) -> FloatArray:
-    """float64[depth]: what a document of the top grade adds to an additive measure at each rank.
+def worth(measure: Measure, top_grade: int, depth: int, grade: int | None = None) -> FloatArray:
+    """float64[depth]: what a document of a grade adds to an additive measure at each rank.
 
-    MeasureError for a measure that is not a sum over documents by rank and grade.
+    The grade is the highest of the scale by default. MeasureError for a measure that is not a sum
+    over documents by rank and grade.
 
     >>> worth(parse_measure("P@2"), top_grade=1, depth=3).tolist()
     [0.5, 0.5, 0.0]
@@ -94,10 +95,10 @@ def worth(measure: Measure, top_grade: int, depth: int) -> FloatArray:
         raise MeasureError(f"{measure} is not a sum over documents; {', '.join(ADDITIVE)} are")
     # One topic per rank, with a single document at that rank.
     numbers = np.arange(depth, dtype=np.int32)
-    top = np.full(depth, top_grade, dtype=np.int32)
-    judgments = Judgments((b"",) * depth, [{}] * depth, top_grade, numbers, top)
+    given = np.full(depth, top_grade if grade is None else grade, dtype=np.int32)
+    judgments = Judgments((b"",) * depth, [{}] * depth, top_grade, numbers, given)
     retrieved = np.arange(1, depth + 1)
-    return measure.scores(JudgedRun(numbers, numbers + 1, top, retrieved, judgments))
+    return measure.scores(JudgedRun(numbers, numbers + 1, given, retrieved, judgments))
 
 
 def compare_with_holes(
