@@ -15,6 +15,12 @@ from evaluation.agreement.assessors import (
 )
 from evaluation.agreement.jackknife import Estimate
 from evaluation.agreement.mixtures import MIXTURES, RankRanges, mix_judges, summarise_mixtures
+from evaluation.agreement.noise import (
+    JudgeNoise,
+    count_flips,
+    find_unused_grades,
+    measure_noise,
+)
 from evaluation.agreement.opinions import GradeAgreement, OpinionPairs, count_opinions
 from evaluation.agreement.orders import (
     BoardAgreement,
@@ -40,18 +46,22 @@ __all__ = [
     "BoardAgreement",
     "Estimate",
     "GradeAgreement",
+    "JudgeNoise",
     "OpinionPairs",
     "RankRanges",
     "VerdictChanges",
     "agreement_of_assessors",
     "cohen_kappa",
     "compare_boards",
+    "count_flips",
     "count_opinions",
+    "find_unused_grades",
     "fleiss_kappa",
     "grades_of",
     "kendall_tau",
     "kendall_tau_b",
     "krippendorff_alpha",
+    "measure_noise",
     "mix_judges",
     "overlap",
     "ranks",

@@ -18,6 +18,8 @@ from pytest import approx
 
 from evaluation.agreement import (
     cohen_kappa,
+    count_opinions,
+    find_unused_grades,
     fleiss_kappa,
     kendall_tau_b,
     krippendorff_alpha,
@@ -149,3 +151,53 @@ def test_second_assessors_order_the_runs_of_dl19_as_published(data):
     runs = [read_run_leniently(BytesIO(gzip.decompress(path.read_bytes()))) for path in paths]
     tau = kendall_tau_b(board_by(read_file(folder / "nist.qrels"), runs), board_by(again, runs))
     assert (len(runs), tau) == (37, approx(0.9129, abs=5e-5))
+
+
+def answers(data: Path, *names: str) -> tuple[FloatArray, np.ndarray]:
+    """float64[files, documents] that all files grade, and the topic of each document."""
+    files = [
+        read_qrels_leniently(BytesIO(gzip.decompress(path.read_bytes()))).grades
+        for path in (data / "data" / "answers" / f"{name}.qrels.gz" for name in names)
+    ]
+    common = [
+        (topic, docno)
+        for topic in sorted(files[0])
+        for docno in files[0][topic]
+        if all(docno in grades.get(topic, {}) for grades in files)
+    ]
+    topics = np.unique([topic for topic, _ in common], return_inverse=True)[1]
+    return np.array([[of[t][d] for t, d in common] for of in files], dtype=float), topics
+
+
+def test_people_and_umbrela_agree_on_rag25_as_published(data):
+    grades, topics = answers(data, "rag25-qrels/nist", "rag25-qrels/umbrela")
+    kappa = count_opinions(grades, topics).kappa()
+    assert kappa.value == approx(0.2333, abs=5e-5)
+    # The bootstrap over topics gave [.195, .271], which is too short.
+    assert (kappa.low, kappa.high) == approx((0.1914, 0.2752), abs=5e-5)
+    assert krippendorff_alpha(grades, "ordinal") == approx(0.4926, abs=5e-5)
+
+
+DEV = "rag26-dev/rag25-climbmix-umbrela-"
+GPT, QWEN1, QWEN2 = (
+    f"{DEV}{name}"
+    for name in ("codex-gpt5.5-medium-reasoning-v1", "qwen3.5-9b-v1", "qwen3.5-9b-v2")
+)
+
+
+def test_two_machines_agree_on_rag26_as_published(data):
+    grades, _ = answers(data, GPT, QWEN2)
+    assert (grades[0] == grades[1]).mean() == approx(0.4734, abs=5e-5)
+    assert cohen_kappa(*grades) == approx(0.3009, abs=5e-5)
+    assert cohen_kappa(*grades, "quadratic") == approx(0.6593, abs=5e-5)
+    assert krippendorff_alpha(grades, "ordinal") == approx(0.6800, abs=5e-5)
+
+
+def test_two_prompts_of_a_machine_agree_on_rag26_as_published(data):
+    assert cohen_kappa(*answers(data, QWEN1, QWEN2)[0]) == approx(0.7751, abs=5e-5)
+
+
+def test_a_grade_that_a_machine_hardly_uses_is_found(data):
+    used = [np.bincount(each.astype(int)) for each in answers(data, GPT, QWEN2)[0]]
+    counts = [dict(enumerate(each.tolist())) for each in used]
+    assert [find_unused_grades(each, 4) for each in counts] == [[], [4]]
