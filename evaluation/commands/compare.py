@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from evaluation import tables
 from evaluation.commands import files
@@ -71,6 +71,10 @@ first measure decides. A reference that many builds are held against needs --bui
 an Nth of the 5 %. Where topics are added until there is an answer, --look 1, 2, ... counts the
 looks.
 
+--holds-under QRELS repeats all with other grades of the same topics, such as those of another
+prompt, repeat or version of a machine. A verdict that counts for the exit status is one that holds
+under each of them; where the answers of a gate differ, it cannot tell.
+
 Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
 measure, and with --margin when it is worse; 2 when a file is rejected or the command is wrong; 4
 with --require-pass when the gate cannot tell.
@@ -107,6 +111,14 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--look", metavar="K", type=whole_number(1), help="K-th look at this pair")
     parser.add_argument("--require-pass", action="store_true", help="exit 4 if it cannot tell")
+    parser.add_argument(
+        "--holds-under",
+        metavar="QRELS",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="a verdict counts if it holds with these grades too; repeatable",
+    )
     add_table_options(parser)
     return parser
 
@@ -148,11 +160,19 @@ def run(options: argparse.Namespace) -> int:
     if records is None:
         return files.REFUSED
     check_groups(records[0], parser())
+    versions = read_collections(
+        [[qrels, options.baseline, *options.runs] for qrels in options.holds_under], options
+    )
+    if versions is None:
+        return files.REFUSED
     if options.margin is not None:
-        return run_gate(records[0], options)
+        return run_gate([records[0], *versions], options)
     if not options.further:
-        scored = (records[0].scored(asked) for asked in requested_measures(options))
-        return compare_scored(list(scored), design, options)
+        under = [
+            [each.scored(asked) for asked in requested_measures(options)]
+            for each in (records[0], *versions)
+        ]
+        return compare_scored(under, design, options)
     comparisons = []
     for asked in requested_measures(options):
         scores = [each.scored(asked) for each in records]
@@ -162,21 +182,65 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compare_scored(
-    scored: Sequence[ScoredRuns], design: Design, options: argparse.Namespace
+    under: Sequence[Sequence[ScoredRuns]], design: Design, options: argparse.Namespace
 ) -> int:
-    """Print the comparisons by each measure, and the risks if they are asked for."""
-    comparisons = [row for each in scored for row in compare_on_measure(each, design)]
+    """Print the comparisons by each measure, and the risks if they are asked for.
+
+    `under` has the scores with QRELS, then with each version of --holds-under.
+    """
+    scored, *_ = under
+    comparisons, *others = (
+        [row for each in of_version for row in compare_on_measure(each, design)]
+        for of_version in under
+    )
     risks = []
     if options.risk is not None:
         risks = [row for each in scored for row in describe_risks(each, options.risk)]
     note = design.describe(len(scored[0].tags)) + describe_groups(scored[0].groups)
-    print_comparisons(comparisons, risks, design, note, options)
-    return status_of(comparisons, options)
+    held = hold_verdicts(comparisons, others)
+    print_comparisons(comparisons, risks, design, note, options, held)
+    return status_of(comparisons, options, held)
 
 
-def status_of(comparisons: Sequence[Comparison], options: argparse.Namespace) -> int:
-    worse = any(comparison.verdict == "worse" for comparison in comparisons)
-    return WORSE if options.fail_if_worse and worse else 0
+def hold_verdicts(
+    comparisons: Sequence[Comparison], others: Sequence[Sequence[Comparison]]
+) -> list[HeldVerdict]:
+    """The verdicts under QRELS and under each version, in the order of the comparisons."""
+    beside = [{(row.measure, row.run): row.verdict for row in version} for version in others]
+    return [
+        HeldVerdict(
+            row.measure,
+            row.run,
+            (row.verdict, *(version.get((row.measure, row.run), "") for version in beside)),
+        )
+        for row in comparisons
+        if row.verdict != "baseline"
+    ]
+
+
+@dataclass(frozen=True)
+class HeldVerdict:
+    """The verdicts of a run by a measure: under QRELS, then under each version."""
+
+    measure: str
+    run: str
+    verdicts: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return len(set(self.verdicts)) == 1
+
+
+def status_of(
+    comparisons: Sequence[Comparison],
+    options: argparse.Namespace,
+    held: Sequence[HeldVerdict] = (),
+) -> int:
+    """Return 1 with --fail-if-worse where a run is worse under each version."""
+    verdicts = [row.verdict for row in comparisons]
+    if held:
+        verdicts = [row.verdicts[0] for row in held if row.holds]
+    return WORSE if options.fail_if_worse and "worse" in verdicts else 0
 
 
 def design_of(options: argparse.Namespace, systems: int, parser: argparse.ArgumentParser) -> Design:
@@ -193,6 +257,8 @@ def design_of(options: argparse.Namespace, systems: int, parser: argparse.Argume
 
 def check_margin(options: argparse.Namespace) -> None:
     """End with a message where the options of a gate cannot be combined."""
+    if options.holds_under and options.further:
+        parser().error("--holds-under excludes --and")
     if options.margin is None:
         if options.require_pass or options.look is not None or options.builds > 1:
             parser().error("--builds, --look and --require-pass need --margin")
@@ -203,23 +269,39 @@ def check_margin(options: argparse.Namespace) -> None:
         parser().error("--margin has its own test and excludes --region, --test and --family")
 
 
-def run_gate(records: Records, options: argparse.Namespace) -> int:
-    """Print a report for every measure; the first decides about the exit status."""
+def run_gate(under: Sequence[Records], options: argparse.Namespace) -> int:
+    """Print a report for every measure; the first decides about the exit status.
+
+    `under` has the records with QRELS, then with each version of --holds-under.
+    """
     gate = Gate(options.margin, options.builds, options.look)
-    reports = [
-        check_gate(ScoredPair.of(asked, records), gate) for asked in requested_measures(options)
+    reports, *others = (
+        [check_gate(ScoredPair.of(asked, records), gate) for asked in requested_measures(options)]
+        for records in under
+    )
+    held = [
+        HeldVerdict(row.measure, row.run, (row.answer, *(of[place].answer for of in others)))
+        for place, row in enumerate(reports)
     ]
-    print_gate(reports, records.note, options)
-    if reports[0].answer == "worse":
+    print_gate(reports, under[0].note, options, held)
+    answer = held[0].verdicts[0] if held[0].holds else "cannot tell"
+    if answer == "worse":
         return WORSE
-    return CANNOT_TELL if options.require_pass and reports[0].answer == "cannot tell" else 0
+    return CANNOT_TELL if options.require_pass and answer == "cannot tell" else 0
 
 
-def print_gate(reports: Sequence[GateReport], grouped: str, options: argparse.Namespace) -> None:
+def print_gate(
+    reports: Sequence[GateReport],
+    grouped: str,
+    options: argparse.Namespace,
+    held: Sequence[HeldVerdict],
+) -> None:
     if options.format == "json":
         document = [
-            asdict(report) | {"answer": report.answer, "sentences": report.sentences}
-            for report in reports
+            asdict(report)
+            | {"answer": report.answer, "sentences": report.sentences}
+            | ({"answers": list(row.verdicts)} if _has_versions(held) else {})
+            for report, row in zip(reports, held, strict=True)
         ]
         tables.write_bytes([json.dumps(document, indent=2).encode() + b"\n"])
         return
@@ -257,6 +339,30 @@ def print_gate(reports: Sequence[GateReport], grouped: str, options: argparse.Na
         ]
         header = ["topic", first.reference, first.run, "difference"]
         tables.print_table(Table(header, moved, texts=1), options.format)
+    print_held(held, "answer", options)
+
+
+def print_held(held: Sequence[HeldVerdict], what: str, options: argparse.Namespace) -> None:
+    """Print what is said under each version, where there are several."""
+    if not _has_versions(held):
+        return
+    print()
+    header = ["measure", "run", options.qrels, *options.holds_under, "holds"]
+    rows = [
+        [row.measure, row.run, *(text or "none" for text in row.verdicts), _yes(row.holds)]
+        for row in held
+    ]
+    broken = sum(not row.holds for row in held)
+    note = f"{what}s under each version: {broken} of {len(held)} do not hold"
+    tables.print_table(Table(header, rows, texts=len(header), note=note), options.format)
+
+
+def _has_versions(held: Sequence[HeldVerdict]) -> bool:
+    return any(len(row.verdicts) > 1 for row in held)
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def check_further(options: argparse.Namespace) -> None:
@@ -304,6 +410,7 @@ def print_comparisons(
     design: Design,
     note: str,
     options: argparse.Namespace,
+    held: Sequence[HeldVerdict] = (),
 ) -> None:
     if options.format == "json":
         document = {
@@ -319,6 +426,8 @@ def print_comparisons(
             ],
             "risks": [asdict(each) for each in risks],
         }
+        if _has_versions(held):
+            document["holds_under"] = [asdict(row) | {"holds": row.holds} for row in held]
         tables.write_bytes([json.dumps(document, indent=2).encode() + b"\n"])
         return
     level = f"{100 * (1 - options.alpha):g} %"
@@ -339,6 +448,7 @@ def print_comparisons(
     if risks:
         print()
         tables.print_table(risk_table(risks, options), options.format)
+    print_held(held, "verdict", options)
 
 
 def risk_table(risks: Sequence[ComparedRisk], options: argparse.Namespace) -> Table:

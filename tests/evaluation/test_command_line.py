@@ -388,6 +388,40 @@ def test_compare_can_fail_when_a_run_is_worse(folder, baseline, run, status):
     assert main(["compare", "qrels", baseline, run, "--fail-if-worse"]) == status
 
 
+@pytest.fixture
+def two_versions(folder):
+    """Two versions of the judgments under which another run is better, on twelve topics."""
+    topics = range(12)
+    for version, grades in (("v1", "10"), ("v2", "01")):
+        lines = (f"{t} 0 a {grades[0]}\n{t} 0 b {grades[1]}\n" for t in topics)
+        (folder / version).write_text("".join(lines))
+    for tag, first, second in (("good", "a", "b"), ("poor", "b", "a")):
+        lines = (f"{t} Q0 {first} 1 2 {tag}\n{t} Q0 {second} 2 1 {tag}\n" for t in topics)
+        (folder / tag).write_text("".join(lines))
+
+
+@pytest.mark.parametrize(("version", "status"), [("v1", 1), ("v2", 0)])
+def test_a_run_is_worse_only_if_that_holds_under_each_version(two_versions, version, status):
+    words = ["compare", "v1", "good", "poor", "--fail-if-worse", "--holds-under", version]
+    assert main(words) == status
+
+
+@pytest.mark.parametrize(("version", "status"), [("v1", 1), ("v2", 4)])
+def test_a_gate_whose_answers_differ_cannot_tell(two_versions, version, status):
+    words = ["compare", "v1", "good", "poor", "--margin", ".1", "--require-pass"]
+    assert main([*words, "--holds-under", version]) == status
+
+
+def test_what_each_version_says_is_printed(two_versions, capfd):
+    main(["compare", "v1", "good", "poor", "--holds-under", "v2", "--format", "tsv"])
+    lines = [line.split("\t") for line in capfd.readouterr().out.splitlines()]
+    assert ["measure", "run", "v1", "v2", "holds"] in lines
+    assert ["AP", "poor", "worse", "better", "no"] in lines
+    main(["compare", "v1", "good", "poor", "--holds-under", "v2", "--format", "json"])
+    (held,) = json.loads(capfd.readouterr().out)["holds_under"]
+    assert (held["verdicts"], held["holds"]) == (["worse", "better"], False)
+
+
 def test_measures_lists_every_measure(capfd):
     main(["measures", "--format", "tsv"])
     lines = lines_of(capfd.readouterr().out)

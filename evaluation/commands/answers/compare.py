@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     design = design_of(options, len(options.runs) + 1, parser())
     scored = read_scored_runs([options.baseline, *options.runs], options, parser())
-    return files.REFUSED if scored is None else compare_scored(scored, design, options)
+    return files.REFUSED if scored is None else compare_scored([scored], design, options)
 
 
 def read_scored_runs(
