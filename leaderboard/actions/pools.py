@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evaluation.measures import parse_measure
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.samples import (
-    BEST_RUNS,
     NUM_DRAWN,
-    count_by_grade,
     fill_sample,
     find_machine_version,
 )
@@ -20,7 +17,9 @@ from leaderboard.collections.pools import select_by_team
 from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.jobs import queue
 from leaderboard.models import Assessment, AuditEvent, JudgmentSet, Pool, Run, Track, User
-from leaderboard.scoring.scores import load_measure_means
+
+# How many documents a sample may have: what a public board needs, and more for shorter intervals.
+SAMPLE_SIZES = (NUM_DRAWN, 500, 1000, 2000)
 
 
 def create_pool(
@@ -62,6 +61,7 @@ def create_pool(
 def draw_sample(judgment_set: JudgmentSet, track: Track, user: User, size: int = NUM_DRAWN) -> Pool:
     """Draw documents on which people check a machine; the pool is approved at once.
 
+    They are the first documents of the runs as far as these suffice, with known probabilities.
     Raises ActionError.
     """
     by_machine = find_machine_version(judgment_set)
@@ -72,9 +72,7 @@ def draw_sample(judgment_set: JudgmentSet, track: Track, user: User, size: int =
     waiting = find_waiting_sample(by_machine, track)
     if waiting is not None:
         raise ActionError(f"Judge the sample {waiting} first.")
-    if not sum(count_by_grade(by_machine, size).values()):
-        raise ActionError("Earlier samples have every document.")
-    best = find_best_runs(track)
+    runs = list(track.runs.accepted().not_removed().order_by("received_at", "pk"))
     pool = Pool.objects.create(
         track=track,
         name=next_name("pool-", track.pools.values_list("name", flat=True)),
@@ -85,8 +83,10 @@ def draw_sample(judgment_set: JudgmentSet, track: Track, user: User, size: int =
         kept_at=timezone.now(),
         created_by=user,
     )
-    pool.runs.set(best)
-    fill_sample(pool, best)
+    pool.runs.set(runs)
+    fill_sample(pool, runs)
+    if not pool.summary["new"]:
+        raise ActionError("Earlier samples have every document.")
     after = {"checks": by_machine.version, "sha256": pool.sha256}
     AuditEvent.objects.record(user, "draw sample", pool, after=after)
     return pool
@@ -96,16 +96,6 @@ def find_waiting_sample(by_machine: JudgmentSet, track: Track) -> Pool | None:
     """Return the sample of a track whose judging is not closed, if any."""
     closed = Assessment.objects.filter(state=Assessment.State.CLOSED)
     return track.pools.filter(checks=by_machine).exclude(assessments__in=closed).first()
-
-
-def find_best_runs(track: Track) -> list[Run]:
-    """Return the best runs of the board; of a track without a board, the first ones."""
-    runs = list(track.runs.accepted().not_removed().order_by("received_at", "pk"))
-    if track.edition is not None:
-        means = load_measure_means(track.edition, track.primary_measure)
-        sign = parse_measure(track.primary_measure).direction
-        runs.sort(key=lambda run: -sign * (means.get(run.pk) or 0.0))
-    return runs[:BEST_RUNS]
 
 
 @transaction.atomic

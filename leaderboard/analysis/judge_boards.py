@@ -31,13 +31,18 @@ VERDICTS = {1: "better", 0: "not significant", -1: "worse"}
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run with its place by the grades that count, and its ranks over the mixtures."""
+    """A run with its place by the grades that count, and its ranks over the mixtures.
+
+    From `low` to `high` lie 95 % of its means over them.
+    """
 
     run: Run
     place: Placing
     best: int
     worst: int
     kind: Kind
+    low: float | None = None
+    high: float | None = None
 
     @property
     def moves(self) -> bool:
@@ -57,8 +62,9 @@ class JudgeBoard:
 class JudgedBoards:
     """The boards by each judge of a track's runs, by one measure; runs by rank.
 
-    With two versions as judges `num_pairs` pairs of runs are tested by both, and those on which
-    they decide differently are `overturned`: reversed ones first, then by rank.
+    With versions as judges `num_pairs` pairs of runs are tested by each, and on `num_flipped` some
+    decides differently; those on which the first and the last do are `overturned`: reversed ones
+    first, then by rank.
     """
 
     measure: str
@@ -70,6 +76,7 @@ class JudgedBoards:
     judges: list[JudgeBoard]
     baseline: Run | None
     num_pairs: int
+    num_flipped: int
     overturned: list[OverturnedPair]
     computed_at: datetime | None
 
@@ -130,6 +137,13 @@ def find_boards_of_versions(
     return _find_boards(sight, asked, ComparedJudges(versions=(first, second)))
 
 
+def find_boards_of_machines(
+    sight: Sight, versions: Sequence[JudgmentSet], asked: str
+) -> BoardsByJudge:
+    """Return the boards by several versions of machines, and have a job compute what is missing."""
+    return _find_boards(sight, asked, ComparedJudges(versions=tuple(versions)))
+
+
 def _find_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsByJudge:
     measures = measures_by_judge(sight.track)
     if not measures or not sight.can_see_scores:
@@ -155,14 +169,19 @@ def _read(row: Calculation) -> JudgedBoards:
     reference, *by_judge = (
         _read_places(row, board) for board in (results["reference"], *results["judges"])
     )
+    spreads = results.get("noise") or [(None, None)] * len(runs)
     ranked = [
-        RankedRun(run, place, best, worst, "baseline" if run.pk == results["baseline"] else "other")
-        for run, place, best, worst in zip(
-            runs, reference, mixtures["best"], mixtures["worst"], strict=True
+        RankedRun(
+            *(run, place, best, worst),
+            "baseline" if run.pk == results["baseline"] else "other",
+            *spread,
+        )
+        for run, place, best, worst, spread in zip(
+            *(runs, reference, mixtures["best"], mixtures["worst"], spreads), strict=True
         )
     ]
     ranked.sort(key=lambda each: (each.place.rank, each.run.pk))
-    pairs = results.get("pairs", {"count": 0, "turned": []})
+    pairs = results.get("pairs", {"count": 0, "flipped": 0, "turned": []})
     return JudgedBoards(
         measure=measure,
         topics=results["topics"],
@@ -176,6 +195,7 @@ def _read(row: Calculation) -> JudgedBoards:
         ],
         baseline=found.get(results["baseline"]),
         num_pairs=pairs["count"],
+        num_flipped=pairs.get("flipped", 0),
         overturned=_read_overturned(pairs["turned"], runs, ranked),
         computed_at=row.computed_at,
     )

@@ -17,9 +17,6 @@ from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.models import JudgmentSet, MachineCard, Run
 from leaderboard.models.collections import ImportState
 
-# From this number of ranks on a gain is listed.
-GAINED_RANKS = 5
-
 
 @dataclass(frozen=True)
 class PeopleBesideMachine:
@@ -32,12 +29,6 @@ class PeopleBesideMachine:
     judged: JudgedBoards
     shift: Shift
     family: frozenset[Run]
-
-    @property
-    def gainers(self) -> list[Move]:
-        """The runs that gain at least five ranks by the machine, the largest gain first."""
-        found = [move for move in self.shift.by_rank_before if move.gained >= GAINED_RANKS]
-        return sorted(found, key=lambda move: move.lost)
 
     @property
     def of_family(self) -> list[Move]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Literal
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Router
 
+from leaderboard.analysis.corrected_means import FoundMeans, find_corrected_means
 from leaderboard.analysis.judge_agreement import (
     JudgeAgreement,
     compute_assessor_agreement,
@@ -22,7 +24,7 @@ from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.collections import collection_or_404
 from leaderboard.api.errors import ApiError, permission_error
 from leaderboard.api.fields import Label
-from leaderboard.api.schemas import AgreementOut, response_schemas
+from leaderboard.api.schemas import AgreementOut, CorrectedMeansOut, response_schemas
 from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_table
 from leaderboard.infrastructure.downloads import text_file
@@ -97,6 +99,67 @@ def get_version_agreement(
     by_judge = find_boards_of_versions(sight, one, other, measure)
     found = compute_version_agreement(one.pk, other.pk)
     return answer_with(f"{slug}-{one}-{other}-agreement", found, by_judge, format, table)
+
+
+@router.get(
+    "/tracks/{slug:slug}/corrected-means",
+    auth=PUBLIC,
+    response=response_schemas(CorrectedMeansOut),
+)
+def get_corrected_means(
+    request: HttpRequest,
+    slug: str,
+    machine: Label,
+    measure: Label = "",
+    against: Label = "",
+    format: AgreementFormat = "json",
+) -> dict[str, Any] | HttpResponse:
+    """Get the means by a machine, corrected by its sample that people judged (organisers only).
+
+    Differences are from the run `against`, by default the baseline. They are computed in the
+    background: while `means_follow` is true, ask again. You cannot read this while you judge on
+    the collection yourself.
+    """
+    user = viewer(request)
+    sight = track_or_404(user, slug)
+    if not sight.is_organiser:
+        raise Http404("no corrected means to see")
+    if is_judging(user, sight.track.collection):
+        raise permission_error("You judge here yourself. Marks are open to you after closing.")
+    version = find_version(sight.track.collection, machine)
+    found = find_corrected_means(sight, version, measure, against)
+    if format == "csv":
+        if found.means is None:
+            raise ApiError(409, "E_CONFLICT", found.note or "The means are not computed yet.")
+        text = render_table(found.means.table)
+        return text_file(f"{slug}-{machine}-corrected-means.csv", text, "text/csv")
+    return serialise_means(found)
+
+
+def serialise_means(found: FoundMeans) -> dict[str, Any]:
+    """Return the numbers of the page; those that are not computed are left out."""
+    head = {
+        "machine": found.by_machine.version,
+        "measure": found.measure or None,
+        "note": found.note or None,
+        "means_follow": found.awaited == Awaited.FOLLOWS,
+    }
+    means = found.means
+    if means is None:
+        return head
+    return {
+        **head,
+        "against": means.against.pk if means.against is not None else None,
+        "depth": means.depth,
+        "documents": means.documents,
+        "drawn": means.drawn,
+        "judged": means.judged,
+        "slope": means.slope,
+        "power": means.power_any,
+        "gainers": [each.run.pk for each in means.gainers],
+        "plan": [asdict(each) for each in means.plan],
+        "runs": serialise_table(means.table),
+    }
 
 
 def find_version(collection: Collection, version: str) -> JudgmentSet:

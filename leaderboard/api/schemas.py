@@ -1046,6 +1046,36 @@ class AgreementOut(Schema):
     judges: list[TableRow] = Field([], description="Boards by judge: tau and verdicts.")
 
 
+class PlannedLabelsOut(Schema):
+    """Half of a 95 % interval for these topics, the median over the runs."""
+
+    labels: int
+    mean: float
+    difference: float
+
+
+class CorrectedMeansOut(Schema):
+    """Means by a machine, corrected by people; a row for each run, as in the table as CSV."""
+
+    machine: str = Field(description="The version of the machine.")
+    measure: str | None
+    note: str | None = Field(description="Why there are no corrected means; null if there are.")
+    means_follow: bool = Field(description="Whether they are being computed.")
+    against: str | None = Field(None, description="Differences are from this run.")
+    depth: int | None = Field(None, description="The frame has this many documents of a ranking.")
+    documents: int | None = Field(None, description="Documents of the frame.")
+    drawn: int | None = Field(None, description="Documents that were drawn.")
+    judged: int | None = Field(None, description="Those that people graded; others are unknown.")
+    slope: float | None = Field(None, description="How far the machine is followed, 0 to 1.")
+    power: float | None = Field(
+        None,
+        description="The probability to find any run that gains a tenth of the range.",
+    )
+    gainers: list[str] = Field([], description="Runs that gain more than the others.")
+    plan: list[PlannedLabelsOut] = []
+    runs: list[TableRow] = []
+
+
 class OwnAssignment(Schema):
     """A topic to judge."""
 

@@ -15,6 +15,7 @@ name who did them.
     board.csv  board.tex                 as an organiser sees it
     pages/<tag>-<id>.txt                 each scored run on a page
     snapshots/<name>.json  pools/<name>.tsv
+    pools/<name>.frame.tsv               of a sample: what it was drawn from
     assessments/<name>/documents.jsonl   in the order of judging, by assessor and topic
     assessments/<name>/marks.jsonl       the log of the marks, under pseudonyms
     events.jsonl                         what happened
@@ -119,11 +120,18 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
     for snapshot in track.snapshots.all():
         frozen = plain_values(snapshot)
         yield ZipEntry(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
-    for pool in approved_pools(track):
-        yield ZipEntry(f"pools/{pool.name}.tsv", read_chunks(pool.file))
+    yield from pool_members(track)
     yield from assessment_members(track)
     yield ZipEntry("events.jsonl", render_json_lines(event_rows(track)))
     yield ZipEntry(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
+
+
+def pool_members(track: Track) -> Iterator[ZipEntry]:
+    """Yield the approved pools; of a sample also the documents from which it was drawn."""
+    for pool in approved_pools(track):
+        yield ZipEntry(f"pools/{pool.name}.tsv", read_chunks(pool.file))
+        if pool.frame_file:
+            yield ZipEntry(f"pools/{pool.name}.frame.tsv", read_chunks(pool.frame_file))
 
 
 def ready_judgments(collection: Collection) -> list[JudgmentSet]:

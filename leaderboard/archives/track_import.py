@@ -472,6 +472,7 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
         pool.checks = find_judgments(track.collection, entry.checks)
         pool.save(force_insert=True)
         pool.file.save(f"pools/{pool.pk}/pool", File(file))
+        restore_frame(archive, entry, pool)
         pool.runs.set(pooled)
         of_it = track.collection.judgment_sets.filter(version__in=entry.judgments)
         of_it.update(pool=pool)
@@ -494,6 +495,14 @@ def restore_snapshot(
     snapshot.rows = [[find_run(runs, run_id).pk, *cells] for run_id, *cells in snapshot.rows]
     snapshot.save(force_insert=True)
     return snapshot
+
+
+def restore_frame(archive: Archive, entry: PoolEntry, pool: Pool) -> None:
+    """Restore the documents from which a sample was drawn, if it stored them."""
+    name = f"pools/{entry.name}.frame.tsv"
+    if name in archive:
+        with archive.member(name) as file:
+            pool.frame_file.save(f"pools/{pool.pk}/frame", File(file))
 
 
 def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Runs) -> None:

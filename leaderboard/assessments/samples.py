@@ -1,8 +1,9 @@
 """The sample on which people check judgments by a machine: drawn by the site, judged blind.
 
-It is drawn evenly over the machine's grades, so that rare grades are checked too, and within a
-grade first from topics with few documents so far.  The first ten documents of the best runs, which
-decide the board, are drawn more often.
+It is drawn with known probabilities from the first documents of the runs, so that it corrects the
+means of a board by the machine (`sample_frames`).  Where these are too few, or before there are
+runs, it is filled evenly over the machine's other grades, first from topics with few documents so
+far: those say how far people agree with the machine, but nothing of means.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import random
 import secrets
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -22,9 +22,16 @@ from django.db.models import Count
 
 from evaluation.agreement import Estimate, count_opinions
 from evaluation.conventions import POOLED
-from evaluation.pooling import Place, Pool, Pooled
+from evaluation.pooling import Pool, Pooled
+from evaluation.pooling.pools import in_docno_order
 from leaderboard import models
 from leaderboard.assessments.judgments import settle_marks
+from leaderboard.assessments.sample_frames import (
+    choose_depth,
+    draw_framed,
+    find_seed,
+    store_frame,
+)
 from leaderboard.collections.groups import number_names
 from leaderboard.collections.pools import (
     count_unique_by_team,
@@ -35,18 +42,12 @@ from leaderboard.collections.pools import (
 from leaderboard.display.numbers import MISSING, counted, score
 from leaderboard.models import Assessment, Judgment, JudgmentSet, Run, Topic
 from leaderboard.models.collections import load_grades
-from leaderboard.runs.rankings import load_tops
 
 # A public board by a machine needs at least this many documents that people judged.
 LEAST_DOCUMENTS, LEAST_TOPICS = 200, 20
 # How many are drawn: some documents cannot be judged.
 NUM_DRAWN = 240
-# The first documents of the best runs come this many times as often as others.
-FIRST, TIMES_AS_OFTEN = 10, 3.0
-BEST_RUNS = 5
-
 Grades = Mapping[bytes, Mapping[bytes, int]]
-Document = tuple[bytes, bytes]
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def find_machine_version(judgment_set: JudgmentSet) -> JudgmentSet | None:
 
 def check_machine(by_machine: JudgmentSet) -> SampleCheck:
     """Return how far people agree with a machine on the closed samples of its judgments."""
-    closed = _find_closed(by_machine)
+    closed = find_closed(by_machine)
     if not closed:
         return SampleCheck(_find_needed(by_machine.pk), Size(0, 0))
     return check_closed_samples(by_machine.pk, closed)
@@ -106,11 +107,12 @@ def check_machine(by_machine: JudgmentSet) -> SampleCheck:
 
 def describe_check(by_machine: JudgmentSet) -> str:
     """Return the agreement with people in words; "" before any sample is closed."""
-    closed = _find_closed(by_machine)
+    closed = find_closed(by_machine)
     return check_closed_samples(by_machine.pk, closed).text if closed else ""
 
 
-def _find_closed(by_machine: JudgmentSet) -> tuple[int, ...]:
+def find_closed(by_machine: JudgmentSet) -> tuple[int, ...]:
+    """Return the closed assessments of its samples, the first one first."""
     samples = Assessment.objects.filter(pool__checks=by_machine)
     closed = samples.filter(state=Assessment.State.CLOSED).order_by("pk")
     return tuple(closed.values_list("pk", flat=True))
@@ -121,12 +123,7 @@ def _find_closed(by_machine: JudgmentSet) -> tuple[int, ...]:
 def check_closed_samples(machine_id: int, closed: tuple[int, ...]) -> SampleCheck:
     """Return how far people agree with a machine in these closed assessments."""
     needed = _find_needed(machine_id)
-    by_people = {
-        (settled.topic.encode(), settled.docno.encode()): settled.grade
-        for assessment in Assessment.objects.filter(pk__in=closed).order_by("pk")
-        for settled in settle_marks(assessment)
-        if settled.grade is not None
-    }
+    by_people = load_settled(closed)
     grades = load_grades(machine_id)
     both = {
         (topic, docno): (grade, grades[topic][docno])
@@ -144,6 +141,16 @@ def check_closed_samples(machine_id: int, closed: tuple[int, ...]) -> SampleChec
     group_of = dict(topics.values_list("number", "group"))
     kappa = pairs.kappa(groups=number_names([group_of[topic.decode()] for topic in numbers]))
     return SampleCheck(needed, Size(len(both), len(numbers)), pairs.share, kappa)
+
+
+def load_settled(closed: Sequence[int]) -> dict[tuple[bytes, bytes], int]:
+    """Return the grades by people of these assessments, by topic and docno."""
+    return {
+        (settled.topic.encode(), settled.docno.encode()): settled.grade
+        for assessment in Assessment.objects.filter(pk__in=closed).order_by("pk")
+        for settled in settle_marks(assessment)
+        if settled.grade is not None
+    }
 
 
 def _find_needed(machine_id: int) -> Size:
@@ -165,12 +172,6 @@ def explain_unchecked(judgment_set: JudgmentSet) -> str:
     )
 
 
-def count_by_grade(by_machine: JudgmentSet, size: int = NUM_DRAWN) -> dict[int, int]:
-    """Return how many documents of each of the machine's grades a sample would have."""
-    left = _load_undrawn(by_machine)
-    return allocate(Counter(grade for of in left.values() for grade in of.values()), size)
-
-
 def allocate(available: Mapping[int, int], size: int) -> dict[int, int]:
     """Share out a sample evenly over grades; what a rare grade lacks goes to the others.
 
@@ -186,16 +187,12 @@ def allocate(available: Mapping[int, int], size: int) -> dict[int, int]:
     return dict(sorted(shares.items()))
 
 
-def draw_documents(
-    grades: Grades, often: set[Document], size: int, seed: int
-) -> dict[bytes, list[bytes]]:
-    """Draw the documents of a sample by topic; the same seed draws the same ones."""
+def draw_documents(grades: Grades, size: int, seed: int) -> dict[bytes, list[bytes]]:
+    """Draw documents evenly over grades, by topic; the same seed draws the same ones."""
     chance = random.Random(seed)
     strata: dict[int, dict[bytes, list[tuple[float, bytes]]]] = {}
     for topic, docno, grade in sorted((t, d, g) for t, of in grades.items() for d, g in of.items()):
-        weight = TIMES_AS_OFTEN if (topic, docno) in often else 1.0
-        key = chance.random() ** (1 / weight)
-        strata.setdefault(grade, {}).setdefault(topic, []).append((key, docno))
+        strata.setdefault(grade, {}).setdefault(topic, []).append((chance.random(), docno))
     quota = allocate({grade: sum(map(len, of.values())) for grade, of in strata.items()}, size)
     drawn: dict[bytes, list[bytes]] = {topic: [] for topic in grades}
     for grade, of_topic in sorted(strata.items()):
@@ -208,23 +205,18 @@ def draw_documents(
     return {topic: sorted(docnos) for topic, docnos in drawn.items() if docnos}
 
 
-def fill_sample(row: models.Pool, best: Sequence[Run], seed: int | None = None) -> None:
-    """Draw the documents of a sample, and store them in the pool with its summary.
+def fill_sample(row: models.Pool, runs: Sequence[Run], seed: int | None = None) -> None:
+    """Draw the documents of a sample, and store them in the pool with its frame and summary.
 
-    `best` are the best runs, whose first documents are drawn more often.
+    The frame has the first documents of these runs.  A document that people judged in an earlier
+    sample keeps its grade and is not judged again.
     """
     assert row.checks is not None
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    places = _find_places(best)
-    drawn = draw_documents(_load_undrawn(row.checks), set(places), row.size, seed)
-    pool = Pool(
-        f"sample@{row.size}",
-        tuple(run.tag or run.pk for run in best),
-        {
-            topic: tuple(Pooled(docno, places.get((topic, docno), ())) for docno in docnos)
-            for topic, docnos in drawn.items()
-        },
-    )
+    seed = find_seed(row.checks) if seed is None else seed
+    machine, depth = load_machine(row.checks), choose_depth(row.track)
+    framed, strata = draw_framed(runs, machine, depth, row.size, seed)
+    frame = store_frame(row, framed, strata, machine, depth) if strata else {}
+    pool = _find_to_judge(row, framed, seed)
     content = b"".join(render_pool(pool))
     name = f"pools/{row.pk}/pool-{secrets.token_hex(4)}"
     row.file.name = default_storage.save(name, ContentFile(content))
@@ -232,26 +224,41 @@ def fill_sample(row: models.Pool, best: Sequence[Run], seed: int | None = None) 
     row.summary = {
         **asdict(pool.summary()),
         "method": pool.method,
-        "runs": [run.pk for run in best],
-        "priorities": [find_priority(run) for run in best],
-        "alone_as_team": count_unique_by_team(pool, best),
+        "runs": [run.pk for run in runs],
+        "priorities": [find_priority(run) for run in runs],
+        "alone_as_team": count_unique_by_team(pool, runs),
         "topics": len(pool.topics),
         "depths": {},
         "depths_new": {},
         "seed": seed,
+        "frame": frame,
     }
-    row.save(update_fields=["file", "sha256", "summary"])
+    row.save(update_fields=["file", "frame_file", "sha256", "summary"])
 
 
-def _find_places(best: Sequence[Run]) -> dict[Document, tuple[Place, ...]]:
-    """Return where the best runs have their first documents."""
-    found: dict[Document, tuple[Place, ...]] = {}
-    for number, run in enumerate(best):
-        for topic, docnos in load_tops(run).items():
-            for rank, docno in enumerate(docnos[:FIRST], start=1):
-                document = topic.encode(), docno.encode()
-                found[document] = (*found.get(document, ()), Place(number, rank))
-    return found
+def _find_to_judge(row: models.Pool, framed: Pool, seed: int) -> Pool:
+    """Return the drawn documents that people have not judged, and others up to the size."""
+    assert row.checks is not None
+    known = load_settled(find_closed(row.checks))
+    documents = {
+        topic: [found for found in of if (topic, found.docno) not in known]
+        for topic, of in framed.topics.items()
+    }
+    in_frame = {
+        (topic, found.docno)
+        for of in (framed.topics, framed.undrawn)
+        for topic, founds in of.items()
+        for found in founds
+    }
+    outside = {
+        topic: {docno: grade for docno, grade in of.items() if (topic, docno) not in in_frame}
+        for topic, of in _load_undrawn(row.checks).items()
+    }
+    others = draw_documents(outside, max(0, row.size - len(framed)), seed)
+    for topic, docnos in others.items():
+        documents.setdefault(topic, []).extend(Pooled(docno, ()) for docno in docnos)
+    topics = {topic: in_docno_order(of) for topic, of in documents.items() if of}
+    return Pool(f"sample@{row.size}", framed.runs, topics)
 
 
 def _load_undrawn(by_machine: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
@@ -263,10 +270,14 @@ def _load_undrawn(by_machine: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
         for line in read_lines(pool, everything=True)
     }
     return {
-        topic: {
-            docno: grade
-            for docno, grade in judged.items()
-            if grade != POOLED and (topic, docno) not in drawn
-        }
+        topic: {docno: grade for docno, grade in of.items() if (topic, docno) not in drawn}
+        for topic, of in load_machine(by_machine).items()
+    }
+
+
+def load_machine(by_machine: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
+    """Return the machine's grades, without documents that it was only given."""
+    return {
+        topic: {docno: grade for docno, grade in judged.items() if grade != POOLED}
         for topic, judged in load_grades(by_machine.pk).items()
     }

@@ -25,6 +25,7 @@ JOBS = {
     Kind.CONTEST: "compare_systems",
     Kind.JUDGES: "judge_boards",
     Kind.ORDERS: "try_orders",
+    Kind.CORRECTED: "correct_means",
 }
 # The most of a kind that wait for an owner at a time, even if a robot follows every link.
 MOST_WAITING = 20

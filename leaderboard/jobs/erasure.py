@@ -60,7 +60,7 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     for kind in ("build_edition", "score_again", "compare"):
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
     asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
-    for kind in ("judge_boards", "try_orders"):
+    for kind in ("judge_boards", "correct_means", "try_orders"):
         _cancel_jobs(kind, asked.values_list("pk", flat=True))
     copies = PagesCopy.objects.filter(track__in=tracks)
     _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))

@@ -16,6 +16,7 @@ from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
     baselines,
     contest_tests,
+    corrected_means,
     judge_boards,
     order_trials,
     version_verdicts,
@@ -87,6 +88,7 @@ JOB_KINDS = {
     "compare": JobKind(contest_tests.compare_edition, calculations.mark_tests_failed),
     "compare_systems": calculation(contest_tests.make_contest_tests),
     "judge_boards": calculation(judge_boards.compute_judge_boards),
+    "correct_means": calculation(corrected_means.compute_corrected_means),
     "try_orders": calculation(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
     "announce_version": JobKind(version_verdicts.announce_version),

@@ -53,6 +53,7 @@ class Calculation(models.Model):
         CONTEST = "contest"
         JUDGES = "judges"
         ORDERS = "orders"
+        CORRECTED = "corrected"
 
     class State(models.TextChoices):
         ASKED = "asked"

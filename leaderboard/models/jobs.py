@@ -117,6 +117,7 @@ class Job(models.Model):
         "check_run": 3,
         "compare": 4,
         "judge_boards": 5,
+        "correct_means": 5,
         "try_orders": 7,
         "check_judgments": 5,
         "import_judgments": 5,

@@ -20,6 +20,10 @@ class PoolQuerySet(models.QuerySet["Pool"]):
     def organised_by(self, user: User | AnonymousUser) -> PoolQuerySet:
         return self.filter(track__in=Track.objects.organised_by(user))
 
+    def framed(self) -> PoolQuerySet:
+        """Return the samples whose documents have stored probabilities."""
+        return self.filter(method=Pool.Method.SAMPLE).exclude(frame_file="")
+
     def awaiting_judgments(self) -> PoolQuerySet:
         """Return approved pools that have no judgments yet."""
         return self.filter(state=Pool.State.KEPT, judgment_sets=None)
@@ -57,6 +61,8 @@ class Pool(models.Model):
     judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
     file = models.FileField(max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
+    # Of a sample: every document from which it was drawn, with its stratum and probability.
+    frame_file = models.FileField(max_length=200, blank=True, default="", db_default="")
     summary = models.JSONField(default=dict, blank=True)
     reason = models.TextField(blank=True)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")

@@ -16,7 +16,7 @@ import numpy as np
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from evaluation.agreement import mix_judges, summarise_mixtures
+from evaluation.agreement import count_flips, measure_noise, mix_judges, summarise_mixtures
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
@@ -40,7 +40,7 @@ from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judgments import count_units_of, number_topic_groups, resolve_measure
 
 # The layout of stored results: those of an earlier one are computed again.
-LAYOUT = 3
+LAYOUT = 4
 # Grades by topic number and docno.
 Grades = dict[bytes, dict[bytes, int]]
 
@@ -58,7 +58,7 @@ class Judge:
 class Panel:
     """The judges of a track's runs; `reference` are the grades that they are compared with.
 
-    With `tests_pairs` all pairs of runs are tested by the reference and by the last judge.
+    With `tests_pairs` all pairs of runs are tested by each judge; the reference is then the first.
     """
 
     reference: Grades
@@ -88,7 +88,10 @@ def family_by_judge(track: Track) -> list[str]:
 
 @dataclass(frozen=True)
 class ComparedJudges:
-    """Whose boards of a track are compared: assessors, or two versions of the judgments."""
+    """Whose boards of a track are compared: assessors, or versions of the judgments.
+
+    More than two versions are by machines.
+    """
 
     assessment: Assessment | None = None
     versions: tuple[JudgmentSet, ...] = ()
@@ -96,7 +99,7 @@ class ComparedJudges:
     def __str__(self) -> str:
         if self.assessment is not None:
             return f"assessors of {self.assessment.pk}"
-        return "versions {} and {}".format(*(each.pk for each in self.versions))
+        return "versions " + " and ".join(str(each.pk) for each in self.versions)
 
     def pack(self) -> dict[str, Any]:
         """Return the judges as JSON stores them."""
@@ -113,7 +116,7 @@ class ComparedJudges:
             return None if assessment is None else cls(assessment)
         found = JudgmentSet.objects.in_bulk(stored["versions"])
         versions = tuple(found[number] for number in stored["versions"] if number in found)
-        return cls(versions=versions) if len(versions) == 2 else None
+        return cls(versions=versions) if len(versions) == len(stored["versions"]) else None
 
 
 def find_basis(track: Track, judges: ComparedJudges) -> str:
@@ -149,7 +152,22 @@ def load_panel(judges: ComparedJudges) -> Panel:
     """Return the grades of the judges."""
     if judges.assessment is not None:
         return _panel_of_assessors(judges.assessment)
-    return _panel_of_versions(*judges.versions)
+    if len(judges.versions) == 2:
+        return _panel_of_versions(*judges.versions)
+    return _panel_of_machines(judges.versions)
+
+
+def _panel_of_machines(versions: Sequence[JudgmentSet]) -> Panel:
+    """Return a judge for each version, on the topics that all of them have."""
+    grades = [load_grades(each.pk) for each in versions]
+    topics = set(grades[0]).intersection(*grades[1:])
+    judges = [
+        Judge(
+            each.version, {topic: of[topic] for topic in of if topic in topics}, frozenset(topics)
+        )
+        for each, of in zip(versions, grades, strict=True)
+    ]
+    return Panel(reference=judges[0].grades, judges=judges, tests_pairs=True)
 
 
 def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:
@@ -215,7 +233,7 @@ def compare_judges(
 
     They have no more than the family where fewer than two runs or no topics are left.
     """
-    topics = _evaluated_topics(track, panel.reference)
+    topics = find_evaluated_topics(track, panel.reference)
     if len(family) < 2 or not topics or not panel.judges:
         return {"family": list(family), "judges": []}
     asked = resolve_measure(track, measure)
@@ -231,9 +249,14 @@ def compare_judges(
     ranges = summarise_mixtures(boards, means, asked.direction)
     pairs = {}
     if panel.tests_pairs:
-        pairs = _compare_pairs(asked, tested[0], tested[-1], groups)
+        pairs = _compare_pairs(asked, tested[1:], groups)
+    noise = measure_noise(tested[1:])
     return {
         **pairs,
+        "noise": [
+            [None if math.isnan(end) else float(end) for end in ends]
+            for ends in zip(noise.low, noise.high, strict=True)
+        ],
         "family": list(family),
         "baseline": track.baseline_id if track.baseline_id in family else None,
         "topics": len(topics),
@@ -251,7 +274,7 @@ def compare_judges(
     }
 
 
-def _evaluated_topics(track: Track, reference: Grades) -> list[bytes]:
+def find_evaluated_topics(track: Track, reference: Grades) -> list[bytes]:
     """Return the topics that count, in the order of draws: as on a board with these judgments."""
     least = max(1, track.relevance_threshold) if track.drop_empty_topics else -math.inf
     excluded = {number.encode() for number in track.excluded_topics}
@@ -306,35 +329,36 @@ def _summarise(
 
 
 def _compare_pairs(
-    measure: Measure,
-    reference: NDArray[np.float64],
-    other: NDArray[np.float64],
-    groups: NDArray[np.int64] | None,
+    measure: Measure, scores: NDArray[np.float64], groups: NDArray[np.int64] | None
 ) -> dict[str, Any]:
-    """Test all pairs of runs by two judges; return how many there are and those that turn.
+    """Test all pairs of runs by each judge, of float64[judges, runs, topics].
 
-    A pair has its two places in the family, the decision by each judge (1 if its first run is
-    better, -1 if worse, 0 if they cannot be told apart) and the difference by each.
+    Returns how many pairs there are, how many have another verdict by some judge, and those that
+    turn from the first judge to the last. A pair has its two places in the family, the decision by
+    each of these two (1 if its first run is better, -1 if worse, 0 if they cannot be told apart)
+    and the difference by each.
     """
-    places = np.flatnonzero(has_values(reference) & has_values(other))
+    places = np.flatnonzero(np.logical_and.reduce([has_values(of) for of in scores]))
     if len(places) < 2:
-        return {"pairs": {"count": 0, "turned": []}}
+        return {"pairs": {"count": 0, "flipped": 0, "turned": []}}
     half_range = scale_of(measure).half_range
     decided = [
         compare_all_pairs(
             each[places], direction=measure.direction, half_range=half_range, groups=groups
         )
-        for each in (reference, other)
+        for each in scores
     ]
     signs = [each.better.astype(int) - each.better.T.astype(int) for each in decided]
-    one, two = np.nonzero(np.triu(signs[0] != signs[1], 1))
+    flipped, count = count_flips(np.array(signs))
+    ends = [(signs[place], decided[place]) for place in (0, -1)]
+    one, two = np.nonzero(np.triu(signs[0] != signs[-1], 1))
     columns = [
         *(places[of].tolist() for of in (one, two)),
-        *(sign[one, two].tolist() for sign in signs),
-        *(each.differences[one, two].tolist() for each in decided),
+        *(sign[one, two].tolist() for sign, _ in ends),
+        *(each.differences[one, two].tolist() for _, each in ends),
     ]
-    count = len(places) * (len(places) - 1) // 2
-    return {"pairs": {"count": count, "turned": [list(row) for row in zip(*columns, strict=True)]}}
+    turned = [list(row) for row in zip(*columns, strict=True)]
+    return {"pairs": {"count": count, "flipped": flipped, "turned": turned}}
 
 
 def _pack(difference: Difference) -> dict[str, Any]:

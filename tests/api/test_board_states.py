@@ -64,7 +64,11 @@ VALUES = {
 # What boards of benchmarks have besides and of their own; the other tests choose among it.
 OF_BENCHMARKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
-OWN_FORMATS = {"/marks": ("jsonl", "trec"), "/agreement": ("json", "csv")}
+OWN_FORMATS = {
+    "/marks": ("jsonl", "trec"),
+    "/agreement": ("json", "csv"),
+    "/corrected-means": ("json", "csv"),
+}
 
 
 @pytest.fixture
@@ -78,6 +82,8 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     ids |= {
         "name": "judging-1",
         "pool": "pool-1",
+        "machine": "v1",
+        "against": bens_run.pk,
         "assignment_id": str(judge_pools(bens_run, adas_run).pk),
     }
     ids |= make_benchmark(bens_run)

@@ -289,6 +289,9 @@ CALLS = {
     "get /tracks/{slug}/assessments/{name}/agreement": Call(
         f"{JUDGING}-1/agreement", ORGANISERS_SEE
     ),
+    "get /tracks/{slug}/corrected-means": Call(
+        "/tracks/bread/corrected-means?machine=v1", ORGANISERS_SEE
+    ),
     "get /collections/{slug}/agreement": Call(
         "/collections/bread/agreement?first=v1&second=v1", ORGANISERS_SEE
     ),

@@ -57,6 +57,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/assessments/{name}/prompts": {"get"},
     "/api/v1/tracks/{slug}/pools/{pool}/prompts": {"get"},
     "/api/v1/tracks/{slug}/assessments/{name}/agreement": {"get"},
+    "/api/v1/tracks/{slug}/corrected-means": {"get"},
     "/api/v1/collections/{slug}/agreement": {"get"},
     "/api/v1/benchmarks": {"get", "post"},
     "/api/v1/benchmarks/{slug}": {"get", "patch"},

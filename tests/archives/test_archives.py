@@ -21,6 +21,7 @@ from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import settle_marks
 from leaderboard.assessments.marking import SentMark, record_mark
+from leaderboard.assessments.sample_frames import read_frame
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.collections.stored_judgments import load_qrels
@@ -486,6 +487,18 @@ def judged_file(ada, ben, tmp_path):
     record_mark(assignment, SentMark(assignment.documents.first().pk, grade=2))
     command("export_track", "bread", tmp_path / "judged.zip")
     return tmp_path / "judged.zip"
+
+
+def test_an_archive_keeps_what_a_sample_was_drawn_from(scored, ada, tmp_path):
+    machine = scored.judgment_set
+    JudgmentSet.objects.filter(pk=machine.pk).update(made_by=JudgmentSet.MadeBy.MACHINE)
+    Track.objects.filter(pk=scored.pk).update(visibility="members")
+    sample = pools.draw_sample(JudgmentSet.objects.get(pk=machine.pk), scored, ada)
+    command("export_track", "bread", tmp_path / "sample.zip")
+    command("import_track", tmp_path / "sample.zip", *AWAY)
+    restored = Pool.objects.exclude(pk=sample.pk).get(name=sample.name)
+    assert read_frame(restored) == read_frame(sample)
+    assert restored.summary["frame"] == sample.summary["frame"]
 
 
 def test_an_archive_keeps_which_judgments_a_sample_checks(ada, ben, tmp_path):

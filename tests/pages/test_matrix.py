@@ -142,6 +142,8 @@ PAGES = {
     "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", EVERYBODY),
     "people_and_machine": ("/tracks/blind/people-and-machine/", ORGANISERS),
+    "judge_noise": ("/tracks/blind/judge-noise/", ORGANISERS),
+    "corrected_means": ("/tracks/blind/corrected-means/", ORGANISERS),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
     "intents_file": ("/tracks/blind/judgments/v1/intents.txt", OPENED),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
+from leaderboard.analysis.corrected_means import find_corrected_means
 from leaderboard.analysis.people_and_machine import (
     PeopleAndMachine,
     PeopleBesideMachine,
@@ -20,9 +19,9 @@ from leaderboard.analysis.people_and_machine import (
 from leaderboard.analysis.shifts import Shift
 from leaderboard.assessments.samples import describe_check
 from leaderboard.display import charts
-from leaderboard.models import JudgmentSet
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
+from leaderboard.pages.views.corrected_means import choose_version
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.sight.visible_rows import is_judging
@@ -42,7 +41,10 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "machine/people_and_machine.html", {**context, "judges_here": True})
     people, machines = find_versions_by_people(sight), find_versions_by_machine(sight)
     context |= {"people": people, "machines": machines}
-    one, other = _chosen(request, "people", people), _chosen(request, "machine", machines)
+    one, other = (
+        choose_version(versions, request.GET.get(name, ""))
+        for name, versions in (("people", people), ("machine", machines))
+    )
     if one is None or other is None:
         return render(request, "machine/people_and_machine.html", context)
     found = find_people_and_machine(sight, one, other, request.GET.get("measure", ""))
@@ -53,21 +55,11 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
         "by_judge": found.by_judge,
         "verdict": wording.machine_verdict(found),
         "check": describe_check(other),
+        "corrected": find_corrected_means(sight, other, found.by_judge.measure).means,
     }
     if found.boards is not None:
         context |= _describe(request, found.boards)
     return render(request, "machine/people_and_machine.html", context)
-
-
-def _chosen(request: HttpRequest, name: str, versions: Sequence[JudgmentSet]) -> JudgmentSet | None:
-    """Return the version that the address names, or the first; None if there is none."""
-    asked = request.GET.get(name, "")
-    if not asked:
-        return next(iter(versions), None)
-    for each in versions:
-        if each.version == asked:
-            return each
-    raise Http404("no such version")
 
 
 def _answer_with_table(request: HttpRequest, name: str, found: PeopleAndMachine) -> HttpResponse:

@@ -13,17 +13,15 @@ from leaderboard.actions.collections import state_judged_by_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import intents_name, qrels_name
-from leaderboard.assessments.samples import (
-    check_machine,
-    count_by_grade,
-    find_machine_version,
-)
+from leaderboard.assessments.sample_frames import choose_depth
+from leaderboard.assessments.samples import check_machine, find_machine_version
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.judges import name_who_judged
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
 from leaderboard.infrastructure.downloads import streamed_text
+from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
 from leaderboard.models.collections import ImportState
@@ -170,8 +168,10 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
 def draw_sample(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Draw documents of judgments by a machine, which people judge."""
     track = organised_sight_or_403(request, slug).track
+    size = read_whole_number(request.POST.get("size", ""))
+    size = size if size in pools.SAMPLE_SIZES else pools.NUM_DRAWN
     try:
-        made = pools.draw_sample(_version_or_404(track, version), track, request.user)
+        made = pools.draw_sample(_version_or_404(track, version), track, request.user, size)
     except ActionError as reason:
         messages.error(request, str(reason))
         return redirect("impact", slug=slug, version=version)
@@ -188,7 +188,10 @@ def _sample_context(track: Track, judgment_set: JudgmentSet) -> dict[str, object
         "by_machine": by_machine,
         "check": check_machine(by_machine),
         "waiting_sample": pools.find_waiting_sample(by_machine, track),
-        "sample": count_by_grade(by_machine),
+        "depth": choose_depth(track),
+        "has_runs": track.runs.accepted().not_removed().exists(),
+        "sizes": pools.SAMPLE_SIZES,
+        "expected": wording.describe_measured_widths(),
     }
 
 

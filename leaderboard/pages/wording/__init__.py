@@ -50,6 +50,12 @@ from leaderboard.pages.wording.boards import (
     describe_unknown_measure,
     warn_of_unjudged,
 )
+from leaderboard.pages.wording.corrected_means import (
+    describe_correction,
+    describe_flips,
+    describe_gains,
+    describe_measured_widths,
+)
 from leaderboard.pages.wording.people_and_machine import (
     describe_answers,
     describe_moves,
@@ -76,12 +82,16 @@ __all__ = [
     "describe_benchmark_family",
     "describe_benchmark_judges",
     "describe_benchmark_selection",
+    "describe_correction",
     "describe_decision",
     "describe_exclusion",
     "describe_flags",
+    "describe_flips",
+    "describe_gains",
     "describe_judges",
     "describe_lead",
     "describe_left_out",
+    "describe_measured_widths",
     "describe_missing_measures",
     "describe_moves",
     "describe_pair_test",
