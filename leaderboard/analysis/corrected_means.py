@@ -199,7 +199,8 @@ def find_corrected_means(
 def _read(row: Calculation, sample: ClosedSample) -> CorrectedMeans:
     results, measure = row.results, row.request["measure"]
     head = {name: results[name] for name in ("topics", "documents", "drawn", "judged")}
-    found = Run.objects.select_related("team", "track").in_bulk(results["family"])
+    # A row of the page needs no more, and a board may have hundreds.
+    found = Run.objects.only("tag", "filename").in_bulk(results["family"])
     if results.get("why_none"):
         return CorrectedMeans(
             measure, **head, depth=sample.depth, runs=[], why_none=results["why_none"]

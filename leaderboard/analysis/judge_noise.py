@@ -146,7 +146,7 @@ def find_judge_noise(sight: Sight, versions: Sequence[JudgmentSet], asked: str) 
     """
     chosen = sorted(versions[:MOST_VERSIONS], key=lambda each: each.pk)
     cards = MachineCard.objects.in_bulk([each.pk for each in chosen])
-    top_grade = max((each.top_grade for each in chosen), default=1)
+    top_grade = max((each.top_grade or 1 for each in chosen), default=1)
     return JudgeNoiseFound(
         versions=[
             NoisyVersion(each, cards.get(each.pk), list_grade_use(each, top_grade))

@@ -1049,7 +1049,7 @@ class AgreementOut(Schema):
 class PlannedLabelsOut(Schema):
     """Half of a 95 % interval for these topics, the median over the runs."""
 
-    labels: int
+    judgments: int = Field(alias="labels")
     mean: float
     difference: float
 

@@ -119,7 +119,7 @@ def correct_means(
     if num_judged < 2 or not topics or not family:
         return {**head, "why_none": "People judged fewer than two documents of the frame."}
     measure = resolve_measure(track, request["measure"])
-    top_grade = int(max(grades[0].max(), grades[1].max(), 1))
+    top_grade = int(max(sample.by_machine.top_grade or 1, grades[1].max()))
     judgments = prepare(Qrels(machine, Problems()), topics, top_grade)
     parts = split_measure(measure, top_grade, sample.depth)
     placements = frame.place(_read_runs(family, sample.depth, progress), sample.depth)

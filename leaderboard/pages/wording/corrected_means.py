@@ -40,7 +40,7 @@ def describe_gains(means: CorrectedMeans) -> Sentence:
     if not means.is_testable:
         return join_phrases(
             strong("This sample is too small to test who gains from the machine"),
-            f": it has {counted(means.judged, 'label')}, and {FEWEST_LABELS:,} are needed.{power}",
+            f": it has {counted(means.judged, 'judgment')} of the {FEWEST_LABELS:,} needed.{power}",
         )
     margin = score(means.gain_margin, 2)
     if not means.gainers:
@@ -60,7 +60,7 @@ def describe_measured_widths() -> str:
     widths = ", ".join(
         f"± {score(mean, 3)} with {labels:,}" for labels, (mean, _) in MEASURED.items()
     )
-    return f"On 63 runs of another collection a mean of P@10 was known to {widths} labels."
+    return f"On 63 runs of another collection a mean of P@10 was known to {widths} judgments."
 
 
 def describe_flips(boards: JudgedBoards) -> Sentence:
