@@ -49,11 +49,7 @@ class Estimates:
     @cached_property
     def margin(self) -> FloatArray:
         """Half of the length of the 95 % interval; 0 where everything was judged."""
-        return self.margin_at(0.95)
-
-    def margin_at(self, level: float) -> FloatArray:
-        """Half of the length of the interval of this confidence level."""
-        t = scipy.special.stdtrit(np.maximum(self.degrees, EQUAL), (1 + level) / 2)
+        t = scipy.special.stdtrit(np.maximum(self.degrees, EQUAL), 0.975)
         return np.where(self.error == 0, 0.0, t * self.error)
 
 
