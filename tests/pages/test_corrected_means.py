@@ -112,7 +112,7 @@ def test_a_measure_that_is_no_sum_has_no_number(as_ada, sample, ada):
 
 def test_a_later_run_outside_of_the_frame_has_no_corrected_mean(as_ada, board, sample, ada):
     judge(sample, ada)
-    new = "1 Q0 d77 1 9 late\n1 Q0 d78 2 8 late\n2 Q0 d4 1 9 late\n3 Q0 d6 1 9 late\n"
+    new = "1 Q0 d11 1 9 late\n1 Q0 d12 2 8 late\n2 Q0 d4 1 9 late\n3 Q0 d6 1 9 late\n"
     make_run(board, make_user("late"), new)
     page = read(as_ada)
     assert Run.objects.get(tag="late").state == "scored"
