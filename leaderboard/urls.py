@@ -12,6 +12,7 @@ from django.views.generic import RedirectView
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
+    administration,
     agreement,
     analysis,
     answers,
@@ -370,6 +371,7 @@ urlpatterns = [
     path("account/", include("allauth.account.urls")),
     path("account/second-factor/", include("allauth.mfa.urls")),
     path("api/v1/", api.urls),
+    path("admin/", administration.site_administration.urls),
     path("healthz", site.healthz, name="healthz"),
     path("metrics", metrics.metrics, name="metrics"),
 ]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from leaderboard.analysis.health_checks import check_backups
 from leaderboard.archives.backups import read_backup
 from leaderboard.jobs import backups, cleanup
-from leaderboard.management.health_checks import check_backups
 from leaderboard.models import Collection, Job
 from tests.builders import make_run, work
 

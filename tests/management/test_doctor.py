@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.utils import timezone
 
-from leaderboard.management import health_checks
+from leaderboard.analysis import health_checks
 from leaderboard.models import Job, Worker
 from tests.builders import make_run
 

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from leaderboard.management.health_checks import find_changed_files, run_checks
+from leaderboard.analysis.health_checks import find_changed_files, run_checks
 from leaderboard.management.site_command import SiteCommand
 
 SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}

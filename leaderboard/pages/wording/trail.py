@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Model
 
-from leaderboard.models import AuditEvent, JudgmentSet, Pool, Run, Snapshot, Team
+from leaderboard.models import AuditEvent, JudgmentSet, Pool, Run, Snapshot, Team, User
 
 NOUNS = {
     "grant": "run quota",
@@ -24,6 +24,7 @@ MODELS_WITH_NAMES: dict[str, type[Model]] = {
     "run": Run,
     "snapshot": Snapshot,
     "team": Team,
+    "user": User,
 }
 
 

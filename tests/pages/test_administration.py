@@ -1,0 +1,196 @@
+"""The pages of administrators: who may open them, what they change, and that they log it."""
+
+from __future__ import annotations
+
+import smtplib
+from io import StringIO
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.urls import URLPattern, get_resolver
+
+from leaderboard.models import ApiToken, AuditEvent, Job, Run, User
+from tests.builders import make_run, make_user, signed_in, work
+from tests.security.test_headers import assert_guarded
+
+USERS = "/admin/users/"
+
+
+@pytest.fixture
+def sue(db):
+    return make_user("sue", is_staff=True)
+
+
+@pytest.fixture
+def as_sue(sue):
+    return signed_in(sue)
+
+
+def do(client, address: str, act: str, *rows, **form: str):
+    chosen = [row.pk for row in rows]
+    return client.post(
+        address, {"action": act, "index": "0", "_selected_action": chosen, **form}, follow=True
+    )
+
+
+def addresses() -> list[str]:
+    _, resolver = get_resolver().namespace_dict["admin"]
+    patterns = [each for each in resolver.url_patterns if isinstance(each, URLPattern)]
+    return [f"/admin/{each.pattern}" for each in patterns]
+
+
+def test_every_page_is_for_the_staff_alone(track, ada, as_ada, client):
+    for address in addresses():
+        for method in ("get", "post"):
+            assert getattr(as_ada, method)(address).status_code == 404, address
+            assert getattr(client, method)(address)["Location"].startswith("/account/login/")
+
+
+def test_every_page_opens_under_the_policy_of_the_site(track, ben, as_sue):
+    make_run(track, ben)
+    ApiToken.objects.issue(ben, ["read"])
+    for address in addresses():
+        answer = as_sue.get(address, follow=True)
+        assert answer.status_code == 200, address
+        assert_guarded(answer)
+        assert "<script>" not in answer.text and "style=" not in answer.text, address
+
+
+def test_the_staff_need_their_second_factor_where_it_is_on(as_sue, settings):
+    settings.SECOND_FACTOR = "staff"
+    assert as_sue.get(USERS)["Location"] == "/account/second-factor/totp/activate/?asked=1"
+
+
+def test_a_user_is_found_by_the_name_of_the_team(track, ben, as_sue):
+    make_run(track, ben)
+    make_user("zoe")
+    page = as_sue.get(USERS, {"q": "ben"}).text
+    assert "ben" in page and "zoe" not in page
+
+
+def test_a_user_is_disabled_with_a_reason_that_the_log_keeps(as_sue, sue, ben):
+    asked = do(as_sue, USERS, "disable", ben)
+    assert "Reason" in asked.text and User.objects.get(pk=ben.pk).is_active
+    do(as_sue, USERS, "disable", ben, reason="one account each")
+    assert not User.objects.get(pk=ben.pk).is_active
+    event = AuditEvent.objects.get(act="disable")
+    assert (event.actor, event.target_id) == (sue, str(ben.pk))
+    assert "one account each" in as_sue.get("/admin/activity/").text
+
+
+def test_a_disabled_user_is_signed_out_and_their_tokens_stop(as_sue, ben, as_ben):
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    do(as_sue, USERS, "disable", ben, reason="left")
+    assert as_ben.get("/account/").status_code == 302
+    assert ApiToken.objects.find(secret) is None
+    do(as_sue, USERS, "enable", ben)
+    assert ApiToken.objects.find(secret) is not None
+
+
+def test_nobody_disables_the_own_account(as_sue, sue):
+    page = do(as_sue, USERS, "disable", sue, reason="tired").text
+    assert "You cannot disable your own account." in page
+    assert User.objects.get(pk=sue.pk).is_active
+
+
+def test_the_right_to_organise_is_given_and_taken(as_sue, ben):
+    do(as_sue, USERS, "let_organise", ben)
+    assert User.objects.get(pk=ben.pk).can_organise
+    do(as_sue, USERS, "stop_organising", ben, reason="moved on")
+    assert not User.objects.get(pk=ben.pk).can_organise
+    assert set(AuditEvent.objects.values_list("act", flat=True)) >= {
+        "let organise",
+        "stop organising",
+    }
+
+
+def test_a_password_link_leads_to_a_new_password_once(as_sue, ben, client):
+    page = do(as_sue, USERS, "link_to_password", ben).text
+    link = page.split("http://testserver")[1].split("<")[0]
+    form = client.get(link, follow=True)
+    address = form.request["PATH_INFO"]
+    client.post(address, {"password1": "a loaf of rye", "password2": "a loaf of rye"})
+    assert User.objects.get(pk=ben.pk).check_password("a loaf of rye")
+    again = client.get(link, follow=True).text
+    assert 'name="password1"' not in again
+    assert AuditEvent.objects.get(act="reset password").target_id == str(ben.pk)
+
+
+def test_a_token_of_anybody_is_revoked(as_sue, ben):
+    token, secret = ApiToken.objects.issue(ben, ["read"])
+    do(as_sue, "/admin/tokens/", "revoke", token)
+    assert ApiToken.objects.find(secret) is None
+    assert AuditEvent.objects.get(act="revoke").after == {"token": token.prefix}
+
+
+def test_a_failed_job_is_tried_again(track, ben, as_sue):
+    run = make_run(track, ben)
+    Run.objects.update(state="failed")
+    Job.objects.filter(kind="check_run").update(state="failed", reason="The disk is full.")
+    job = Job.objects.get(kind="check_run")
+    assert "The disk is full." in as_sue.get("/admin/jobs/", {"state__exact": "failed"}).text
+    do(as_sue, "/admin/jobs/", "try_again", job)
+    work()
+    run.refresh_from_db()
+    assert run.state == "scored"
+
+
+def test_a_job_that_did_not_fail_is_not_tried_again(track, ben, as_sue):
+    make_run(track, ben)
+    job = Job.objects.get(kind="check_run")
+    assert "needs no repetition" in do(as_sue, "/admin/jobs/", "try_again", job).text
+    assert Job.objects.filter(kind="check_run").count() == 1
+
+
+def test_storage_is_shown_by_collection_and_by_benchmark(track, ben, as_sue):
+    run = make_run(track, ben)
+    Run.objects.filter(pk=run.pk).update(size=3 * 2**20)
+    page = as_sue.get("/admin/storage/").text
+    assert "3 MiB" in page and track.name in page and track.collection.name in page
+
+
+def test_a_test_email_is_sent_to_the_address_alone(as_sue, settings):
+    settings.EMAIL_HOST = "smtp.example.org"
+    page = as_sue.post("/admin/email/", {"address": "sue@example.org"}).text
+    assert "The email server accepted the test" in page
+    assert mail.outbox[0].to == ["sue@example.org"]
+    as_sue.post("/admin/email/", {"address": "sue@example.org\nBcc: ben@example.org"})
+    assert len(mail.outbox) == 1
+
+
+def test_a_test_email_that_is_refused_shows_the_answer(as_sue, settings, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise smtplib.SMTPAuthenticationError(535, b"authentication failed")
+
+    settings.EMAIL_HOST = "smtp.example.org"
+    monkeypatch.setattr("django.core.mail.message.EmailMessage.send", refuse)
+    page = as_sue.post("/admin/email/", {"address": "sue@example.org"}).text
+    assert "authentication failed" in page and 'value="sue@example.org"' in page
+
+
+def test_a_filter_that_does_not_exist_breaks_no_page(as_sue):
+    for address in addresses():
+        answer = as_sue.get(address, {"nonsense__x": "1", "p": "x", "o": "9.-9"}, follow=True)
+        assert answer.status_code == 200, address
+
+
+def test_the_command_prints_a_password_link_too(ben, client, settings):
+    settings.SITE_URL = "https://rank.example.org"
+    link = call_command_for_text("password_link", "ben").strip()
+    assert link.startswith("https://rank.example.org/account/password/reset/key/")
+    page = client.get(link.removeprefix("https://rank.example.org"), follow=True).text
+    assert 'name="password1"' in page
+
+
+def test_the_command_refuses_a_disabled_account(db):
+    make_user("zoe", is_active=False)
+    with pytest.raises(CommandError, match="disabled"):
+        call_command_for_text("password_link", "zoe")
+
+
+def call_command_for_text(*words: str) -> str:
+    said = StringIO()
+    call_command(*words, stdout=said)
+    return said.getvalue()
