@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db import transaction
 from django.db.models import Model, Q
 from django.utils import timezone
@@ -10,6 +12,7 @@ from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard.actions import collections
 from leaderboard.actions.submission_rules import (
     ActionError,
+    NotAccepted,
     lock_team,
     refuse_outside_dates,
     refuse_over_benchmark_quota,
@@ -150,6 +153,39 @@ def restore_run(run: Run, user: User) -> None:
         if Run.objects.filter(taken_off, pk=run.pk).update(**fields):
             AuditEvent.objects.record(user, "bring back", run)
             enqueue_comparison(run.track)
+
+
+# What organisers do to several runs at once; the first three want a reason.
+WITH_REASON = ("withdraw", "disqualify", "hide")
+ACTS = (*WITH_REASON, "restore")
+
+
+def change_runs(
+    runs: Iterable[Run], user: User, act: str, reason: str = ""
+) -> list[tuple[Run, str]]:
+    """Withdraw, disqualify, hide or restore several runs, and return those that refused, and why.
+
+    Each run is changed by itself, so one that cannot be restored keeps no other from it.
+    """
+    refused = []
+    for run in runs:
+        try:
+            _change_run(run, user, act, reason)
+        except (ActionError, NotAccepted) as refusal:
+            refused.append((run, str(refusal)))
+    return refused
+
+
+def _change_run(run: Run, user: User, act: str, reason: str) -> None:
+    if act == "withdraw":
+        withdraw_run(run, user, reason)
+    elif act in REMOVALS.values():
+        [how] = [each for each, name in REMOVALS.items() if name == act]
+        remove_run(run, user, how, reason)
+    elif run.removal == "withdrawn":
+        undo_withdrawal(run, user)
+    else:
+        restore_run(run, user)
 
 
 def _update_board(run: Run) -> None:

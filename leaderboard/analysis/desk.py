@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Count, Model, Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.analysis.summaries import load_judged_topics
-from leaderboard.analysis.topic_map import build_topic_map
+from leaderboard.analysis.odd_topics import OddTopics, find_odd_topics
 from leaderboard.assessments.progress import find_disputes, measure_share
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import Board, Standing, find_board
-from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
     Assessment,
     Calculation,
@@ -22,11 +22,11 @@ from leaderboard.models import (
     Delivery,
     Edition,
     Job,
+    JoinRequest,
     JudgmentSet,
     Pool,
     Run,
     Team,
-    Topic,
     Track,
     Webhook,
     Worker,
@@ -38,8 +38,6 @@ from leaderboard.scoring.duplicates import SimilarRuns, find_similar_runs
 from leaderboard.scoring.editions import find_trial_edition
 from leaderboard.scoring.kinds import kind_of
 
-# A topic with a larger share of relevant documents cannot distinguish runs.
-MOSTLY_RELEVANT = 0.6
 # The scores of a run with a lower Judged@10 are unreliable.
 WELL_JUDGED = 0.5
 LATEST_WORKERS = 8
@@ -104,6 +102,14 @@ class JudgingDecision:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """A thing that waits for an organiser: its kind, and what it is about."""
+
+    kind: str
+    subject: Any = None
+
+
+@dataclass(frozen=True)
 class Desk:
     # Whether the track accepts no more runs and only a release shows the rest.
     release_waits: bool
@@ -120,35 +126,50 @@ class Desk:
     # Approved pools whose judgments are not uploaded yet.
     unjudged: list[Pool]
     judging: list[JudgingDecision]
-    conflicts: list[str]
+    requests: list[JoinRequest]
     num_refused: int
     num_valid: int
-    alike: list[SimilarRuns]
-    little_judged: list[Standing]
-    # Topics whose judgments may have errors, and why.
-    odd_topics: list[tuple[Topic, str]]
     names: list[Team]
     teams: list[tuple[Team, Quota]]
     queue: Queue
 
     @property
-    def num_decisions(self) -> int:
-        """How many things here need a decision of an organiser, besides requests to join."""
-        broken = (self.failed, self.silent, self.refused_judgments)
-        waiting = (self.previews, self.pools, self.unjudged, self.judging)
-        single = (self.tried, self.release_waits, self.num_stuck, self.num_valid)
-        return sum(map(len, (*broken, *waiting))) + sum(map(bool, single))
+    def decisions(self) -> list[Decision]:
+        """What needs a decision of an organiser, the most urgent first."""
+        waiting: list[tuple[str, Iterable[Any]]] = [
+            ("failed", self.failed),
+            ("release", [True] * self.release_waits),
+            ("request", self.requests),
+            ("judging", self.judging),
+            ("refused", self.refused_judgments),
+            ("preview", self.previews),
+            ("tried", filter(None, [self.tried])),
+            ("pool", self.pools),
+            ("unjudged", self.unjudged),
+            ("valid", filter(None, [self.num_valid])),
+            ("silent", self.silent),
+            ("stuck", filter(None, [self.num_stuck])),
+        ]
+        return [Decision(kind, each) for kind, found in waiting for each in found]
 
-    @property
-    def num_odd(self) -> int:
-        """How many things are worth a check."""
+
+@dataclass(frozen=True)
+class Findings:
+    """What is unusual on a track, and perhaps harmless."""
+
+    conflicts: list[str]
+    alike: list[SimilarRuns]
+    little_judged: list[Standing]
+    odd_topics: OddTopics
+
+    def __len__(self) -> int:
         return sum(map(len, (self.conflicts, self.alike, self.little_judged, self.odd_topics)))
 
 
 def build_desk(sight: Sight) -> Desk:
     """Build the desk of a track, for its organisers."""
     track = sight.track
-    board = find_board(sight)
+    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
     return Desk(
         release_waits=waits_for_release(track),
         failed=find_failed_jobs(track),
@@ -161,17 +182,25 @@ def build_desk(sight: Sight) -> Desk:
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         unjudged=_pools_without_judging(track),
         judging=[] if sight.is_assessing else find_judging_decisions(track),
-        conflicts=find_conflicts(track, sight.viewer),
+        requests=list(waiting.select_related("user")),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
+        names=_competing_teams(track) if track.hides_names else [],
+        teams=_teams(track),
+        queue=_queue(),
+    )
+
+
+def find_findings(sight: Sight) -> Findings:
+    """Return what is worth a check on a track, for its organisers."""
+    track, board = sight.track, find_board(sight)
+    return Findings(
+        conflicts=find_conflicts(track, sight.viewer),
         alike=find_similar_runs(
             kind_of(track), track.runs.not_removed().accepted().select_related("team")
         ),
         little_judged=_little_judged(board),
         odd_topics=find_odd_topics(board),
-        names=_competing_teams(track) if track.hides_names else [],
-        teams=_teams(track),
-        queue=_queue(),
     )
 
 
@@ -289,30 +318,6 @@ def _little_judged(board: Board | None) -> list[Standing]:
 def _judged(standing: Standing) -> float:
     """Return the Judged@10 of a run, which organisers always see."""
     return standing.judged_at_10 or 0.0
-
-
-def find_odd_topics(board: Board | None) -> list[tuple[Topic, str]]:
-    """Return the topics whose judgments may have errors, each with what is odd about it."""
-    if board is None:
-        return []
-    topics = load_judged_topics(board.edition, list(board.edition.track.collection.topics.all()))
-    judged = [(each, counted(each.judged, "judged document")) for each in topics if each.judged]
-    return [
-        *(
-            (each.topic, f"none of {documents} is relevant")
-            for each, documents in judged
-            if not each.relevant
-        ),
-        *(
-            (each.topic, f"{count(each.relevant)} of {documents} are relevant")
-            for each, documents in judged
-            if each.relevant > MOSTLY_RELEVANT * each.judged
-        ),
-        *(
-            (each.topic, f"inverts the order of runs, r = {signed(each.correlation, 2)}")
-            for each in build_topic_map(board).inverted
-        ),
-    ]
 
 
 def _teams(track: Track) -> list[tuple[Team, Quota]]:

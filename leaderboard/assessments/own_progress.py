@@ -85,6 +85,20 @@ class Pace:
     seconds: int | None
 
 
+def find_last_mark(assignment: Assignment) -> datetime | None:
+    """Return when the last document of an assignment was marked."""
+    marks = Mark.objects.filter(document__assignment=assignment)
+    last: datetime | None = marks.aggregate(last=Max("at"))["last"]
+    return last
+
+
+def measure_seconds(user: User) -> int | None:
+    """Return the median of the seconds that the user took per document, None before the first."""
+    marks = Mark.objects.filter(assessor__user=user, seconds__isnull=False)
+    seconds = list(marks.exclude(kind=Mark.Kind.UNDO).values_list("seconds", flat=True))
+    return round(statistics.median(seconds)) if seconds else None
+
+
 def measure_pace(assessor: Assessor) -> Pace:
     """Return how long an assessor judged today, and how fast."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -243,6 +243,17 @@ def from_now(seconds: int) -> str:
     return f"in {distance}" if seconds > 0 else f"{distance} ago"
 
 
+def describe_duration(seconds: float) -> str:
+    """Return a duration in hours and minutes, at least one minute.
+
+    >>> describe_duration(4800), describe_duration(7200), describe_duration(20)
+    ('1 h 20 min', '2 h', '1 min')
+    """
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    parts = [f"{hours} h"] * (hours > 0) + [f"{minutes} min"] * (minutes > 0)
+    return " ".join(parts)
+
+
 def time_element(when: datetime, text: str, due: bool = False) -> SafeString:
     """Return a time element; the script shows it in the reader's zone, at once if `due`."""
     stamp = when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

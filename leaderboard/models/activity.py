@@ -87,6 +87,7 @@ class Act(models.TextChoices):
     UNDO_WITHDRAWAL = "undo withdrawal", "undid the withdrawal of the"
     UPLOAD = "upload", "uploaded the"
     WITHDRAW = "withdraw", "withdrew the"
+    WRITE = "write", "wrote to teams of the"
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):

@@ -5,7 +5,7 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -348,3 +348,13 @@ def announce(track: Track, user: User, text: str) -> Announcement:
     AuditEvent.objects.record(user, "announce", announcement, after={"text": text})
     notify_announced(announcement)
     return announcement
+
+
+@transaction.atomic
+def write_to_teams(track: Track, user: User, teams: Sequence[Team], text: str) -> int:
+    """Notify the members of these teams of a message, and return how many people that are."""
+    members = set(Membership.objects.filter(team__in=teams).values_list("user", flat=True))
+    names = sorted(team.name for team in teams)
+    AuditEvent.objects.record(user, "write", track, after={"teams": names, "text": text})
+    _notify(members, track, f"{track}: {text}", reverse("my_runs", args=[track.slug]))
+    return len(members)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from evaluation.significance import Difference
 from leaderboard.boards.benchmark_boards import SystemRow
@@ -33,6 +34,7 @@ from leaderboard.display.numbers import (
 )
 from leaderboard.display.signs import badge, marked
 from leaderboard.models import Run
+from leaderboard.pages.template_tags import state
 
 JUDGE_BADGES = {"machine": "machine", "both": "people + machine"}
 
@@ -349,7 +351,30 @@ def _date_cells(table: Table, column: Column, rows: Sequence[Row]) -> Iterator[s
         yield f'<td class="num opt" title="{told}">{day(row.at)}</td>'
 
 
+def _chosen_cells(table: Table, column: Column, rows: Sequence[Row]) -> Iterator[str]:
+    """Return boxes that choose rows for what the form around the table does."""
+    for row in rows:
+        label = escape(f"Choose {row.name}")
+        yield f'<td><input type="checkbox" name="run" value="{row.key}" aria-label="{label}"></td>'
+
+
+def _state_cells(table: Table, column: Column, rows: Sequence[Any]) -> Iterator[str]:
+    for row in rows:
+        yield f"<td>{state(row.state)}</td>"
+
+
+def _contact_cells(table: Table, column: Column, rows: Sequence[Any]) -> Iterator[str]:
+    """Return who submitted a run; with a confirmed address the name leads to an email."""
+    for row in rows:
+        name = f"<bdi>{escape(row.contact)}</bdi>"
+        link = f'<a href="mailto:{escape(quote(row.email, safe="@"))}">{name}</a>'
+        yield f'<td class="opt">{link if row.email else name}</td>'
+
+
 CELLS: dict[str, Cells] = {
+    "chosen": _chosen_cells,
+    "state": _state_cells,
+    "contact": _contact_cells,
     "rank": _rank_cells,
     "interval": _interval_cells,
     "run": _run_cells,

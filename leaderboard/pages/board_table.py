@@ -25,6 +25,7 @@ from leaderboard.boards.columns import (
     available_columns,
     shown_columns,
 )
+from leaderboard.boards.organised_runs import CHOSEN, OrganisedRun, OrganisedRuns
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display import charts
 from leaderboard.display.charts.drawing import text_width
@@ -308,6 +309,32 @@ class TrackTable(BoardTable):
         other = self.board.sight.other_edition
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {**self.board.choice.carried, **asked}
+
+
+@dataclass(frozen=True)
+class OrganisedTable(BoardTable):
+    """The table of all runs of a track, with a box beside each."""
+
+    board: OrganisedRuns
+    kind: ClassVar[str] = "board of-runs"
+    # Nothing says here whether a run was pooled.
+    pooled: ClassVar[frozenset[str]] = frozenset()
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return [CHOSEN, *shown_columns(self.board)]
+
+    def _render_head(self, column: Column) -> str:
+        if column is CHOSEN:
+            return '<th scope="col"><span class="aside">Chosen</span></th>'
+        return super()._render_head(column)
+
+    def link_name(self, row: OrganisedRun) -> str:
+        return reverse("run", args=[row.key])
+
+    @property
+    def unfiltered_address(self) -> SafeString:
+        return mark_safe("?")
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,28 @@ def test_my_judging_begins_where_the_assessor_stopped(started, assignment):
     assert f'href="/judging/{assignment.pk}/">Continue' in current
 
 
+def test_my_judging_says_how_much_time_is_left_at_the_own_pace(started, assignment):
+    page_of(started, assignment)
+    document = assignment.documents.first()
+    mark = {"key": "a" * 32, "document": document.pk, "grade": 1, "seconds": 120}
+    send(started, assignment, [mark])
+    page = words(started.get("/judging/").text)
+    left = 2 * (Assignment.objects.count() * 4 - 1)
+    assert f"about {left} min left" in page or "min left" in page
+    assert "you stopped here now" in page
+
+
+def test_where_everything_is_judged_the_page_thanks(as_dan, assignment):
+    Assignment.objects.update(finished_at=timezone.now())
+    assert "Nothing left to judge. Thank you." in as_dan.get("/judging/").text
+
+
+def test_after_a_topic_the_next_one_is_the_main_button(as_dan, assignment):
+    Assignment.objects.filter(pk=assignment.pk).update(finished_at=timezone.now())
+    page = words(as_dan.get("/judging/").text)
+    assert page.count("Next topic") == 1
+
+
 def test_finished_topics_are_folded_and_lead_nowhere(as_dan, assignment):
     Assignment.objects.filter(pk=assignment.pk).update(finished_at=timezone.now())
     page = as_dan.get("/judging/").content.decode()

@@ -390,3 +390,39 @@ def test_everyone_sees_the_share_only_where_organisers_show_it(as_cat, assessmen
 def test_the_organisers_desk_lists_what_judging_needs(as_ada, twice):
     page = as_ada.get("/tracks/bread/desk/").content.decode()
     assert "11 disagreements to settle" in page and "every document is judged" in page
+
+
+# Designs by name
+
+PLANNED = "/tracks/bread/pools/pool-1/judging/"
+
+
+def test_each_design_has_its_price_beside_it(as_ada, pool):
+    page = as_ada.get(PLANNED).text
+    prices = [line for line in page.split('class="price-beside">')[1:]]
+    assert ["22 grades" in prices[1], "22 grades" in prices[2], "33 grades" in prices[3]] == [1] * 3
+    assert "11 grades" in prices[0]
+
+
+@pytest.mark.parametrize(
+    ("sent", "made"),
+    [
+        ({"design": "one"}, ("none", "first")),
+        ({"design": "sample", "percent": 40}, ("sample", "first")),
+        ({"design": "two", "percent": 40}, ("all", "single")),
+        ({"design": "several", "opinions": 4}, ("all", "majority")),
+        ({"design": "own", "overlap": "topics", "overlap_size": 2}, ("topics", "first")),
+    ],
+)
+def test_a_design_sets_opinions_and_the_grade_that_counts(as_ada, pool, sent, made):
+    assert as_ada.post(PLANNED, {**PLAN, **sent}).status_code == 302
+    assessment = Assessment.objects.get()
+    assert (assessment.overlap, assessment.rule) == made
+    sizes = {"sample": 40, "two": 2, "several": 4, "own": 2}
+    assert assessment.overlap_size == sizes.get(sent["design"], 1)
+
+
+def test_a_number_of_opinions_that_cannot_be_is_said_beside_its_design(as_ada, pool):
+    answer = as_ada.post(PLANNED, {**PLAN, "design": "several", "opinions": 12})
+    assert answer.status_code == 422 and "less than or equal to 9" in answer.text
+    assert not Assessment.objects.exists()

@@ -19,9 +19,19 @@ from leaderboard.models import (
     Track,
     Worker,
 )
-from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
+from tests.builders import (
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    make_run,
+    make_track,
+    make_user,
+    upload,
+    work,
+)
 
 DESK = "/tracks/bread/desk/"
+FINDINGS = f"{DESK}findings/"
 
 
 def test_an_empty_desk_says_so(track, as_ada):
@@ -158,26 +168,26 @@ def test_without_judgments_nothing_is_scored_again(collection, as_ada):
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, RUN.replace("ben-bm25", "mine"))
-    page = as_ada.get(DESK).text
+    page = as_ada.get(FINDINGS).text
     assert "Nearly identical runs from two teams" in page and "1.0000" in page
 
 
 def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, OTHER_RUN)
-    assert "Nearly identical runs" not in as_ada.get(DESK).text
+    assert "Nearly identical runs" not in as_ada.get(FINDINGS).text
 
 
 def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
     unjudged = {1: range(4, 13), 2: range(6, 13), 3: range(9, 13)}
     lines = [f"{topic} Q0 d{n} 1 {20 - n} mine" for topic in unjudged for n in unjudged[topic]]
     make_run(track, ben, "\n".join(lines))
-    assert "Runs with few judged documents" in as_ada.get(DESK).text
+    assert "Runs with few judged documents" in as_ada.get(FINDINGS).text
 
 
 def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
     make_run(track, ben)
-    page = as_ada.get(DESK).text
+    page = as_ada.get(FINDINGS).text
     assert "2 of 3 judged documents are relevant" in page
     assert "1 of 2 judged documents" not in page
 
@@ -281,3 +291,33 @@ def test_everything_below_is_folded(track, ben, as_ada):
     Worker.objects.record_heartbeat("rankfield-7@here")
     page = as_ada.get(DESK).text
     assert "<details open" not in page and page.count("<details>") >= 4
+
+
+def test_the_desk_shows_ten_decisions_and_a_link_to_the_rest(track, as_ada):
+    for number in range(12):
+        track.join_requests.create(user=make_user(f"user{number}"), team_name=f"Oats {number}")
+    page = as_ada.get(DESK).text
+    assert "12 decisions" in page and page.count('name="approve"') == 10
+    assert as_ada.get(f"{DESK}?all=decisions").text.count('name="approve"') == 12
+
+
+def test_the_most_urgent_decision_comes_first_with_the_main_button(track, ben, ada, as_ada):
+    gathered(track, ada, ben)
+    track.join_requests.create(user=ada, team_name="Oats")
+    Run.objects.update(state="failed")
+    Job.objects.filter(kind="check_run").update(state="failed", reason="The disk is full.")
+    page = as_ada.get(DESK).text
+    order = [page.index(word) for word in ("The disk is full.", "asks to join", "Review pool")]
+    assert order == sorted(order) and page.count("main-button") == 1
+
+
+def test_findings_are_a_page_of_their_own_that_says_what_chance_gives(track, ben, as_ada):
+    make_run(track, ben)
+    assert "2 of 3 judged documents are relevant" not in as_ada.get(DESK).text
+    page = as_ada.get(FINDINGS).text
+    assert "with the same probability, 62 %" in page and "0.6 topics would have no" in page
+    assert FINDINGS in as_ada.get(DESK).text
+
+
+def test_a_track_without_runs_has_no_findings(track, as_ada):
+    assert "Nothing unusual." in as_ada.get(FINDINGS).text

@@ -189,7 +189,9 @@ PAGES = {
     "desk": ("/tracks/blind/desk/", ORGANISERS),
     "deadlines": ("/tracks/blind/desk/deadlines/", ORGANISERS),
     "trail": ("/tracks/blind/desk/trail/", ORGANISERS),
+    "findings": ("/tracks/blind/desk/findings/", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
+    "organised_runs": ("/tracks/blind/manage/runs/", ORGANISERS),
     "refused_runs": ("/tracks/blind/manage/refused/", ORGANISERS),
     "release": ("/tracks/blind/manage/release/", ORGANISERS),
     "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
@@ -355,6 +357,9 @@ ACTS = {
     "remove_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
     "switch_on_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
     "decide_request": Act("/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "Eve"}),
+    "change_chosen_runs": Act(
+        "/tracks/blind/manage/runs/act/", ACT, {"run": "{run}", "act": "restore"}
+    ),
     "announce": Act("/tracks/blind/desk/announce/", ACT, {"text": "Runs are in."}),
     "grant": Act("/tracks/blind/desk/grant/", ACT, {"team": "{team}", "runs": 1, "today": "today"}),
     "deadlines": Act("/tracks/blind/desk/deadlines/", ACT, {"end": "{team}"}),

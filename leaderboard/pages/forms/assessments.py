@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
 
+from leaderboard.assessments.designs import DESIGNS, DESIGNS_BY_NAME
 from leaderboard.assessments.distribution import find_topics
 from leaderboard.assessments.guidelines import USUAL_SCALE
 from leaderboard.collections.documents import open_documents
@@ -221,6 +222,53 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
         if overlap == Assessment.Overlap.ALL and not 2 <= size <= MOST_OPINIONS:
             return f"Use 2 to {MOST_OPINIONS} opinions per document."
         return ""
+
+
+class AssessmentPlanForm(AssessmentForm):
+    """The plan of a new assessment: a design by name, or every answer by itself."""
+
+    OWN = "own"
+    design = forms.ChoiceField(
+        label="Design",
+        choices=[*((each.name, each.title) for each in DESIGNS), (OWN, "Another design")],
+        required=False,
+        initial="sample",
+    )
+    percent = forms.IntegerField(
+        label="Percent of the documents", min_value=1, max_value=100, required=False, initial=10
+    )
+    opinions = forms.IntegerField(
+        label="Opinions per document",
+        min_value=2,
+        max_value=MOST_OPINIONS,
+        required=False,
+        initial=3,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        chosen = DESIGNS_BY_NAME.get(cleaned.get("design") or self.OWN)
+        if chosen is not None:
+            size = cleaned.get(chosen.asks) or chosen.size
+            answers = {"overlap": chosen.overlap, "overlap_size": size, "rule": chosen.rule}
+            cleaned.update(answers)
+        return super().clean()
+
+    @property
+    def chosen_design(self) -> str:
+        return str(self["design"].value() or self.OWN)
+
+    @property
+    def opens_rest(self) -> bool:
+        """Whether something in the fold of the page needs an answer."""
+        folded = ("order", "budget", "rule", "overlap", "overlap_size")
+        return any(name in self.errors for name in folded)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What is asked beside designs, as far as it is known."""
+        given = self.cleaned_data if self.is_bound and self.is_valid() else {}
+        return {name: given[name] for name in ("percent", "opinions") if given.get(name)}
 
 
 class PracticeForm(forms.Form):

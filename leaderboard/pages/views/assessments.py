@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import assessments as actions
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.designs import price_designs
 from leaderboard.assessments.disagreements import load_disagreements
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.flags import find_flags
@@ -34,7 +35,12 @@ from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, Assessor, Assignment, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.forms.assessments import AssessmentForm, CloseForm, GuidelineForm
+from leaderboard.pages.forms.assessments import (
+    AssessmentForm,
+    AssessmentPlanForm,
+    CloseForm,
+    GuidelineForm,
+)
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -63,7 +69,7 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     pool = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     pool.track = sight.track
     planned = Assessment(track=sight.track, pool=pool)
-    form = AssessmentForm(request.POST or None, instance=planned)
+    form = AssessmentPlanForm(request.POST or None, instance=planned)
     guideline = GuidelineForm(request.POST or None, scale=propose_scale(sight.track))
     looks = request.POST.get("act") == "look"
     is_valid = form.is_valid()
@@ -78,6 +84,7 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "pool": pool,
         "form": form,
         "guideline": guideline,
+        "designs": price_designs(planned, form.sizes),
         "workload": measure_workload(planned) if is_valid or not form.is_bound else None,
         "earlier": pool.assessments.unfinished().first(),
     }

@@ -15,10 +15,16 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import people, runs, submission_rules, tracks
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.undo import find_undoable_change
-from leaderboard.analysis.desk import Desk, FailedJob, build_desk, find_failed_jobs
+from leaderboard.analysis.desk import (
+    Desk,
+    FailedJob,
+    build_desk,
+    find_failed_jobs,
+    find_findings,
+)
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
-from leaderboard.models import JoinRequest, Track
+from leaderboard.models import Track
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.short_lists import ShortList, shorten
@@ -44,15 +50,12 @@ def _render_desk(
 ) -> HttpResponse:
     """Render the desk; an invalid form is shown again."""
     track = sight.track
-    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
-    asked = list(waiting.select_related("user"))
     desk = build_desk(sight)
     context = {
         "sight": sight,
         "track": track,
         "desk": desk,
-        "num_decisions": desk.num_decisions + len(asked),
-        **_short_lists(request, sight, desk, asked),
+        **_short_lists(request, sight, desk),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         "readers": notices.count_readers(track),
         **undo_context(track),
@@ -62,22 +65,33 @@ def _render_desk(
     return render(request, "track/desk.html", context, status=422 if announcement or grant else 200)
 
 
-def _short_lists(
-    request: HttpRequest, sight: Sight, desk: Desk, asked: list[JoinRequest]
-) -> dict[str, ShortList]:
+def _short_lists(request: HttpRequest, sight: Sight, desk: Desk) -> dict[str, ShortList]:
     """Return the lists of the desk, ten rows each unless the reader asked for all of one."""
     shorten_here = partial(shorten, request, path=reverse("desk", args=[sight.track.slug]))
     unfinished = shorten_here("unfinished", "run", sight.runs().unfinished())
     return {
-        "join_requests": shorten_here("requests", "request", asked),
-        "failed": shorten_here("failed", "failure", desk.failed),
+        "decisions": shorten_here("decisions", "decision", desk.decisions),
         "unfinished": unfinished.with_rows(receipts.build_receipts(sight, unfinished.rows)),
-        "alike": shorten_here("alike", "pair", desk.alike),
-        "little_judged": shorten_here("little-judged", "run", desk.little_judged),
-        "odd_topics": shorten_here("odd-topics", "topic", desk.odd_topics),
         "names": shorten_here("names", "team", desk.names),
         "teams": shorten_here("quotas", "team", desk.teams),
     }
+
+
+@login_required
+@require_GET
+def findings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what is unusual on a track, and what chance alone would give."""
+    sight = organised_sight_or_403(request, slug)
+    found = find_findings(sight)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "findings": found,
+        "alike": shorten(request, "alike", "pair", found.alike),
+        "little_judged": shorten(request, "little-judged", "run", found.little_judged),
+        "odd_topics": shorten(request, "odd-topics", "topic", found.odd_topics.rows),
+    }
+    return render(request, "track/findings.html", context)
 
 
 @login_required

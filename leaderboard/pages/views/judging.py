@@ -20,7 +20,13 @@ from leaderboard.actions.assessments import add_assessor, begin_topic, finish_to
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
-from leaderboard.assessments.own_progress import PAUSE_AFTER, measure_pace, own_progress
+from leaderboard.assessments.own_progress import (
+    PAUSE_AFTER,
+    find_last_mark,
+    measure_pace,
+    measure_seconds,
+    own_progress,
+)
 from leaderboard.assessments.practice import Practised, list_practice
 from leaderboard.assessments.queues import (
     Handed,
@@ -31,6 +37,7 @@ from leaderboard.assessments.queues import (
 )
 from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
+from leaderboard.display.numbers import describe_duration
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
 from leaderboard.pages.short_lists import shorten
@@ -79,6 +86,8 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     current = next((line for line in to_do if line.is_begun), None)
     dates = [line.assignment.assessor.assessment.due_on for line in to_do]
     following = [line for line in to_do if line is not current]
+    seconds, left = measure_seconds(request.user), sum(line.progress.left for line in to_do)
+    finished = [line for line in lines if line.is_over]
     context = {
         "lines": lines,
         "done": sum(line.progress.done for line in lines),
@@ -86,7 +95,10 @@ def my_judging(request: HttpRequest) -> HttpResponse:
         "due_on": min(filter(None, dates), default=None),
         "current": current,
         "next": shorten(request, "next", "topic", following),
-        "finished": [line for line in lines if line.is_over],
+        "finished": finished,
+        "num_finished": sum(line.progress.done for line in finished),
+        "time_left": describe_duration(left * seconds) if left and seconds else "",
+        "last_mark": find_last_mark(current.assignment) if current else None,
         "waiting": waiting,
     }
     return render(request, "judging/mine.html", context)

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
+from leaderboard.boards.organised_runs import OrganisedChoice
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
@@ -94,6 +95,12 @@ def requested_choice(request: HttpRequest) -> BoardChoice:
         best_per_team=bool(asked.get("best")),
         carried=carried_parameters(asked),
     )
+
+
+def requested_organised_choice(request: HttpRequest) -> OrganisedChoice:
+    """Read what an organiser chooses among all runs from the query parameters."""
+    own = {name: text_of(request.GET, name) for name in ("state", "judged", "late")}
+    return OrganisedChoice(**read_choice(request.GET), **own)
 
 
 def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:

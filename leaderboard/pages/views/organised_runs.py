@@ -1,0 +1,122 @@
+"""All runs of a track in one table, for its organisers: filter, sort, choose and act."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import runs as run_actions
+from leaderboard.archives.appendices import name_folder
+from leaderboard.archives.zip_files import ZipEntry
+from leaderboard.boards.board_files import BoardFile, render_csv
+from leaderboard.boards.columns import available_columns
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.organised_runs import find_organised_runs
+from leaderboard.display.numbers import counted
+from leaderboard.infrastructure.downloads import text_file
+from leaderboard.models import Run
+from leaderboard.notifications.notices import write_to_teams
+from leaderboard.pages.board_table import OrganisedTable
+from leaderboard.pages.forms.runs import TeamMessageForm, WithdrawForm
+from leaderboard.pages.views.downloads import zip_file
+from leaderboard.pages.views.lookups import organised_sight_or_403, requested_organised_choice
+from leaderboard.pages.views.tables import wants_csv
+
+# The buttons beneath the table, with what is said once it is done.
+ACTS = {
+    "withdraw": ("Withdraw", "withdrawn"),
+    "disqualify": ("Disqualify", "disqualified"),
+    "hide": ("Hide", "hidden"),
+    "restore": ("Restore", "restored"),
+    "write": ("Write to their teams", ""),
+    "download": ("Download", ""),
+}
+
+
+@login_required
+@require_GET
+def organised_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, slug)
+    found = find_organised_runs(sight, requested_organised_choice(request))
+    if wants_csv(request):
+        columns = available_columns(found)
+        file = BoardFile(f"{slug}-runs", columns, found.shown, dict, str, has_verdicts=False)
+        return text_file(f"{file.name}.csv", render_csv(file), "text/csv")
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": found,
+        "table": OrganisedTable(found, request.GET),
+        "acts": [(name, title) for name, (title, _) in ACTS.items()],
+    }
+    return render(request, "run/organised_runs.html", context)
+
+
+@login_required
+@require_POST
+def change_chosen_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Do one act to the chosen runs; one that wants words asks for them first."""
+    sight = organised_sight_or_403(request, slug)
+    chosen = list(sight.runs().filter(pk__in=request.POST.getlist("run")))
+    act = request.POST.get("act", "")
+    if not chosen or act not in ACTS:
+        messages.error(request, "Choose at least one run.")
+    elif act == "download":
+        return zip_file(f"{slug}-runs.zip", (_entry_of(run) for run in chosen if run.file))
+    elif act == "restore":
+        _change_runs(request, chosen, act)
+    else:
+        kind = TeamMessageForm if act == "write" else WithdrawForm
+        form = kind(request.POST if "sent" in request.POST else None)
+        if not form.is_valid():
+            return _ask(request, sight, chosen, act, form)
+        _act_with_words(request, sight, chosen, act, form)
+    return redirect("organised_runs", slug=slug)
+
+
+def _act_with_words(
+    request: HttpRequest, sight: Sight, chosen: Sequence[Run], act: str, form: Form
+) -> None:
+    if act != "write":
+        _change_runs(request, chosen, act, form.cleaned_data["reason"])
+        return
+    teams = list({run.team_id: run.team for run in chosen}.values())
+    told = write_to_teams(sight.track, request.user, teams, form.cleaned_data["text"])
+    messages.success(request, f"{counted(told, 'person was,people were')} notified.")
+
+
+def _change_runs(request: HttpRequest, chosen: Sequence[Run], act: str, reason: str = "") -> None:
+    refused = run_actions.change_runs(chosen, request.user, act, reason)
+    for run, why in refused:
+        messages.error(request, f"{run}: {why}")
+    if done := len(chosen) - len(refused):
+        messages.success(request, f"{counted(done, 'run')} {ACTS[act][1]}.")
+
+
+def _ask(
+    request: HttpRequest, sight: Sight, chosen: Sequence[Run], act: str, form: Form
+) -> HttpResponse:
+    """Ask for a reason or a message, and name the runs."""
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "chosen": chosen,
+        "act": act,
+        "title": ACTS[act][0],
+        "form": form,
+        "has_baseline": any(run.pk == sight.track.baseline_id for run in chosen),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "run/change_chosen.html", context, status=status)
+
+
+def _entry_of(run: Run) -> ZipEntry:
+    return ZipEntry(f"{name_folder(run)}.run", default_storage.open(run.file.name).chunks())
