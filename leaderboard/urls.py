@@ -367,6 +367,7 @@ urlpatterns = [
     path("account/", site.account, name="account"),
     path("account/data.json", leaving.account_data, name="account_data"),
     path("account/delete/", leaving.delete_account, name="delete_account"),
+    path("account/profile/", site.change_profile, name="change_profile"),
     path("account/mails/", site.change_mails, name="change_mails"),
     path("account/notices/", notices.notices, name="notices"),
     path("account/tokens/revoke/", site.revoke_tokens, name="revoke_tokens"),

@@ -38,6 +38,18 @@ def switch_mails(user: User, on: bool) -> None:
     User.objects.filter(pk=user.pk).update(mails=on)
 
 
+@transaction.atomic
+def change_profile(user: User, display_name: str, affiliation: str, orcid: str) -> None:
+    """Change who the person of an account is; the name to sign in with stays."""
+    if (display_name, affiliation, orcid) == (user.get_full_name(), user.affiliation, user.orcid):
+        return
+    # Single sign-on may have stored two names; here it is one.
+    names = {"first_name": display_name, "last_name": ""}
+    profile = {**names, "affiliation": affiliation, "orcid": orcid}
+    User.objects.filter(pk=user.pk).update(**profile)
+    AuditEvent.objects.record(user, "change", user)
+
+
 def disconnect_provider(user: User) -> None:
     """End the connection with single sign-on.  Raises ActionError without a password."""
     if not user.has_usable_password():
@@ -54,6 +66,8 @@ def export_account(user: User) -> dict[str, Any]:
             "username": user.username,
             "first_name": user.first_name,
             "last_name": user.last_name,
+            "affiliation": user.affiliation,
+            "orcid": user.orcid,
             "email": user.email,
             "joined": user.date_joined.isoformat(),
             "last_login": user.last_login.isoformat() if user.last_login else None,
@@ -210,7 +224,7 @@ def delete_account(user: User) -> None:
     user.tokens.all().delete()
     user.notices.all().delete()
     user.username = f"deleted-{secrets.token_hex(6)}"
-    user.first_name = user.last_name = user.email = ""
+    user.first_name = user.last_name = user.email = user.affiliation = user.orcid = ""
     user.is_active = user.is_staff = user.is_superuser = user.can_organise = False
     user.set_unusable_password()
     user.save()

@@ -90,9 +90,12 @@ def list_authors(track: Track, page: Overview) -> list[Author]:
     >>> [author.name for author in list_authors(Track(), page)]
     ['Inês Moura', 'Tobias Brandt']
     """
-    return parse_authors(page.authors) or [
-        Author(user.get_full_name() or user.username) for user in track.organisers()
-    ]
+    return parse_authors(page.authors) or list(map(author_of, track.organisers()))
+
+
+def author_of(user: User) -> Author:
+    """Return a user as an author, by the name and the affiliation of the account."""
+    return Author(user.display_name, user.affiliation)
 
 
 def parse_authors(text: str) -> list[Author]:

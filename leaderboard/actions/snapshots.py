@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from leaderboard.actions.overviews import Author, parse_authors, render_authors, suggest_authors
+from leaderboard.actions.overviews import (
+    Author,
+    author_of,
+    parse_authors,
+    render_authors,
+    suggest_authors,
+)
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
 from leaderboard.boards.board_files import FORMATS
@@ -216,4 +222,4 @@ def _find_authors(snapshot: Snapshot | BenchmarkSnapshot) -> list[Author]:
         named = parse_authors(snapshot.authors)
     else:
         people, named = list(snapshot.benchmark.organisers()), []
-    return named or [Author(user.get_full_name() or user.username) for user in people]
+    return named or list(map(author_of, people))

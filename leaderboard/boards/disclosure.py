@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet, Value
@@ -266,6 +266,30 @@ def find_runs_by_tag(sights: Sequence[Sight], text: str, most: int) -> list[Run]
     # An order by the tag or the time would tell more than a pseudonym.
     ordered = found.select_related("team", "track").order_by("track__name", "pk")
     return [sight_by_track[run.track_id].with_shown_name(run) for run in ordered[:most]]
+
+
+class SeenTeam(NamedTuple):
+    """A team on a track under its own name."""
+
+    name: str
+    track_slug: str
+    track_name: str
+
+
+def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[SeenTeam]:
+    """Find teams of these tracks whose name contains the text, in one query.
+
+    A team is found by its runs: those on a board that shows names, and of one's own or of a track
+    that one organises all of them.
+    """
+    own = Q(team__in=[sight.team for sight in sights if sight.team is not None])
+    organised = Q(track__in=[sight.track for sight in sights if sight.is_organiser])
+    named = [sight.track for sight in sights if sight.can_see_means and not sight.hides_names]
+    seen = Run.objects.filter(own | organised | (Q(track__in=named) & ON_THE_BOARD))
+    found = seen.filter(team__name__icontains=text, team__of_organisers=False)
+    names = ("team__name", "track__slug", "track__name")
+    rows = found.order_by("team__name", "track__name").values_list(*names).distinct()
+    return [SeenTeam(*row) for row in rows[:most]]
 
 
 def track_or_404(viewer: Viewer, slug: str) -> Sight:

@@ -122,8 +122,7 @@ class OrganisedRun:
 
     @property
     def contact(self) -> str:
-        user = self.run.submitted_by
-        return user.get_full_name() or user.username
+        return self.run.submitted_by.display_name
 
 
 @dataclass(frozen=True, kw_only=True)

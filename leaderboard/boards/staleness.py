@@ -189,7 +189,7 @@ SHOWN = (
         {
             **dict.fromkeys(("password", "email"), CREDENTIAL),
             **dict.fromkeys(("is_staff", "is_superuser", "can_organise"), ROLE),
-            **dict.fromkeys(("last_login", "date_joined", "mails"), PERSONAL),
+            **dict.fromkeys(("last_login", "date_joined", "mails", "orcid"), PERSONAL),
         },
         acts=("UPDATE",),
     ),

@@ -23,6 +23,14 @@ class User(AbstractUser):
     can_organise = models.BooleanField(default=False)
     # Whether notices are sent by email too, if the site sends email.
     mails = models.BooleanField(default=True, db_default=True)
+    # Of the person: where their names stand as authors, and the identifier at ORCID.
+    affiliation = models.CharField(max_length=200, blank=True, default="", db_default="")
+    orcid = models.CharField(max_length=19, blank=True, default="", db_default="")
+
+    @property
+    def display_name(self) -> str:
+        """The name of the person, or of the account where none is stated."""
+        return self.get_full_name() or self.username
 
     @property
     def may_organise(self) -> bool:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard.models import ApiToken, User
+from leaderboard.models import ApiToken, Benchmark, BenchmarkTrack, User
 from tests.builders import make_run, make_track
 from tests.pages.reading import num_queries
 
@@ -294,3 +294,94 @@ def test_a_mail_server_that_is_away_keeps_nobody_from_an_account(client, setting
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     sign_up(client, email="dora@example.org")
     assert client.get("/account/").status_code == 200
+
+
+def test_a_profile_has_a_name_an_affiliation_and_an_orcid(ben, as_ben):
+    form = {
+        "display_name": "Ben Baker",
+        "affiliation": "Mill University",
+        "orcid": "https://orcid.org/0000-0002-1825-0097",
+    }
+    as_ben.post("/account/profile/", form)
+    ben.refresh_from_db()
+    assert (ben.display_name, ben.affiliation) == ("Ben Baker", "Mill University")
+    assert ben.orcid == "0000-0002-1825-0097"
+    assertContains(as_ben.get("/account/"), 'value="Ben Baker"')
+    assert as_ben.get("/account/data.json").json()["account"]["orcid"] == ben.orcid
+
+
+def test_a_wrong_orcid_is_said_and_nothing_is_saved(ben, as_ben):
+    form = {"display_name": "Ben Baker", "orcid": "0000-0002-1825-0098"}
+    page = as_ben.post("/account/profile/", form)
+    assertContains(page, "has 16 digits", status_code=422)
+    assertContains(page, 'value="Ben Baker"', status_code=422)
+    ben.refresh_from_db()
+    assert ben.get_full_name() == ""
+
+
+def test_an_organiser_is_an_author_with_name_and_affiliation(track, ada, as_ada):
+    form = {"display_name": "Ada Lind", "affiliation": "Coast College"}
+    as_ada.post("/account/profile/", form)
+    assertContains(as_ada.get("/tracks/bread/overview/"), "Coast College")
+
+
+def test_an_account_that_is_deleted_keeps_no_profile(ben, as_ben):
+    form = {"display_name": "Ben Baker", "affiliation": "Mill", "orcid": "0000-0002-1825-0097"}
+    as_ben.post("/account/profile/", form)
+    as_ben.post("/account/delete/", {"name": "ben"})
+    ben.refresh_from_db()
+    assert (ben.get_full_name(), ben.affiliation, ben.orcid) == ("", "", "")
+
+
+def test_the_address_stands_on_the_page_of_the_account(ben, as_ben):
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org")
+    assertContains(as_ben.get("/account/"), "not confirmed")
+    EmailAddress.objects.create(user=ben, email="ben@example.org", primary=True, verified=True)
+    assertContains(as_ben.get("/account/"), "<bdi>ben@example.org</bdi>, confirmed")
+
+
+@pytest.mark.parametrize("wanted", ["bread track", "BREAD"])
+def test_tracks_and_collections_are_found_by_name(track, client, wanted):
+    page = client.get("/search/", {"q": wanted})
+    assertContains(page, '<a href="/tracks/bread/"><bdi>Bread track</bdi></a>')
+    assertNotContains(page, "Nothing found")
+
+
+def test_a_benchmark_is_found_by_name(ada, track, client):
+    benchmark = Benchmark.objects.create(slug="meal", name="Whole meal", owner=ada)
+    assertContains(client.get("/search/?q=whole+meal"), "Nothing found")
+    BenchmarkTrack.objects.create(track=track, benchmark=benchmark, position=1)
+    assertContains(client.get("/search/?q=whole+meal"), '<a href="/benchmarks/meal/">')
+
+
+def test_a_team_is_found_where_its_name_is_shown(track, collection, cat, ben, client, as_cat):
+    hidden = make_track(collection, slug="rye", pseudonyms=True)
+    make_run(track, ben)
+    make_run(hidden, ben)
+    page = client.get("/search/?q=ben")
+    assertContains(page, 'href="/tracks/bread/?team=')
+    assertNotContains(page, 'href="/tracks/rye/?team=')
+
+
+def test_a_team_of_a_blind_track_is_found_by_itself_alone(blind_track, ben, as_ben, as_cat):
+    make_run(blind_track, ben)
+    assertContains(as_ben.get("/search/?q=ben"), 'href="/tracks/blind/?team=')
+    assertNotContains(as_cat.get("/search/?q=ben"), 'href="/tracks/blind/?team=')
+
+
+def test_a_document_is_found_by_its_docno(track, client):
+    page = client.get("/search/?q=d7")
+    assertContains(page, 'href="/collections/bread/document/?docno=d7"')
+    assertContains(client.get("/search/?q=d99"), "Nothing found")
+
+
+def test_nothing_of_a_hidden_track_is_found(collection, ben, as_cat):
+    hidden = make_track(collection, slug="rye", visibility="members", joining="invitation")
+    make_run(hidden, ben, team=hidden.teams.create(name="Oven lab"))
+    for wanted in ("rye", "oven lab", "bread", "d7", "sourdough"):
+        assertContains(as_cat.get("/search/", {"q": wanted}), "Nothing found")
+
+
+def test_an_empty_result_says_what_was_searched(track, client):
+    page = client.get("/search/?q=zzz")
+    assertContains(page, "names of benchmarks, tracks, collections and teams")

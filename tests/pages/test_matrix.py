@@ -442,6 +442,7 @@ ACTS = {
     "discard_judgments": Act("/collections/bread/judgments/v2/discard/", ACT_404),
     "notices": Act("/account/notices/", SIGNED_IN_ACT),
     "account": Act("/account/", SIGNED_IN, {"name": "scripts", "scopes": ["read"], "days": 90}),
+    "change_profile": Act("/account/profile/", SIGNED_IN_ACT, {"display_name": "A baker"}),
     "change_mails": Act("/account/mails/", SIGNED_IN_ACT),
     "revoke_tokens": Act("/account/tokens/revoke/", SIGNED_IN_ACT),
     "revoke_token": Act(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -14,6 +15,8 @@ from leaderboard.notifications.webhooks import WebhookError, check_url
 # Lifetimes of a token, in days.
 LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]
 DEFAULT_LIFETIME = 90
+ORCID_ADDRESS = "HTTPS://ORCID.ORG/"
+ORCID = re.compile(r"(?:[0-9]{4}-){3}[0-9]{3}[0-9X]")
 
 
 class JoinForm(forms.Form):
@@ -78,6 +81,50 @@ class EmailNoticesForm(forms.ModelForm):
         model = User
         fields = ["mails"]
         labels = {"mails": "Also email me my notices"}
+
+
+class ProfileForm(forms.Form):
+    """Who the person of an account is."""
+
+    display_name = forms.CharField(
+        label="Display name",
+        max_length=150,
+        required=False,
+        help_text="Shown as an author and to organisers. Default: the name to sign in with.",
+    )
+    affiliation = forms.CharField(label="Affiliation", max_length=200, required=False)
+    orcid = forms.CharField(
+        label="ORCID iD",
+        max_length=60,
+        required=False,
+        help_text="Such as 0000-0002-1825-0097.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        given = {"display_name": user.get_full_name(), "affiliation": user.affiliation}
+        super().__init__(*args, initial={**given, "orcid": user.orcid}, **kwargs)
+
+    def clean_orcid(self) -> str:
+        """Return the identifier without the address of ORCID before it."""
+        typed = self.cleaned_data["orcid"]
+        if typed and not is_orcid(found := typed.upper().removeprefix(ORCID_ADDRESS)):
+            raise ValidationError("An ORCID iD has 16 digits; the last one checks the others.")
+        return found if typed else ""
+
+
+def is_orcid(text: str) -> bool:
+    """Return whether a text is an ORCID iD: ISO 7064 mod 11-2, as ORCID describes it.
+
+    >>> is_orcid("0000-0002-1825-0097"), is_orcid("0000-0002-1825-0098"), is_orcid("0000")
+    (True, False, False)
+    """
+    if not ORCID.fullmatch(text):
+        return False
+    total = 0
+    for digit in text.replace("-", "")[:-1]:
+        total = (total + int(digit)) * 2
+    check = (12 - total % 11) % 11
+    return text[-1] == ("X" if check == 10 else str(check))
 
 
 class WebhookForm(forms.Form):

@@ -124,6 +124,7 @@ class SiteList(admin.ModelAdmin):
     list_display_links = None
     list_per_page = 50
     show_full_result_count = False
+    empty_value_display = MISSING
     search_hint = ""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -218,10 +219,13 @@ class RoleFilter(admin.SimpleListFilter):
 
 class UserList(SiteList):
     plural, heading = "users", "Users"
-    search_hint = "Name, email or team"
+    search_hint = "Name, email, team or affiliation"
     list_display = ("username", "name", "address", "role", "teams", "tokens", "since", "last_seen")
     list_filter = (RoleFilter,)
-    search_fields = ("username", "first_name", "last_name", "email", "memberships__team__name")
+    search_fields = (
+        *("username", "first_name", "last_name", "email", "affiliation"),
+        "memberships__team__name",
+    )
     ordering = ("username",)
     actions = (
         "link_to_password",

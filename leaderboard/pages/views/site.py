@@ -9,7 +9,6 @@ from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import connection
-from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -18,14 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.defaults import server_error
 
 from leaderboard.actions import accounts, tokens
-from leaderboard.boards.disclosure import find_runs_by_tag, sights_of
+from leaderboard.analysis.site_search import MOST, search_site
 from leaderboard.infrastructure.outages import find_outage
-from leaderboard.models import Topic, Track
-from leaderboard.pages.forms.people import EmailNoticesForm, TokenForm
+from leaderboard.pages.forms.people import EmailNoticesForm, ProfileForm, TokenForm
 from leaderboard.pages.limits import site_limits
 from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
-FOUND = 50
 LONGEST = 100
 
 
@@ -49,20 +46,9 @@ def api(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def search(request: HttpRequest) -> HttpResponse:
-    """Find runs by tag and topics by number or words, in tracks that the reader sees."""
+    """Find benchmarks, tracks, collections, teams, runs, topics and documents."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
-    tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
-    wanted = Q(title__icontains=text) | Q(number=text)
-    # Named by their ids, so that PostgreSQL reads the topics of these alone.
-    collections = {track.collection_id for track in tracks}
-    topics = Topic.objects.filter(wanted, collection__in=collections)
-    seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")
-    context = {
-        "text": text,
-        "runs": find_runs_by_tag(sights_of(list(tracks), request.user), text, FOUND),
-        "topics": topics.select_related("collection").prefetch_related(seen)[:FOUND],
-        "most": FOUND,
-    }
+    context = {"text": text, "found": search_site(request.user, text), "most": MOST}
     return render(request, "site/search.html", context)
 
 
@@ -71,13 +57,20 @@ def search(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """Show the user's teams and tokens; a new token shows its secret only once."""
-    form = TokenForm(request.POST or None, user=request.user)
+    return _render_account(request, ProfileForm(user=request.user))
+
+
+def _render_account(request: HttpRequest, profile: ProfileForm) -> HttpResponse:
+    """Render the account; an invalid profile is shown again, beside an unused form of tokens."""
+    sent = None if profile.is_bound else request.POST or None
+    form = TokenForm(sent, user=request.user)
     secret = None
-    if request.method == "POST" and form.is_valid():
+    if form.is_bound and form.is_valid():
         secret = tokens.issue_token(request.user, **form.cleaned_data)
         form = TokenForm(user=request.user)
     context = {
         "form": form,
+        "profile": profile,
         "secret": secret,
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track").order_by("pk"),
@@ -85,7 +78,21 @@ def account(request: HttpRequest) -> HttpResponse:
         "mails_form": EmailNoticesForm(instance=request.user),
         "is_joined": SocialAccount.objects.filter(user=request.user).exists(),
     }
-    return render(request, "account/overview.html", context, status=422 if form.is_bound else 200)
+    is_wrong = form.is_bound or profile.is_bound
+    return render(request, "account/overview.html", context, status=422 if is_wrong else 200)
+
+
+@never_cache
+@login_required
+@require_POST
+def change_profile(request: HttpRequest) -> HttpResponse:
+    """Change name, affiliation and ORCID iD of the user."""
+    form = ProfileForm(request.POST, user=request.user)
+    if not form.is_valid():
+        return _render_account(request, form)
+    accounts.change_profile(request.user, **form.cleaned_data)
+    messages.success(request, "Profile saved.")
+    return redirect("account")
 
 
 @login_required
