@@ -270,6 +270,7 @@ collection_urls = [
     path("state/", collections.collection_state, name="collection_state"),
     path("confirm/", collections.confirm_collection, name="confirm_collection"),
     path("again/", collections.check_again, name="check_again"),
+    path("words/", collections.collection_words, name="collection_words"),
     path("discard/", collections.discard_collection, name="discard_collection"),
     path("document/", collections.document, name="document"),
     path("documents/", collections.documents, name="documents"),

@@ -194,6 +194,24 @@ def _update_board(run: Run) -> None:
     enqueue_comparison(run.track)
 
 
+def rename_run(run: Run, user: User, tag: str) -> None:
+    """Correct the tag of a run; the run page keeps the earlier one, and its file stays unchanged.
+
+    Raises ActionError for a tag that is not valid, and NotAccepted for one of another run where the
+    track wants different tags.
+    """
+    if tag == run.tag:
+        return
+    if not TAG.fullmatch(tag.encode()):
+        raise ActionError(f"The tag is not valid: {TAG_RULE}.")
+    with transaction.atomic():
+        lock_team(run.team_id)
+        before, run.tag = run.tag, tag
+        refuse_repeated_tag(run)
+        Run.objects.filter(pk=run.pk).update(tag=tag)
+        AuditEvent.objects.record(user, "state facts", run, {"tag": before}, {"tag": tag})
+
+
 def repair_run(run: Run, user: User, fix: str, tag: str = "") -> None:
     """Check a rejected run again with one more repair; the stored file does not change.
 

@@ -23,6 +23,7 @@ from leaderboard.boards.columns import (
 )
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.rows import Choice
+from leaderboard.display.numbers import MISSING
 from leaderboard.models import Run
 from leaderboard.scoring.scores import EditionMeans, load_means
 
@@ -59,6 +60,15 @@ PRIMARY = Column(
     order=lambda row: row.run.is_primary,
     falls=True,
     is_words=True,
+)
+PRIORITY = Column(
+    "priority",
+    "Priority",
+    ("priority",),
+    lambda row: (row.run.facts.get("priority"),),
+    lambda row: str(row.run.facts.get("priority", MISSING)),
+    order=lambda row: row.run.facts.get("priority"),
+    detail="for the pool",
 )
 CONTACT = Column(
     "contact",
@@ -189,7 +199,7 @@ class OrganisedRuns:
         return [
             *(RUN, TEAM, STATE),
             *([SYSTEM] if has_systems else []),
-            PRIMARY,
+            *(PRIMARY, PRIORITY),
             *(scores if self.sight.board_edition is not None else []),
             *(CONTACT, DATE),
         ]

@@ -122,7 +122,7 @@ def load_history(run: Run) -> list[FactChange]:
             by=event.actor.username if event.actor is not None else "",
             facts=[
                 ChangedFact(
-                    "Description" if name == "description" else find_label(name),
+                    find_label(name),
                     format_fact(name, before),
                     format_fact(name, event.after[name]),
                 )

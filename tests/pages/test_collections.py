@@ -6,8 +6,9 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import CollectionFiles
-from leaderboard.models import Collection, JudgmentSet
+from leaderboard.models import AuditEvent, Collection, JudgmentSet
 from tests.builders import QRELS, TOPICS, make_collection, upload, work
+from tests.pages.test_other_saves import OpenForm
 
 
 def test_the_list_has_what_the_reader_sees(track, as_ada):
@@ -181,3 +182,32 @@ def test_a_document_that_came_as_a_docno_says_so(ada, as_ada):
     work()
     page = as_ada.get("/collections/rye/document/?docno=d2")
     assertContains(page, "only its docno was imported")
+
+
+WORDS = "/collections/bread/words/"
+
+
+def test_the_words_of_a_collection_are_corrected_and_logged(track, as_ada):
+    form = {"name": "Breads", "description": "Twelve loaves.", "licence": "CC BY 4.0"}
+    assert as_ada.post(WORDS, form).status_code == 302
+    page = as_ada.get("/collections/bread/").text
+    assert "Breads" in page and "Twelve loaves." in page
+    event = AuditEvent.objects.get(act="change", target_kind="collection")
+    assert (event.before["name"], event.after["name"]) == ("Bread", "Breads")
+
+
+def test_a_collection_keeps_a_name(track, as_ada):
+    answer = as_ada.post(WORDS, {"name": " "})
+    assert answer.status_code == 422 and "Words of <bdi>Bread</bdi>" in answer.text
+
+
+def test_the_second_who_corrects_a_collection_is_told_what_changed(track, as_ada):
+    mine, hers = OpenForm(as_ada, WORDS), OpenForm(as_ada, WORDS)
+    hers.save(licence="CC0")
+    mine.save(description="Loaves.")
+    answer = OpenForm(as_ada, WORDS)
+    assert (answer.sent["licence"], answer.sent["description"]) == ("CC0", "Loaves.")
+
+
+def test_words_of_a_collection_of_others_are_not_there(track, as_ben):
+    assert as_ben.post(WORDS, {"name": "Mine"}).status_code == 404

@@ -8,6 +8,7 @@ from django.utils import timezone
 from leaderboard.models import AuditEvent, Run, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows, words
+from tests.pages.test_other_saves import OpenForm
 
 
 def send(client, **fields: object):
@@ -218,3 +219,48 @@ def test_the_form_of_a_replacement_says_what_happens_to_the_description(track, b
     sent = {"file": upload("a.run", RUN), "kind": "automatic", "replaces": run.pk}
     refused = as_ben.post("/tracks/bread/submit/", {**sent, "description": "second"})
     assert "description and facts of this form are not saved" in words(refused.text)
+
+
+def test_a_tag_is_corrected_and_the_earlier_one_is_kept(track, ben, as_ben):
+    run = make_run(track, ben)
+    assert change(as_ben, run, tag="ben-bm25-k1", description="").status_code == 302
+    run.refresh_from_db()
+    assert run.tag == "ben-bm25-k1" and run.file.read() == RUN.encode()
+    assert "ben-bm25-k1" in words(page_at(as_ben, f"/runs/{run.pk}/file-and-facts/"))
+    event = AuditEvent.objects.filter(act="state facts").latest("pk")
+    assert (event.before, event.after) == ({"tag": "ben-bm25"}, {"tag": "ben-bm25-k1"})
+
+
+@pytest.mark.parametrize("tag", ["", "two words", "x" * 200])
+def test_a_tag_that_no_file_could_have_is_refused(track, ben, as_ben, tag):
+    run = make_run(track, ben)
+    assert change(as_ben, run, tag=tag, description="").status_code == 422
+    run.refresh_from_db()
+    assert run.tag == "ben-bm25"
+
+
+def test_a_tag_of_another_run_is_refused_where_tags_differ(collection, ben, as_ben):
+    track = make_track(collection, repeated_tags="refuse")
+    run = make_run(track, ben)
+    make_run(track, ben, OTHER_RUN)
+    answer = change(as_ben, run, tag="other", description="")
+    assert answer.status_code == 422 and "already has a run other" in answer.text
+
+
+def test_a_snapshot_keeps_the_earlier_tag(track, ben, ada, as_ada, as_ben):
+    run = make_run(track, ben)
+    as_ada.post("/tracks/bread/manage/freeze/", {"name": "First"})
+    change(as_ben, run, tag="renamed", description="")
+    assert "ben-bm25" in as_ada.get("/tracks/bread/snapshots/first/").text
+    assert "renamed" in as_ada.get("/tracks/bread/").text
+
+
+def test_the_second_who_describes_a_run_is_told_what_changed(track, ben, as_ada, as_ben):
+    run = make_run(track, ben)
+    page = f"/runs/{run.pk}/facts/"
+    mine, hers = OpenForm(as_ben, page), OpenForm(as_ada, page)
+    assert hers.save(description="BM25 by Ada").status_code == 302
+    answer = mine.save(description="BM25 by Ben")
+    assert answer.status_code == 422 and "It is now: BM25 by Ada." in answer.text
+    run.refresh_from_db()
+    assert run.description == "BM25 by Ada"

@@ -214,6 +214,7 @@ PAGES = {
     "collections": ("/collections/", EVERYBODY),
     "new_collection": ("/collections/new/", [401, 403, 403, 403, 200, 200, 403, 200]),
     "collection": ("/collections/bread/", EVERYBODY),
+    "collection_words": ("/collections/bread/words/", ORGANISERS_404),
     "collection_state": ("/collections/bread/state/", EVERYBODY),
     "changed_judgments": (
         "/collections/bread/judgments/v2/changes.csv",
@@ -422,6 +423,7 @@ ACTS = {
         {"how": "hidden", "reason": "a doubt"},
     ),
     "bring_back": Act("/runs/{run}/bring-back/", [401, 404, 403, 404, 404, 302, 302, 302]),
+    "collection_words": Act("/collections/bread/words/", ACT_404, {"name": "Bread"}),
     "new_collection": Act(
         "/collections/new/",
         [401, 403, 403, 403, 302, 302, 403, 302],

@@ -70,6 +70,12 @@ def test_a_head_sorts_the_rows(rye, wheat, as_ada):
     assert [row["tag"] for row in rows(as_ada, sort="-run")] == tags[::-1]
 
 
+def test_the_priority_that_a_team_states_is_a_column(rye, wheat, as_ada):
+    Run.objects.filter(pk=wheat.pk).update(facts={"priority": 2})
+    found = {row["tag"]: row["priority"] for row in rows(as_ada, sort="priority")}
+    assert list(found.items()) == [("other", "2"), ("ben-bm25", "")]
+
+
 def test_an_address_is_shown_once_it_is_confirmed(rye, ben, as_ada):
     address = EmailAddress.objects.create(user=ben, email="ben@example.org", primary=True)
     assert rows(as_ada)[0]["email"] == ""

@@ -23,8 +23,30 @@ from leaderboard.pages.forms.fields import (
     TextareaWithPlainLineEnds,
     refuse_reserved,
 )
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
 FILES = ("topics", "documents", "judgments", "intents", "groups")
+
+
+class CollectionWordsForm(SeesOtherSaves, forms.ModelForm):
+    """What is said of a collection; its files and its short name never change."""
+
+    source_url = forms.URLField(
+        label="Where to get documents that may not be shared",
+        required=False,
+        max_length=300,
+        assume_scheme="https",
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "description", "licence", "source_url", "source_note"]
+        labels = {"source_note": "How to get them"}
+        help_texts = {"licence": "Of documents and topics, such as CC BY 4.0."}
+        widgets = {
+            "description": TextareaWithPlainLineEnds(attrs={"rows": 4}),
+            "source_note": TextareaWithPlainLineEnds(attrs={"rows": 2}),
+        }
 
 
 class CollectionForm(forms.ModelForm):

@@ -10,6 +10,7 @@ from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Track
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.scoring.kinds import kind_of
 
 
@@ -32,14 +33,15 @@ class TeamMessageForm(forms.Form):
     )
 
 
-class DescriptionForm(forms.ModelForm):
-    """The description of a run, and whether other runs with the same one get it too."""
+class DescriptionForm(SeesOtherSaves, forms.ModelForm):
+    """Tag and description of a run, and whether other runs with the same text get it too."""
 
     of_all = forms.BooleanField(required=False)
 
     class Meta:
         model = Run
-        fields = ["description"]
+        fields = ["tag", "description"]
+        help_texts = {"tag": "On boards and in files from now on. Snapshots keep the earlier one."}
         widgets = {"description": TextareaWithPlainLineEnds(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, num_alike: int, **kwargs: Any) -> None:
@@ -51,6 +53,11 @@ class DescriptionForm(forms.ModelForm):
         )
         if not num_alike:
             del self.fields["of_all"]
+
+    def clean_tag(self) -> str:
+        """Leave it as it is where a program sent only facts."""
+        sent: str = self.cleaned_data["tag"]
+        return sent if "tag" in self.data else str(self.initial["tag"])
 
     def clean_description(self) -> str:
         """Leave it as it is where a program sent only facts."""

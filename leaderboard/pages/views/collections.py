@@ -30,6 +30,7 @@ from evaluation.problems import Refused
 from leaderboard.actions import collections as collection_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
+from leaderboard.actions.overviews import change_data_terms
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import (
     CollectionFiles,
@@ -47,7 +48,12 @@ from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import MOST_INDEXED, ImportState
-from leaderboard.pages.forms.collections import FILES, CollectionForm, JudgmentsForm
+from leaderboard.pages.forms.collections import (
+    FILES,
+    CollectionForm,
+    CollectionWordsForm,
+    JudgmentsForm,
+)
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
 from leaderboard.pages.views.lookups import (
@@ -283,6 +289,23 @@ def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResp
     file = default_storage.open(judgment_set.changes.name)
     name = f"{slug}-{version}-changes.csv"
     return FileResponse(file, as_attachment=True, filename=name, content_type="text/csv")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def collection_words(request: HttpRequest, slug: str) -> HttpResponse:
+    """Correct name, text, licence and source of a collection, for its organisers."""
+    found = organised_collection_or_404(request, slug)
+    form = CollectionWordsForm(request.POST or None, instance=found)
+    if form.is_valid():
+        # The form has changed its collection.
+        stored = Collection.objects.get(pk=found.pk)
+        change_data_terms(stored, request.user, form.cleaned_data)
+        messages.success(request, "Saved. The activity log keeps earlier words.")
+        return redirect("collection", slug=slug)
+    # The page names the collection as it is stored.
+    context = {"collection": Collection.objects.get(pk=found.pk), "form": form}
+    return render(request, "collection/words.html", context, status=422 if form.is_bound else 200)
 
 
 @require_GET

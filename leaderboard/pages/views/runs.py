@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -17,6 +19,7 @@ from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
 from leaderboard.infrastructure.downloads import stored_file, text_file
 from leaderboard.models import Run
+from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.forms.runs import DescriptionForm
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -162,12 +165,13 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
     if request.method == "POST" and all([form.is_valid(), about.is_valid()]):
         described = about.cleaned_data
         of_all = described.get("of_all", False)
-        # The form has changed its run.
-        run = Run.objects.get(pk=seen.run.pk)
-        change_description(run, request.user, described["description"], of_all)
-        change_facts(run, request.user, form.facts)
-        messages.success(request, "Description and facts saved. Earlier values are kept.")
-        return redirect("run", run_id=run_id)
+        run = seen.run
+        with rejections_on(about, "tag"):
+            run_actions.rename_run(run, request.user, described["tag"])
+            change_description(run, request.user, described["description"], of_all)
+            change_facts(run, request.user, form.facts)
+            messages.success(request, "Description and facts saved. Earlier values are kept.")
+            return redirect("run", run_id=run_id)
     context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run}
     context |= {"form": form, "about": about}
     return render(request, "run/facts.html", context, status=422 if form.is_bound else 200)
@@ -178,7 +182,7 @@ def _build_forms(request: HttpRequest, seen: VisibleRun) -> tuple[FactsForm, Des
     strict = not seen.sight.is_organiser
     facts = FactsForm(data, track=seen.sight.track, is_strict=strict, facts=all_facts(seen.run))
     alike = find_runs_described_alike(seen.run).count()
-    return facts, DescriptionForm(data, instance=seen.run, num_alike=alike)
+    return facts, DescriptionForm(data, instance=copy(seen.run), num_alike=alike)
 
 
 @require_GET

@@ -81,8 +81,8 @@ class FactRow:
 
 def find_label(name: str) -> str:
     """Return the label of a fact, or its name if it is not declared."""
-    if name == "description":
-        return "Description"
+    if name in ("description", "tag"):
+        return name.capitalize()
     return BY_NAME[name].label if name in BY_NAME else name
 
 
