@@ -40,6 +40,7 @@ STATE = Column(
     lambda row: row.state,
     order=lambda row: row.state,
     kind="state",
+    is_words=True,
     on_phone=True,
 )
 SYSTEM = Column(
