@@ -6,11 +6,14 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.people import find_teams_led_alone, lock_teams_of
@@ -55,6 +58,33 @@ def disconnect_provider(user: User) -> None:
     if not user.has_usable_password():
         raise ActionError("Set a password first: you could not sign in otherwise.")
     SocialAccount.objects.filter(user=user).delete()
+
+
+@transaction.atomic
+def forget_second_factor(user: User, by: User | None) -> None:
+    """Remove the second factor of a user who lost phone and recovery codes.
+
+    `by` is missing for the command of the server.  Raises ActionError for a user without one.
+    """
+    removed, _ = user.authenticator_set.all().delete()
+    if not removed:
+        raise ActionError(f"{user} has no second factor.")
+    AuditEvent.objects.record(by, "forget second factor", user)
+
+
+@transaction.atomic
+def create_password_link(user: User, by: User | None) -> str:
+    """Return the path of a page where the user sets a new password, for sites without email.
+
+    It works once, until the user signs in or PASSWORD_RESET_TIMEOUT is over; nobody else learns the
+    password.  `by` is missing for the command of the server.  Raises ActionError for a user who
+    cannot sign in.
+    """
+    if not user.is_active:
+        raise ActionError(f"{user} cannot sign in: the account is disabled.")
+    AuditEvent.objects.record(by, "reset password", user)
+    key = default_token_generator.make_token(user)
+    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(user), key])
 
 
 def export_account(user: User) -> dict[str, Any]:

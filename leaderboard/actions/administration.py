@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from allauth.account.forms import default_token_generator
-from allauth.account.utils import user_pk_to_url_str
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Model, Q
-from django.urls import reverse
 
 from leaderboard.actions import collections, runs
 from leaderboard.actions.submission_rules import ActionError
@@ -88,21 +85,6 @@ def stop_organising(user: User, by: User, reason: str) -> None:
     _require_reason(reason)
     if User.objects.filter(pk=user.pk, can_organise=True).update(can_organise=False):
         AuditEvent.objects.record(by, "stop organising", user, after={"reason": reason.strip()})
-
-
-@transaction.atomic
-def create_password_link(user: User, by: User | None) -> str:
-    """Return the path of a page where the user sets a new password, for sites without email.
-
-    It works once, until the user signs in or PASSWORD_RESET_TIMEOUT is over; nobody else learns the
-    password.  `by` is missing for the command of the server.  Raises ActionError for a user who
-    cannot sign in.
-    """
-    if not user.is_active:
-        raise ActionError(f"{user} cannot sign in: the account is disabled.")
-    AuditEvent.objects.record(by, "reset password", user)
-    key = default_token_generator.make_token(user)
-    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(user), key])
 
 
 @transaction.atomic

@@ -374,13 +374,15 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     "/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True
 )
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
-    """Change the description of a run, and add or change facts. null removes a fact.
+    """Change tag or description of a run, and add or change facts. null removes a fact.
 
     Teams can do this until release, organisers at any time. Changes are recorded.
     """
     seen = own_run_or_403(request, run_id)
     if not seen.sight.can_state_facts(seen.run):
         raise permission_error("Scores are released. Ask the organisers to correct facts.")
+    if body.tag is not None:
+        run_actions.rename_run(seen.run, viewer(request), body.tag)
     change_facts(seen.run, viewer(request), body.facts)
     if body.description is not None:
         change_description(seen.run, viewer(request), body.description)

@@ -17,6 +17,7 @@ from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from evaluation.problems import Problem
+from evaluation.reading.repairs import LONGEST_TAG
 from leaderboard.actions.machine_judgments import ImportedAnswers
 from leaderboard.actions.names import MOST_MEASURES
 from leaderboard.actions.partial_uploads import PIECE_LIMIT
@@ -616,6 +617,7 @@ class RepairIn(Schema):
 
 
 class RunPatch(Schema):
+    tag: Annotated[Text, StringConstraints(max_length=LONGEST_TAG)] | None = None
     facts: Facts = {}
     description: Annotated[Text, StringConstraints(max_length=5000)] | None = None
 

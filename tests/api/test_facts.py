@@ -35,6 +35,14 @@ def test_facts_are_changed_one_by_one(bens_run, ben_api):
     assert run["facts"] == {"kind": "automatic", "stage": "rerank", "priority": 2}
 
 
+def test_a_tag_is_corrected(bens_run, ben_api):
+    address = f"/api/v1/runs/{bens_run.pk}"
+    assert ben_api.patch(address, {"tag": "bm25-k1"}).json()["tag"] == "bm25-k1"
+    refused = ben_api.patch(address, {"tag": "two words"})
+    assert refused.status_code == 409 and "tag is not valid" in refused.json()["message"]
+    assert Run.objects.get().tag == "bm25-k1"
+
+
 def test_a_wrong_change_changes_nothing(bens_run, ben_api):
     answer = ben_api.patch(f"/api/v1/runs/{bens_run.pk}", {"facts": {"stage": "last"}})
     assert answer.status_code == 422

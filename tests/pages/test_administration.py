@@ -6,6 +6,7 @@ import smtplib
 from io import StringIO
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core import mail
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -194,3 +195,11 @@ def call_command_for_text(*words: str) -> str:
     said = StringIO()
     call_command(*words, stdout=said)
     return said.getvalue()
+
+
+def test_a_second_factor_that_was_lost_is_removed(as_sue, ben):
+    assert "ben has no second factor." in do(as_sue, USERS, "forget_second_factor", ben).text
+    Authenticator.objects.create(user=ben, type="totp", data={})
+    do(as_sue, USERS, "forget_second_factor", ben)
+    assert not ben.authenticator_set.exists()
+    assert AuditEvent.objects.filter(act="forget second factor").count() == 1

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from leaderboard.actions.accounts import forget_second_factor
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.management.site_command import SiteCommand
-from leaderboard.models import AuditEvent, User
+from leaderboard.models import User
 
 
 class Command(SiteCommand):
@@ -21,8 +23,8 @@ class Command(SiteCommand):
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(f"No such account: {options['user']}.")
-        removed, _ = user.authenticator_set.all().delete()
-        if not removed:
-            raise CommandError(f"{user} has no second factor.")
-        AuditEvent.objects.record(None, "forget second factor", user)
+        try:
+            forget_second_factor(user, None)
+        except ActionError as refusal:
+            raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"{user} now signs in with the password only.")

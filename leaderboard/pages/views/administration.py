@@ -21,7 +21,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from leaderboard.actions import administration, people
+from leaderboard.actions import accounts, administration, people
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis.health_checks import run_checks
 from leaderboard.analysis.storage_use import measure_storage
@@ -118,6 +118,7 @@ class SiteAdministration(admin.AdminSite):
 class SiteList(admin.ModelAdmin):
     """A list of rows that can be found and sorted, with acts on the chosen ones."""
 
+    noun = ""
     plural = ""
     heading = ""
     change_list_template = "administration/list.html"
@@ -162,7 +163,7 @@ class SiteList(admin.ModelAdmin):
             except (ActionError, NotAccepted) as refusal:
                 messages.error(request, f"{row}: {refusal}")
         if num_done:
-            messages.success(request, f"{counted(num_done, self.opts.verbose_name)} {done}.")
+            messages.success(request, f"{counted(num_done, self.noun)} {done}.")
 
     def do_with_reason(
         self, request: HttpRequest, rows: QuerySet, act: Callable[[Any, str], None], name: str
@@ -218,7 +219,7 @@ class RoleFilter(admin.SimpleListFilter):
 
 
 class UserList(SiteList):
-    plural, heading = "users", "Users"
+    noun, plural, heading = "user", "users", "Users"
     search_hint = "Name, email, team or affiliation"
     list_display = ("username", "name", "address", "role", "teams", "tokens", "since", "last_seen")
     list_filter = (RoleFilter,)
@@ -229,6 +230,7 @@ class UserList(SiteList):
     ordering = ("username",)
     actions = (
         "link_to_password",
+        "forget_second_factor",
         "let_organise",
         "stop_organising",
         "disable",
@@ -282,7 +284,7 @@ class UserList(SiteList):
         links, refusals = [], []
         for user in users:
             try:
-                address = administration.create_password_link(user, request.user)
+                address = accounts.create_password_link(user, request.user)
                 links.append((user, request.build_absolute_uri(address)))
             except ActionError as refusal:
                 refusals.append(str(refusal))
@@ -290,6 +292,13 @@ class UserList(SiteList):
         context = {"current": self.plural, "links": links, "refusals": refusals, "days": days}
         context |= self.admin_site.each_context(request)
         return render(request, "administration/password_links.html", context)
+
+    @admin.action(description="Remove second factor")
+    def forget_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        def act(user: User) -> None:
+            accounts.forget_second_factor(user, request.user)
+
+        self.do_each(request, users, act, "without a second factor")
 
     @admin.action(description="Let organise")
     def let_organise(self, request: HttpRequest, users: QuerySet[User]) -> None:
@@ -335,7 +344,7 @@ class UsableFilter(admin.SimpleListFilter):
 
 
 class TokenList(SiteList):
-    plural, heading = "tokens", "Tokens"
+    noun, plural, heading = "token", "tokens", "Tokens"
     search_hint = "Beginning, name or user"
     list_display = ("begins_with", "name", "user", "scope", "created", "used", "state")
     list_filter = (UsableFilter,)
@@ -376,7 +385,7 @@ class TokenList(SiteList):
 
 
 class JobList(SiteList):
-    plural, heading = "jobs", "Jobs"
+    noun, plural, heading = "job", "jobs", "Jobs"
     search_hint = "Number, kind or reason"
     list_display = (
         "number",
@@ -428,7 +437,7 @@ class EventChanges(ChangeList):
 
 
 class ActivityList(SiteList):
-    plural, heading = "activity", "Activity"
+    noun, plural, heading = "entry,entries", "activity", "Activity"
     search_hint = "User, act or number of what was changed"
     list_display = ("when", "actor", "act_in_words", "details")
     list_filter = ("target_kind",)
