@@ -14,7 +14,7 @@ from leaderboard.boards.disclosure import (
     find_teams_by_name,
     sights_of,
 )
-from leaderboard.collections.documents import open_documents
+from leaderboard.collections.documents import has_known_document
 from leaderboard.models import Benchmark, Collection, Run, Topic, Track
 from leaderboard.sight.tracks import Viewer
 
@@ -66,7 +66,9 @@ def search_site(viewer: Viewer, text: str) -> SiteSearch:
         teams=find_teams_by_name(sights, text, MOST),
         runs=find_runs_by_tag(sights, text, MOST),
         topics=_find_topics(viewer, tracks, text),
-        with_document=[each for each in readable[:MOST_OPENED] if has_document(each, text)],
+        with_document=[
+            each for each in readable[:MOST_OPENED] if has_known_document(each.documents.name, text)
+        ],
         with_words=list(islice((each for each in readable if each.words), MOST)),
     )
 
@@ -74,10 +76,6 @@ def search_site(viewer: Viewer, text: str) -> SiteSearch:
 def is_named(row: Track | Collection, text: str) -> bool:
     """Whether the name of a track or a collection contains the text, in any case of letters."""
     return text.casefold() in row.name.casefold() or text.casefold() in row.slug
-
-
-def has_document(collection: Collection, docno: str) -> bool:
-    return open_documents(collection.documents.name).find(docno) is not None
 
 
 def _find_topics(viewer: Viewer, tracks: Sequence[Track], text: str) -> QuerySet[Topic]:

@@ -119,6 +119,10 @@ class DocumentStore:
     def find(self, docno: str) -> Document | None:
         return self.find_many([docno]).get(docno)
 
+    def may_have(self, docno: str) -> bool:
+        """Whether a document could have this docno, without reading the file."""
+        return self._candidates(docno).size > 0
+
     def find_many(self, docnos: Iterable[str]) -> dict[str, Document]:
         """Return the documents by docno; each block is read once."""
         wanted = set(docnos)
@@ -206,15 +210,30 @@ def _write_docnos(name: str, file: BinaryIO) -> None:
     write_docnos((docno.encode() for docno in open_documents(name).docnos()), file)
 
 
+def _path_of(name: str, kind: str) -> Path:
+    folder = Path(settings.RANKFIELD_HOME) / "cache" / "documents"
+    return folder / f"{hashlib.sha256(name.encode()).hexdigest()}.{kind}"
+
+
+def has_known_document(name: str, docno: str) -> bool:
+    """Whether a stored file has a document, as far as this host has an index of the file.
+
+    Making an index reads every document, which a search of many files must not wait for.
+    """
+    if not _path_of(name, "index").exists():
+        return False
+    store = open_documents(name)
+    return store.may_have(docno) and store.find(docno) is not None
+
+
 def cached_file(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:
     """Return the path of a file derived from a stored file, and write it if it is missing.
 
     Two processes may write it at once: each writes its own copy, and the last rename wins.
     """
-    folder = Path(settings.RANKFIELD_HOME) / "cache" / "documents"
-    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.{kind}"
+    path = _path_of(name, kind)
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{secrets.token_hex(8)}")
         with part.open("wb") as file:
             write(file)

@@ -370,12 +370,15 @@ def test_a_team_of_a_blind_track_is_found_by_itself_alone(blind_track, ben, as_b
 
 
 def test_a_document_is_found_by_its_docno(track, client):
+    # The host has an index of the documents once somebody opened one.
+    client.get("/collections/bread/document/?docno=d1")
     page = client.get("/search/?q=d7")
     assertContains(page, 'href="/collections/bread/document/?docno=d7"')
     assertContains(client.get("/search/?q=d99"), "Nothing found")
 
 
-def test_nothing_of_a_hidden_track_is_found(collection, ben, as_cat):
+def test_nothing_of_a_hidden_track_is_found(collection, ben, as_cat, as_ada):
+    as_ada.get("/collections/bread/document/?docno=d1")
     hidden = make_track(collection, slug="rye", visibility="members", joining="invitation")
     make_run(hidden, ben, team=hidden.teams.create(name="Oven lab"))
     for wanted in ("rye", "oven lab", "bread", "d7", "sourdough"):

@@ -239,7 +239,11 @@ class UserList(SiteList):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         usable = Q(tokens__in=ApiToken.objects.usable())
-        found = super().get_queryset(request).annotate(num_tokens=Count("tokens", usable))
+        found = (
+            super()
+            .get_queryset(request)
+            .annotate(num_tokens=Count("tokens", usable, distinct=True))
+        )
         return found.prefetch_related("emailaddress_set", "memberships__team")
 
     @admin.display(ordering="last_name")

@@ -16,19 +16,17 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import runs as run_actions
 from leaderboard.archives.appendices import name_folder
 from leaderboard.archives.zip_files import ZipEntry
-from leaderboard.boards.board_files import BoardFile, render_csv
 from leaderboard.boards.columns import available_columns
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.organised_runs import find_organised_runs
 from leaderboard.display.numbers import counted
-from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import Run
 from leaderboard.notifications.notices import write_to_teams
 from leaderboard.pages.board_table import OrganisedTable
 from leaderboard.pages.forms.runs import TeamMessageForm, WithdrawForm
 from leaderboard.pages.views.downloads import zip_file
 from leaderboard.pages.views.lookups import organised_sight_or_403, requested_organised_choice
-from leaderboard.pages.views.tables import wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # The buttons beneath the table, with what is said once it is done.
 ACTS = {
@@ -48,8 +46,9 @@ def organised_runs(request: HttpRequest, slug: str) -> HttpResponse:
     found = find_organised_runs(sight, requested_organised_choice(request))
     if wants_csv(request):
         columns = available_columns(found)
-        file = BoardFile(f"{slug}-runs", columns, found.shown, dict, str, has_verdicts=False)
-        return text_file(f"{file.name}.csv", render_csv(file), "text/csv")
+        head = [field for column in columns for field in column.fields]
+        lines = [[cell for each in columns for cell in each.cells(row)] for row in found.shown]
+        return csv_file(f"{slug}-runs", head, lines)
     context = {
         "sight": sight,
         "track": sight.track,
