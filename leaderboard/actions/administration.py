@@ -101,8 +101,9 @@ def retry_failed_job(job: Job, by: User) -> None:
     that no longer fits the quota.
     """
     if job.state == Job.State.FAILED and job.kind in OF_COLLECTIONS:
-        collections.check_again(Collection.objects.get(pk=job.target_id), by)
-        return
+        for collection in Collection.objects.filter(pk=job.target_id):
+            collections.check_again(collection, by)
+            return
     for track in _tracks_of(job):
         for failed in find_failed_jobs(track):
             if failed.job == job:

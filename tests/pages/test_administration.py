@@ -10,6 +10,7 @@ from allauth.mfa.models import Authenticator
 from django.core import mail
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 from leaderboard.models import ApiToken, AuditEvent, Job, Run, User
@@ -203,3 +204,22 @@ def test_a_second_factor_that_was_lost_is_removed(as_sue, ben):
     do(as_sue, USERS, "forget_second_factor", ben)
     assert not ben.authenticator_set.exists()
     assert AuditEvent.objects.filter(act="forget second factor").count() == 1
+
+
+def test_a_job_whose_collection_is_gone_is_not_tried_again(as_sue):
+    job = Job.objects.create(kind="check_collection", target_id="77", state="failed")
+    assert "needs no repetition" in do(as_sue, "/admin/jobs/", "try_again", job).text
+
+
+def test_a_collection_whose_check_failed_is_checked_again(collection, as_sue):
+    type(collection).objects.update(state="failed")
+    job = Job.objects.create(kind="check_collection", target_id=str(collection.pk), state="failed")
+    do(as_sue, "/admin/jobs/", "try_again", job)
+    assert Job.objects.open().filter(kind="check_collection").count() == 1
+
+
+def test_an_act_from_another_site_is_refused(sue, ben):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(sue)
+    assert do(client, USERS, "disable", ben, reason="none").status_code == 403
+    assert User.objects.get(pk=ben.pk).is_active
