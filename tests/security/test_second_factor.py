@@ -222,5 +222,6 @@ def test_t13_a_lost_phone_is_mended_on_the_server_alone(protected):
 
 
 def test_t13_there_is_no_other_door(client, db):
-    for address in ("/admin/", "/admin/login/", "/django-admin/", "/accounts/login/"):
+    for address in ("/admin/login/", "/django-admin/", "/accounts/login/"):
         assert client.get(address).status_code == 404
+    assert client.get("/admin/")["Location"].startswith("/account/login/?")
