@@ -38,6 +38,7 @@ from leaderboard.models import (
     User,
     Webhook,
 )
+from leaderboard.runs.fact_changes import change_facts
 
 
 @transaction.atomic
@@ -174,6 +175,12 @@ def change_runs(
         except (ActionError, NotAccepted) as refusal:
             refused.append((run, str(refusal)))
     return refused
+
+
+def prioritise_runs(runs: Iterable[Run], user: User, priority: int) -> None:
+    """State with which priority pools take several runs; 1 is the first."""
+    for run in runs:
+        change_facts(run, user, {"priority": priority})
 
 
 def _change_run(run: Run, user: User, act: str, reason: str) -> None:

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from allauth.account.models import EmailAddress
 
-from leaderboard.models import AuditEvent, Notice, Run
+from leaderboard.models import AuditEvent, Notice, Run, Track
 from tests.builders import (
     OTHER_RUN,
     RUN,
@@ -131,6 +131,21 @@ def test_teams_of_chosen_runs_get_a_message_once(rye, ben, as_ada):
     notice = Notice.objects.get(user=ben, text__contains="Your depth is 10.")
     assert notice.address == "/tracks/bread/runs/"
     assert AuditEvent.objects.get(act="write").after["text"] == "Your depth is 10."
+
+
+def test_chosen_runs_get_a_priority_for_the_pool(rye, wheat, as_ada):
+    chosen = {"run": [rye.pk, wheat.pk], "act": "prioritise", "sent": "yes"}
+    assert as_ada.post(ACT, {**chosen, "priority": 0}).status_code == 422
+    as_ada.post(ACT, {**chosen, "priority": 3})
+    assert [row["priority"] for row in rows(as_ada)] == ["3", "3"]
+    assert AuditEvent.objects.filter(act="state facts").count() == 2
+
+
+def test_who_takes_the_baseline_off_is_warned(track, rye, as_ada):
+    Track.objects.update(baseline=rye)
+    warned = "One of them is the baseline"
+    assert warned in as_ada.post(ACT, {"run": rye.pk, "act": "hide"}).text
+    assert warned not in as_ada.post(ACT, {"run": rye.pk, "act": "write"}).text
 
 
 def test_a_run_of_another_track_is_not_changed_from_here(track, collection, ben, as_ada):

@@ -11,6 +11,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Track
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.runs.facts.kinds import LARGEST
 from leaderboard.scoring.kinds import kind_of
 
 
@@ -20,6 +21,16 @@ class WithdrawForm(forms.Form):
         max_length=500,
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
         help_text="Shown on the run page.",
+    )
+
+
+class PriorityForm(forms.Form):
+    priority = forms.IntegerField(
+        label="Priority",
+        min_value=1,
+        max_value=LARGEST,
+        initial=1,
+        help_text="Pools by priority take runs with 1 first.",
     )
 
 

@@ -23,7 +23,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.models import Run
 from leaderboard.notifications.notices import write_to_teams
 from leaderboard.pages.board_table import OrganisedTable
-from leaderboard.pages.forms.runs import TeamMessageForm, WithdrawForm
+from leaderboard.pages.forms.runs import PriorityForm, TeamMessageForm, WithdrawForm
 from leaderboard.pages.views.downloads import zip_file
 from leaderboard.pages.views.lookups import organised_sight_or_403, requested_organised_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
@@ -34,9 +34,12 @@ ACTS = {
     "disqualify": ("Disqualify", "disqualified"),
     "hide": ("Hide", "hidden"),
     "restore": ("Restore", "restored"),
+    "prioritise": ("Set priority", ""),
     "write": ("Write to their teams", ""),
     "download": ("Download", ""),
 }
+# What is asked before an act, besides a reason.
+FORMS: dict[str, type[Form]] = {"prioritise": PriorityForm, "write": TeamMessageForm}
 
 
 @login_required
@@ -73,8 +76,7 @@ def change_chosen_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     elif act == "restore":
         _change_runs(request, chosen, act)
     else:
-        kind = TeamMessageForm if act == "write" else WithdrawForm
-        form = kind(request.POST if "sent" in request.POST else None)
+        form = FORMS.get(act, WithdrawForm)(request.POST if "sent" in request.POST else None)
         if not form.is_valid():
             return _ask(request, sight, chosen, act, form)
         _act_with_words(request, sight, chosen, act, form)
@@ -84,6 +86,10 @@ def change_chosen_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
 def _act_with_words(
     request: HttpRequest, sight: Sight, chosen: Sequence[Run], act: str, form: Form
 ) -> None:
+    if act == "prioritise":
+        run_actions.prioritise_runs(chosen, request.user, form.cleaned_data["priority"])
+        messages.success(request, f"{counted(len(chosen), 'run')} changed.")
+        return
     if act != "write":
         _change_runs(request, chosen, act, form.cleaned_data["reason"])
         return
@@ -111,7 +117,8 @@ def _ask(
         "act": act,
         "title": ACTS[act][0],
         "form": form,
-        "has_baseline": any(run.pk == sight.track.baseline_id for run in chosen),
+        "loses_baseline": act in run_actions.WITH_REASON
+        and any(run.pk == sight.track.baseline_id for run in chosen),
     }
     status = 422 if form.is_bound else 200
     return render(request, "run/change_chosen.html", context, status=status)
