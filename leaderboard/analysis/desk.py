@@ -127,6 +127,8 @@ class Desk:
     unjudged: list[Pool]
     judging: list[JudgingDecision]
     requests: list[JoinRequest]
+    # What shared judgments of other tracks show of this one.
+    conflicts: list[str]
     num_refused: int
     num_valid: int
     names: list[Team]
@@ -157,13 +159,12 @@ class Desk:
 class Findings:
     """What is unusual on a track, and perhaps harmless."""
 
-    conflicts: list[str]
     alike: list[SimilarRuns]
     little_judged: list[Standing]
     odd_topics: OddTopics
 
     def __len__(self) -> int:
-        return sum(map(len, (self.conflicts, self.alike, self.little_judged, self.odd_topics)))
+        return sum(map(len, (self.alike, self.little_judged, self.odd_topics)))
 
 
 def build_desk(sight: Sight) -> Desk:
@@ -183,6 +184,7 @@ def build_desk(sight: Sight) -> Desk:
         unjudged=_pools_without_judging(track),
         judging=[] if sight.is_assessing else find_judging_decisions(track),
         requests=list(waiting.select_related("user")),
+        conflicts=find_conflicts(track, sight.viewer),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
         names=_competing_teams(track) if track.hides_names else [],
@@ -195,7 +197,6 @@ def find_findings(sight: Sight) -> Findings:
     """Return what is worth a check on a track, for its organisers."""
     track, board = sight.track, find_board(sight)
     return Findings(
-        conflicts=find_conflicts(track, sight.viewer),
         alike=find_similar_runs(
             kind_of(track), track.runs.not_removed().accepted().select_related("team")
         ),
