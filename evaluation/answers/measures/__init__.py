@@ -14,7 +14,12 @@ from evaluation.answers.measures import credits, citations, texts
 # isort: on
 from evaluation.answers.measures.declaring import ANSWER_MEASURES, AnswerDefinition
 from evaluation.answers.measures.example import example, example_answers
-from evaluation.answers.measures.names import ALIASES, parse_answer_measure, split_measures
+from evaluation.answers.measures.names import (
+    ALIASES,
+    is_answer_measure,
+    parse_answer_measure,
+    split_measures,
+)
 from evaluation.answers.measures.value import AnswerBounds, AnswerMeasure, AnswerScores
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "credits",
     "example",
     "example_answers",
+    "is_answer_measure",
     "parse_answer_measure",
     "split_measures",
     "texts",

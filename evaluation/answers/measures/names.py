@@ -75,6 +75,19 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
     return AnswerMeasure(name, tuple(differing))
 
 
+def is_answer_measure(text: str) -> bool:
+    """Return whether a text begins with the name of a measure of answers.
+
+    >>> is_answer_measure("Nuggets(of=none)"), is_answer_measure("nDCG@10")
+    (True, False)
+    """
+    form = FORM.fullmatch(ALIASES.get(text.strip().lower(), text))
+    try:
+        return form is not None and bool(_known_name(form[1]))
+    except MeasureError:
+        return False
+
+
 def _argument(text: str, place: int, part: str, names: list[str]) -> tuple[str, str]:
     """Return name and value; a value alone is that of the parameter at its place."""
     name, equals, value = part.partition("=")

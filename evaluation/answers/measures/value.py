@@ -63,6 +63,22 @@ class AnswerMeasure:
         """The lowest and the highest possible value."""
         return self.definition.range
 
+    @property
+    def unit(self) -> str:
+        return self.definition.unit
+
+    @property
+    def description(self) -> str:
+        return self.definition.description
+
+    @property
+    def source(self) -> str:
+        return self.definition.source
+
+    def resolved(self, rel: int = 1) -> AnswerMeasure:
+        """Return the measure itself, which depends on no lowest relevant grade of a track."""
+        return self
+
     def aggregate(self, scores: FloatArray) -> float:
         """Return the exact mean of the defined scores; NaN where nothing counts."""
         defined = scores[~np.isnan(scores)]
