@@ -25,6 +25,7 @@ from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.analysis.unjudged import bound_verdicts
 from leaderboard.assessments.samples import check_closed_samples
 from leaderboard.collections.documents import known_docnos, open_documents
+from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.word_index import open_word_index
 from leaderboard.infrastructure import page_store
 from leaderboard.jobs import running
@@ -141,6 +142,7 @@ def real_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def forget() -> None:
     """What processes remember of rows and files that never change."""
     for remembered in (
+        load_bank,
         judgments.load_topics,
         judgments.load_judgments,
         open_documents,

@@ -15,11 +15,17 @@ from leaderboard.actions.machine_judgments import reread_answers
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import (
     clean_filename,
-    file_size,
-    hash_file,
     queue_check,
     refuse_files,
     store_intents,
+    store_version_file,
+)
+from leaderboard.actions.versions import (
+    CHECKABLE,
+    CONFIRMABLE,
+    check_version_again,
+    confirm_version,
+    discard_version,
 )
 from leaderboard.collections.checking import find_previous_set
 from leaderboard.collections.choices import ImportChoices, complete_grade_map
@@ -28,7 +34,6 @@ from leaderboard.collections.preview import (
     read_judgments_preview,
     read_preview,
 )
-from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
 
@@ -106,10 +111,7 @@ def replace_judgments(
 
 def replace_judgment_file(judgment_set: JudgmentSet, file: UploadedFile) -> None:
     """Store the new file and clear the settings of the old one."""
-    judgment_set.sha256 = hash_file(file)
-    judgment_set.file = store_part("judgments", file)
-    judgment_set.filename = clean_filename(file)
-    judgment_set.size = file_size(file)
+    store_version_file(judgment_set, file)
     judgment_set.format, judgment_set.grade_map, judgment_set.relevant_from = "", {}, 1
     judgment_set.state = ImportState.QUEUED
     judgment_set.save()
@@ -123,10 +125,6 @@ def replace_intents(judgment_set: JudgmentSet | None, file: UploadedFile | None)
 
 def store_part(part: str, file: UploadedFile) -> str:
     return default_storage.save(f"collections/{secrets.token_hex(8)}/{part}", file)
-
-
-CONFIRMABLE = (ImportState.PREVIEW,)
-CHECKABLE = (ImportState.PREVIEW, ImportState.REFUSED, ImportState.FAILED)
 
 
 @transaction.atomic
@@ -223,46 +221,39 @@ def confirm_judgments(
     choices = choices or ImportChoices()
     if left := choices.first_open_question(judgment_set.questions):
         raise ActionError(left)
-    _check_judgments_again(judgment_set, CONFIRMABLE, asks_first=False, choices=choices)
-    AuditEvent.objects.record(user, "confirm", judgment_set)
+    _refuse_first_judgments(judgment_set)
+    confirm_version(judgment_set, user, **_chosen_fields(choices, judgment_set))
 
 
 def check_judgments_again(
     judgment_set: JudgmentSet, user: User, choices: ImportChoices | None = None
 ) -> None:
     """Read new judgments again under other choices and preview them."""
+    _refuse_first_judgments(judgment_set)
     choices = choices or ImportChoices()
-    _check_judgments_again(judgment_set, CHECKABLE, asks_first=True, choices=choices)
-    AuditEvent.objects.record(user, "check again", judgment_set)
+    check_version_again(judgment_set, user, **_chosen_fields(choices, judgment_set))
 
 
-@transaction.atomic
-def _check_judgments_again(
-    judgment_set: JudgmentSet, states: Iterable[str], asks_first: bool, choices: ImportChoices
-) -> None:
-    queued = JudgmentSet.objects.filter(
-        pk=judgment_set.pk, state__in=states, collection__state=ImportState.READY
-    ).update(
-        state=ImportState.QUEUED,
-        asks_first=asks_first,
-        format=(choices.formats or {}).get("judgments", judgment_set.format),
+def _chosen_fields(choices: ImportChoices, judgment_set: JudgmentSet) -> dict[str, Any]:
+    """Return the fields of new judgments that the choices change."""
+    return {
+        "format": (choices.formats or {}).get("judgments", judgment_set.format),
         **_grade_fields(choices, read_judgments_preview(judgment_set)),
         **_part_fields(choices, judgment_set),
-    )
-    if not queued:
+    }
+
+
+def _refuse_first_judgments(judgment_set: JudgmentSet) -> None:
+    """Raise ActionError for the judgments of a collection that is not imported yet."""
+    collection = Collection.objects.filter(pk=judgment_set.collection_id)
+    if not collection.filter(state=ImportState.READY).exists():
         raise ActionError("These judgments are not awaiting confirmation.")
-    queue.enqueue("check_judgments", judgment_set)
 
 
 def discard_judgments(judgment_set: JudgmentSet, user: User) -> None:
     """Delete new judgments that were never imported."""
-    with transaction.atomic():
-        version = {"version": judgment_set.version}
-        AuditEvent.objects.record(user, "discard", judgment_set, before=version)
-        never_imported = JudgmentSet.objects.filter(pk=judgment_set.pk, state__in=CHECKABLE)
-        deleted, _ = never_imported.filter(collection__state=ImportState.READY).delete()
-        if not deleted:
-            raise ActionError("Imported judgments cannot be deleted: scores use them.")
+    _refuse_first_judgments(judgment_set)
+    discard_version(judgment_set, user)
 
 
 @transaction.atomic

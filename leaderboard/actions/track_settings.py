@@ -7,8 +7,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.measures import Measure, parse_measure
+from evaluation.any_measure import AnyMeasure, parse_measure
 from leaderboard.models import Score, Track
+from leaderboard.scoring.answer_marks import explain_missing_marks, find_layer
+from leaderboard.scoring.editions import NO_MARKS
 from leaderboard.scoring.judgments import explain_missing_judgments
 
 LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
@@ -35,6 +37,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
     changed = with_changes(track, changes)
     return [
         *_check_kind(track, changed),
+        *_check_layers(changed, changes),
         *_check_measures(changed),
         *_check_test(changed),
         *_check_topics(changed, changes),
@@ -71,11 +74,24 @@ def _check_measures(track: Track) -> Iterator[SettingProblem]:
     if ranking and parse_measure(track.primary_measure) not in map(parse_measure, measures):
         message = f"Choose one of the measures: {', '.join(measures)}."
         yield SettingProblem("primary_measure", message, track.primary_measure)
-    if track.judgment_set is not None:
-        for text in measures:
-            if reason := explain_missing_judgments(parse_measure(text), track.judgment_set):
-                yield SettingProblem("measures", f"{reason}.", text)
-                return
+    for text in measures:
+        if reason := _explain_missing(parse_measure(text), track):
+            yield SettingProblem("measures", f"{reason}.", text)
+            return
+
+
+def _explain_missing(measure: AnyMeasure, track: Track) -> str:
+    """Return why a track cannot have a measure; what judgments give is open without them."""
+    reason = explain_missing_marks(measure, track)
+    if reason or track.judgment_set is None:
+        return reason
+    return explain_missing_judgments(measure, track.judgment_set)
+
+
+def _check_layers(track: Track, changes: Mapping[str, Any]) -> Iterator[SettingProblem]:
+    for name in NO_MARKS:
+        if changes.get(name) and find_layer(track, name) is None:
+            yield SettingProblem(name, "Not a layer of marks of this track.", changes[name])
 
 
 def _check_test(track: Track) -> Iterator[SettingProblem]:
@@ -92,7 +108,7 @@ def _find_unknown_measures(field: str, texts: list[str]) -> Iterator[SettingProb
             yield SettingProblem(field, str(reason), text)
 
 
-def parse_storable_measure(text: str) -> Measure:
+def parse_storable_measure(text: str) -> AnyMeasure:
     """Parse a measure whose name is short enough to be stored with any threshold.
 
     Raises ValueError.

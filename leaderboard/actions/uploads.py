@@ -54,6 +54,7 @@ from leaderboard.models import (
     Track,
     User,
 )
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.runs.facts import build_columns
 
 FILENAME_LIMIT = 120
@@ -456,6 +457,28 @@ def store_intents(file: UploadedFile | None) -> dict[str, str]:
     return {"intents_file": name, "intents_filename": clean_filename(file)}
 
 
+def store_version(version: ImportedVersion, file: UploadedFile) -> None:
+    """Store a new version with its file; raises NotAccepted if its name is taken."""
+    store_version_file(version, file)
+    try:
+        with transaction.atomic():
+            version.save(force_insert=True)
+    except IntegrityError:
+        default_storage.delete(version.file.name)
+        raise NotAccepted(
+            "E_CONFLICT", f"{version.noun.capitalize()} {version.version} already exist."
+        ) from None
+
+
+def store_version_file(version: ImportedVersion, file: UploadedFile) -> None:
+    """Store the file of a version, and give the version what is known of it; do not save it."""
+    version.sha256 = hash_file(file)
+    name = f"collections/{secrets.token_hex(8)}/{version.noun}"
+    version.file.name = default_storage.save(name, file)
+    version.filename = clean_filename(file)
+    version.size = file_size(file)
+
+
 def _create_judgment_set(
     collection: Collection,
     file: UploadedFile,
@@ -464,21 +487,12 @@ def _create_judgment_set(
     intents: UploadedFile | None = None,
     **fields: Any,
 ) -> JudgmentSet:
-    sha256 = hash_file(file)
-    name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
-    try:
-        with transaction.atomic():
-            return JudgmentSet.objects.create(
-                collection=collection,
-                version=version,
-                file=name,
-                filename=clean_filename(file),
-                size=file_size(file) + file_size(intents),
-                sha256=sha256,
-                created_by=user,
-                **store_intents(intents),
-                **fields,
-            )
-    except IntegrityError:
-        default_storage.delete(name)
-        raise NotAccepted("E_CONFLICT", f"Judgments {version} already exist.") from None
+    judgment_set = JudgmentSet(
+        collection=collection,
+        version=version,
+        created_by=user,
+        **store_intents(intents),
+        **fields,
+    )
+    store_version(judgment_set, file)
+    return judgment_set

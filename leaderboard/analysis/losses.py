@@ -10,6 +10,7 @@ import numpy as np
 
 import evaluation
 from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
+from evaluation.any_measure import is_of_rankings
 from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, find_gain_scale
 from leaderboard.analysis.rankings import Titles, open_rankings
 from leaderboard.analysis.runs import TopicLine
@@ -131,6 +132,8 @@ def estimate_worth(
     fallen: Sequence[MissedDocument],
 ) -> list[MissedDocument]:
     """Return each document with the gain in score if it alone ranked as in the best run."""
+    if not is_of_rankings(board.measure):
+        return []
     track, top = board.sight.track, load_judgments(board.edition.pk).top_grade
     tries = {
         b"%d" % number: _with_document_at(docnos, missed) for number, missed in enumerate(fallen)

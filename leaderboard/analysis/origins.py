@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
+from evaluation.any_measure import parse_measure
 from evaluation.judging import JudgedRun
-from evaluation.measures import SAMPLED, Measure, parse_measure
+from evaluation.measures import SAMPLED, Measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference, scale_of, sign_flip
 from leaderboard.analysis.pairs import PERSISTENCE, compare_runs

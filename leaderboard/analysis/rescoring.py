@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.any_measure import parse_measure
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
-from evaluation.measures import Measure, parse_measure
+from evaluation.measures import Measure
 from evaluation.reading.judging.qrels import Qrels
 from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard.analysis.rankings import open_rankings

@@ -10,8 +10,8 @@ from django.db.models import Count
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
+from evaluation.any_measure import parse_measure
 from evaluation.conventions import POOLED
-from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import (
     FEW_TOPICS,
     Scores,

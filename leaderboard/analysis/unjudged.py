@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.judging import JudgedRun, Judgments
-from evaluation.measures import Measure, parse_measure
+from evaluation.measures import Measure
 from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes
 from evaluation.problems import Problems
 from evaluation.reading.runs.reader import Ranking
@@ -168,7 +169,11 @@ def _column_around(ranges: Sequence[tuple[float, float]], grid: str) -> AxisColu
 
 def build_unjudged_table(board: Board, asked: str = "") -> UnjudgedTable:
     """Build the table of the runs that a board shows, by a measure that has bounds."""
-    measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
+    measures = [
+        text
+        for text in board.measures
+        if is_of_rankings(text) and parse_measure(text).definition.bounds != "none"
+    ]
     text = match_measure(asked, measures) or choose_measure(board.measure, measures)
     shown = board.shown[:MOST_RUNS]
     doubts = _bound_board_verdicts(board, text) if text else {}

@@ -13,7 +13,8 @@ from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
 from evaluation.answers.runs import Answer
-from evaluation.measures import MeasureError, parse_measure
+from evaluation.any_measure import parse_measure
+from evaluation.measures import MeasureError
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.partial_uploads import finish_uploads, open_upload

@@ -50,6 +50,8 @@ router = Router(tags=["tracks"])
 
 # Settings that something is made of before it is stored; the others are stored as they come.
 DERIVED_SETTINGS = ("judgments", "public_topics", "public_share")
+# Names of layers of marks, which exist for who may see what they give.
+OF_MARKS = ("assignments", "support")
 PLAIN_SETTINGS = [name for name in TrackSettings.model_fields if name not in DERIVED_SETTINGS]
 
 
@@ -162,7 +164,8 @@ def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
 def serialise_track(sight: Sight) -> dict[str, Any]:
     """Serialise a track; what reveals its judgments only if the viewer may see scores."""
     track = sight.track
-    answer = {name: getattr(track, name) for name in PLAIN_SETTINGS}
+    hidden = () if sight.can_see_scores else OF_MARKS
+    answer = {name: getattr(track, name) for name in PLAIN_SETTINGS if name not in hidden}
     answer |= {
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),

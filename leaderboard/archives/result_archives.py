@@ -15,9 +15,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.any_measure import parse_measure
 from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
-from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis.origins import score_command
 from leaderboard.analysis.precision import Precision, read_precision

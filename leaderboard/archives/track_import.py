@@ -23,7 +23,8 @@ from django.utils import timezone
 from pydantic import BaseModel
 from pydantic import ValidationError as NotAManifest
 
-from evaluation.measures import MeasureError, parse_measure
+from evaluation.any_measure import parse_measure
+from evaluation.measures import MeasureError
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import AcceptedRun, CollectionFiles, RunDetails
@@ -62,7 +63,7 @@ from leaderboard.models import (
 )
 from leaderboard.runs.facts import REQUIRABLE, clean_facts
 from leaderboard.scoring.answer_runs import ANSWER_CHOICES
-from leaderboard.scoring.editions import get_or_create_edition
+from leaderboard.scoring.editions import NO_MARKS, get_or_create_edition
 from leaderboard.scoring.kinds import EVERY_FIX, KINDS
 from leaderboard.scoring.problems import load_problem
 from leaderboard.scoring.work import complete_run, find_missing_measures
@@ -440,7 +441,8 @@ Runs = dict[str, Run]
 
 def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: Runs) -> Edition:
     """Score the runs as they were scored there, with the same judgments and settings."""
-    settings = clean_values(Track, {**entry.settings, "convention": entry.convention})
+    kept = {**NO_MARKS, **entry.settings, "convention": entry.convention}
+    settings = clean_values(Track, kept)
     as_it_was = copy(track)
     for name, value in settings.items():
         setattr(as_it_was, name, value)

@@ -19,7 +19,8 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Concat, Lower, Substr
 from django.http import Http404
 
-from evaluation.measures import DIVERSITY, parse_measure
+from evaluation.any_measure import parse_measure
+from evaluation.measures import DIVERSITY
 from leaderboard.assessments.progress import measure_share
 from leaderboard.boards.judges import WhoJudged, name_who_judged
 from leaderboard.display.phases import PhaseText, phase_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -70,7 +70,7 @@ from leaderboard.collections.preview import (
     write_preview,
 )
 from leaderboard.models import Collection, Job, JudgmentSet
-from leaderboard.models.collections import ImportState, load_grades
+from leaderboard.models.collections import ImportedVersion, ImportState, load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.runs import select_problems
 
@@ -446,9 +446,7 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     """Check a new version of the judgments against its collection and the previous version."""
     judgment_set = JudgmentSet.objects.select_related("collection").get(pk=judgment_set_id)
     collection = judgment_set.collection
-    JudgmentSet.objects.filter(pk=judgment_set.pk, state=ImportState.QUEUED).update(
-        state=ImportState.CHECKING
-    )
+    begin_check(judgment_set)
     texts = collection.topics.values_list("number", "title", "description", "narrative")
     topics = [ReadTopic(*row) for row in texts.order_by("position")]
     docnos = known_docnos(collection.documents.name) if collection.documents else None
@@ -507,13 +505,36 @@ def find_previous_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
 
 
 def publish_judgments_check(judgment_set: JudgmentSet, checked: Checked, changes: str) -> None:
-    state = checked.next_state(judgment_set.asks_first)
-    JudgmentSet.objects.filter(pk=judgment_set.pk).update(
+    found = {"questions": checked.questions, "changes": changes}
+    publish_version_check(judgment_set, checked, checked.preview.judgments, **found)
+
+
+def publish_version_check(
+    version: ImportedVersion, checked: Checked, preview: Any, **found: Any
+) -> None:
+    """Store what the check of a version found, and queue its import if nothing is open."""
+    state = checked.next_state(version.asks_first)
+    type(version)._default_manager.filter(pk=version.pk).update(
         state=state,
-        preview=write_preview(checked.preview.judgments),
-        questions=checked.questions,
-        changes=changes,
+        preview=write_preview(preview),
+        **found,
         **problems_as_json(checked.problems),
     )
     if state == ImportState.IMPORTING:
-        Job.objects.enqueue("import_judgments", judgment_set)
+        Job.objects.enqueue(f"import_{version.noun}", version)
+
+
+def check_version(version: ImportedVersion, read: Callable[[], tuple[Any, Problems]]) -> Publish:
+    """Check a version by reading its file; `read` returns a preview and the problems."""
+    begin_check(version)
+    checked, preview = Checked(), None
+    try:
+        preview, checked.problems = read()
+    except Refused as refusal:
+        checked.problems = refusal.problems
+    return lambda: publish_version_check(version, checked, preview)
+
+
+def begin_check(version: ImportedVersion) -> None:
+    queued = type(version)._default_manager.filter(pk=version.pk, state=ImportState.QUEUED)
+    queued.update(state=ImportState.CHECKING)

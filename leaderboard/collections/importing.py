@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar
@@ -20,6 +20,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 from django.utils import timezone
 
+from evaluation.answers.objects import open_answers
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.documents import Document, read_documents, repeated_places
@@ -40,24 +41,33 @@ from leaderboard.models import (
     Job,
     Judgment,
     JudgmentSet,
+    MarkedAnswer,
     Stratum,
     SubtopicGrade,
     Topic,
+    TopicNuggets,
 )
-from leaderboard.models.collections import MOST_INDEXED, ImportState
+from leaderboard.models.collections import MOST_INDEXED, ImportedVersion, ImportState
 from leaderboard.models.jobs import Progress, Publish
 
 CHUNK_ROWS = 2_000
 
 
 @contextmanager
-def open_upload(name: str) -> Iterator[BinaryIO]:
+def open_upload(
+    name: str, unpack: Callable[[BinaryIO, Limits], BinaryIO] = unpacked
+) -> Iterator[BinaryIO]:
     """Open a stored upload and unpack it while it is read."""
     limits = Limits(
         upload=settings.COLLECTION_UPLOAD_LIMIT, unpacked=settings.COLLECTION_UNPACKED_LIMIT
     )
     with default_storage.open(name) as packed:
-        yield unpacked(packed, limits)
+        yield unpack(packed, limits)
+
+
+def open_several(name: str) -> AbstractContextManager[BinaryIO]:
+    """Open a stored upload that may be an archive of several files."""
+    return open_upload(name, open_answers)
 
 
 def read_collection_topics(collection: Collection) -> TopicFile:
@@ -112,6 +122,8 @@ def delete_failed_imports() -> None:
         delete_leftovers(collection)
     for judgment_set in JudgmentSet.objects.filter(state__in=gone):
         delete_judgment_rows(judgment_set)
+    delete_in_chunks(TopicNuggets.objects.filter(nugget_version__state__in=gone))
+    delete_in_chunks(MarkedAnswer.objects.filter(layer__state__in=gone))
 
 
 def delete_judgment_rows(judgment_set: JudgmentSet) -> None:
@@ -328,11 +340,12 @@ def publish_collection(
     if 0 < documents.count <= MOST_INDEXED:
         Job.objects.enqueue("index_words", collection)
     if judgment_set is not None:
-        publish_judgments(judgment_set, counts)
+        publish_imported(judgment_set, counts)
 
 
-def publish_judgments(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
-    JudgmentSet.objects.filter(pk=judgment_set.pk).update(
+def publish_imported(version: ImportedVersion, counts: dict[str, Any]) -> None:
+    """Make an imported version visible, with what was counted in it."""
+    type(version)._default_manager.filter(pk=version.pk).update(
         state=ImportState.READY, ready_at=timezone.now(), **counts
     )
 
@@ -350,7 +363,7 @@ def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
 
     The track of an archive that is being restored has the trials of its archive.
     """
-    publish_judgments(judgment_set, counts)
+    publish_imported(judgment_set, counts)
     if judgment_set.collection.arrives_until is None:
         Job.objects.enqueue("try_judgments", judgment_set)
 
@@ -373,8 +386,8 @@ def mark_collection_failed(collection_id: str, reason: str) -> None:
     )
 
 
-def mark_judgments_failed(judgment_set_id: str, reason: str) -> None:
-    JudgmentSet.objects.filter(pk=judgment_set_id).exclude(state=ImportState.READY).update(
+def mark_version_failed(model: type[ImportedVersion], version_id: str, reason: str) -> None:
+    model._default_manager.filter(pk=version_id).exclude(state=ImportState.READY).update(
         state=ImportState.FAILED, problems=[asdict(internal_problem(reason))]
     )
 

@@ -226,9 +226,7 @@ def read_judgments_preview(judgment_set: JudgmentSet) -> JudgmentsPreview | None
     return TypeAdapter(JudgmentsPreview).validate_python(judgment_set.preview)
 
 
-def write_preview(
-    preview: CollectionPreview | JudgmentsPreview | FirstJudgment | None,
-) -> dict[str, Any]:
+def write_preview(preview: Any) -> dict[str, Any]:
     """Return a preview, or a part of it, as it is stored: without what is not there."""
     if preview is None:
         return {}

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from leaderboard.collections import checking, importing, pools, published, word_index
+from leaderboard.collections import (
+    checking,
+    importing,
+    mark_layers,
+    nuggets,
+    pools,
+    published,
+    word_index,
+)
 from leaderboard.jobs import backups, calculations
-from leaderboard.models import Calculation, Delivery, Mail
+from leaderboard.models import Calculation, Delivery, JudgmentSet, Mail, MarkLayer, NuggetVersion
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
@@ -68,6 +78,11 @@ def calculation(make: Callable[[Calculation, Progress], Publish], *, long: bool 
     return JobKind(calculations.work_of(make), calculations.mark_failed, long=long)
 
 
+def fails(model: type[ImportedVersion]) -> Callable[[str, str], None]:
+    """Return what is written where the check or the import of a version fails for good."""
+    return partial(importing.mark_version_failed, model)
+
+
 def copy_pages(copy_id: str, progress: Progress) -> Publish:
     """Copy public pages, by what stands above the jobs: it asks the site for them."""
     publish: Publish = import_string("leaderboard.archives.board_copies.copy_pages")(
@@ -110,13 +125,17 @@ JOB_KINDS = {
         limited=False,
     ),
     "index_words": JobKind(word_index.index_words, long=True),
-    "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
+    "check_judgments": JobKind(checking.check_judgments, fails(JudgmentSet)),
+    "check_nuggets": JobKind(nuggets.check_nuggets, fails(NuggetVersion)),
+    "check_marks": JobKind(mark_layers.check_marks, fails(MarkLayer)),
     "copy_pages": JobKind(copy_pages, long=True, limited=False),
     backups.KIND: JobKind(backups.back_up, long=True, limited=False),
     "import_judgments": JobKind(
         importing.import_judgments,
-        importing.mark_judgments_failed,
+        fails(JudgmentSet),
         long=True,
         limited=False,
     ),
+    "import_nuggets": JobKind(nuggets.import_nuggets, fails(NuggetVersion), limited=False),
+    "import_marks": JobKind(mark_layers.import_marks, fails(MarkLayer), limited=False),
 }

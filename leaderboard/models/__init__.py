@@ -34,6 +34,7 @@ from leaderboard.models.collections import (
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.machines import MachineCard
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
+from leaderboard.models.nuggets import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets
 from leaderboard.models.people import (
     ApiToken,
     Grant,
@@ -75,9 +76,12 @@ __all__ = [
     "MachineCard",
     "Mail",
     "Mark",
+    "MarkLayer",
+    "MarkedAnswer",
     "Membership",
     "Milestone",
     "Notice",
+    "NuggetVersion",
     "Overview",
     "PagesCopy",
     "PartialUpload",
@@ -95,6 +99,7 @@ __all__ = [
     "SystemVersion",
     "Team",
     "Topic",
+    "TopicNuggets",
     "Track",
     "TrackChange",
     "UploadPiece",

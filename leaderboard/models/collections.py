@@ -192,13 +192,50 @@ class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
         return ready.filter(~Exists(unjudged))
 
 
-class JudgmentSet(models.Model):
+class MadeBy(models.TextChoices):
+    PEOPLE = "people"
+    MACHINE = "machine"
+    BOTH = "both"
+
+
+class ImportedVersion(models.Model):
+    """What a file is read as under a version: checked, confirmed, imported, and then immutable.
+
+    Its jobs are `check_` and `import_` with its `noun`.
+    """
+
+    MadeBy = MadeBy
+    noun = ""
+
+    version = models.SlugField(max_length=40)
+    state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
+    asks_first = models.BooleanField(default=True)
+    file = models.FileField(max_length=200)
+    filename = models.CharField(max_length=120, blank=True)
+    size = models.BigIntegerField(default=0, db_default=0, editable=False)
+    sha256 = models.CharField(max_length=64)
+    note = models.TextField(blank=True, max_length=2000)
+    # Who judged: people or a machine; "" if nobody said so.
+    made_by = models.CharField(max_length=10, choices=MadeBy, blank=True, default="", db_default="")
+    preview = models.JSONField(default=dict, blank=True)
+    problems = models.JSONField(default=list, blank=True)
+    problem_totals = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ready_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        abstract = True
+        ordering = ["created_at", "pk"]
+
+    def __str__(self) -> str:
+        return self.version
+
+
+class JudgmentSet(ImportedVersion):
     """One version of the judgments; immutable once ready, so new judgments are a new set."""
 
-    class MadeBy(models.TextChoices):
-        PEOPLE = "people"
-        MACHINE = "machine"
-        BOTH = "both"
+    noun = "judgments"
 
     class Joining(models.TextChoices):
         REPLACE = "replace", "a whole version"
@@ -210,14 +247,6 @@ class JudgmentSet(models.Model):
         HIGHER = "higher", "the higher grade"
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="judgment_sets")
-    version = models.SlugField(max_length=40)
-    state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
-    asks_first = models.BooleanField(default=True)
-    file = models.FileField(max_length=200)
-    filename = models.CharField(max_length=120, blank=True)
-    size = models.BigIntegerField(default=0, db_default=0, editable=False)
-    sha256 = models.CharField(max_length=64)
-    note = models.TextField(blank=True, max_length=2000)
     # How to read the columns, if the organiser chose; otherwise they are recognised.
     format = models.CharField(max_length=60, blank=True, default="", db_default="")
     grade_map = models.JSONField(default=dict, blank=True)
@@ -250,8 +279,6 @@ class JudgmentSet(models.Model):
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
     # The pool that these judgments are for, if any.
     pool = models.ForeignKey("Pool", models.SET_NULL, null=True, related_name="judgment_sets")
-    # Who judged: people or a machine; "" if nobody said so.
-    made_by = models.CharField(max_length=10, choices=MadeBy, blank=True, default="", db_default="")
     # The assessment whose marks these judgments settle, if any.
     assessment = models.ForeignKey(
         "Assessment", models.SET_NULL, null=True, related_name="judgment_sets"
@@ -259,22 +286,15 @@ class JudgmentSet(models.Model):
     # Of judgments by both: those by people, and those by the machine that fill them.
     people_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     machine_version = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
-    preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())
     )
     # A CSV file of the changes to the previous version.
     changes = models.FileField(max_length=200, blank=True, default="", db_default="")
-    problems = models.JSONField(default=list, blank=True)
-    problem_totals = models.JSONField(default=dict, blank=True)
-    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    ready_at = models.DateTimeField(null=True, editable=False)
 
     objects = JudgmentSetQuerySet.as_manager()
 
-    class Meta:
-        ordering = ["created_at", "pk"]
+    class Meta(ImportedVersion.Meta):
         constraints = [
             models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
         ]
@@ -291,9 +311,6 @@ class JudgmentSet(models.Model):
         """
         by_people = ("", self.MadeBy.PEOPLE)
         return self == other or (self.made_by in by_people and other.made_by in by_people)
-
-    def __str__(self) -> str:
-        return self.version
 
     @property
     def num_graded(self) -> int:

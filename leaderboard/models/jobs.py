@@ -121,6 +121,7 @@ class Job(models.Model):
         "try_orders": 7,
         "check_judgments": 5,
         "import_judgments": 5,
+        **dict.fromkeys(("check_nuggets", "import_nuggets", "check_marks", "import_marks"), 5),
         "try_judgments": 6,
         "build_edition": 6,
         "score_again": 6,

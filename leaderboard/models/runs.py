@@ -297,6 +297,8 @@ class ScoreSet(models.Model):
     judged_at_10 = models.FloatField(default=0.0)
     # By measure: the lowest and highest mean that any order of equal scores gives.
     ties = models.JSONField(default=dict, db_default={}, blank=True)
+    # By measure of marks: the share of pairs with one, and the mean if no or every other were met.
+    bounds = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

@@ -102,6 +102,12 @@ class Track(models.Model):
         REFUSE = "refuse", "rejected"
         MARK = "mark", "accepted and marked late"
 
+    class NuggetTexts(models.TextChoices):
+        ALWAYS = "always", "shown at once"
+        DEADLINE = "deadline", "shown after the deadline"
+        RELEASE = "release", "shown with the scores of topics"
+        NEVER = "never", "never shown"
+
     class UnknownDocuments(models.TextChoices):
         REFUSE = "refuse"
         DROP = "drop"
@@ -348,6 +354,33 @@ class Track(models.Model):
         "Ranking of an answer",
         hint="Which of its documents measures of rankings score. Fixed once a track is made.",
         description="Documents of an answer that are its ranking; fixed once a track is made.",
+        may_be_empty=True,
+    )
+    # The layers of marks that measures of answers read, by name; "" for none.
+    assignments = setting(
+        models.CharField(max_length=40, blank=True, default="", db_default=""),
+        "Marks of nuggets",
+        hint="Measures of nuggets read this layer. Another layer makes another board.",
+        description="Layer of marks that measures of nuggets read; empty for none.",
+        may_be_empty=True,
+    )
+    support = setting(
+        models.CharField(max_length=40, blank=True, default="", db_default=""),
+        "Marks of support",
+        hint="Measures of support read this layer.",
+        description="Layer of marks that measures of support read; empty for none.",
+        may_be_empty=True,
+    )
+    shares_nuggets = setting(
+        models.CharField(
+            max_length=10,
+            choices=NuggetTexts,
+            default=NuggetTexts.RELEASE,
+            db_default=NuggetTexts.RELEASE,
+        ),
+        "Nuggets",
+        hint="When others than organisers read them. On a blind track not before its release.",
+        description="When others than organisers read the nuggets.",
         may_be_empty=True,
     )
     main_branch = setting(

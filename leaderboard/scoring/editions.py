@@ -178,13 +178,19 @@ def edition_identity(track: Track) -> dict[str, Any]:
     }
 
 
+# The layers of marks, which settings of an edition name where there are any.
+NO_MARKS = {"assignments": "", "support": ""}
+
+
 def scoring_settings(track: Track) -> dict[str, Any]:
     """Return the settings that change a score; a new measure does not change an edition."""
+    marks = {name: getattr(track, name) for name in NO_MARKS}
     return {
         "relevance_threshold": track.relevance_threshold,
         "depth": track.depth,
         "drop_empty_topics": track.drop_empty_topics,
         "excluded_topics": sorted(track.excluded_topics),
+        **{name: layer for name, layer in marks.items() if layer},
     }
 
 
@@ -194,6 +200,6 @@ def apply_settings(edition: Edition) -> Edition:
     The track's settings may have changed since the edition was created.
     """
     edition.track = copy(edition.track)
-    for name, value in edition.settings.items():
+    for name, value in {**NO_MARKS, **edition.settings}.items():
         setattr(edition.track, name, value)
     return edition

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evaluation.any_measure import parse_measure
 from evaluation.gates import FIRST, GateReport, ScoredPair, check_gate
-from evaluation.measures import parse_measure
 from evaluation.significance import Gate
 from leaderboard.display.numbers import difference_text, interval
 from leaderboard.models import Edition, Run, Score

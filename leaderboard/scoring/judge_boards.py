@@ -17,9 +17,10 @@ from django.db.models import Count, Max
 from numpy.typing import NDArray
 
 from evaluation.agreement import count_flips, measure_noise, mix_judges, summarise_mixtures
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
-from evaluation.measures import DIVERSITY, SAMPLED, Measure, parse_measure
+from evaluation.measures import DIVERSITY, SAMPLED, Measure
 from evaluation.problems import Problems
 from evaluation.reading.judging.qrels import Qrels
 from evaluation.significance import (
@@ -75,7 +76,9 @@ class Panel:
 def measures_by_judge(track: Track) -> list[str]:
     """Return the measures of a track for which grades suffice, the primary one first."""
     usable = [
-        text for text in track.measures if parse_measure(text).name not in (*DIVERSITY, *SAMPLED)
+        text
+        for text in track.measures
+        if is_of_rankings(text) and parse_measure(text).name not in (*DIVERSITY, *SAMPLED)
     ]
     return sorted(usable, key=lambda text: text != track.primary_measure)
 

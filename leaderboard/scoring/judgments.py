@@ -10,8 +10,9 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.any_measure import AnyMeasure, parse_measure
 from evaluation.judging import Judgments, prepare
-from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES, Measure, parse_measure
+from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES
 from evaluation.reading.groups import number_groups
 from evaluation.significance import topic_order
 from evaluation.significance.units import FEWEST_DEGREES, Units
@@ -85,7 +86,7 @@ def count_units_of(topics: int, groups: NDArray[np.int64] | None) -> int:
     return int(units.counts[0]) if units.degrees[0] >= FEWEST_DEGREES else 0
 
 
-def resolve_measure(track: Track, text: str) -> Measure:
+def resolve_measure(track: Track, text: str) -> AnyMeasure:
     """Return the measure named by a text, with the track's threshold if it names none."""
     return parse_measure(text).resolved(track.relevance_threshold)
 
@@ -110,7 +111,7 @@ OF_SAMPLES = [*SAMPLED]
 OF_SUBTOPICS = ["alpha-nDCG@10", "ERR-IA@10", "strec@10", "nDCG@10", "AP"]
 
 
-def explain_missing_judgments(measure: Measure, judgment_set: JudgmentSet) -> str:
+def explain_missing_judgments(measure: AnyMeasure, judgment_set: JudgmentSet) -> str:
     """Return why these judgments cannot give a measure; empty if they can."""
     if measure.name in DIVERSITY and not judgment_set.num_subtopics:
         return f"{measure.name} needs judgments of subtopics, and {judgment_set} has none"

@@ -16,10 +16,11 @@ from evaluation.phrases import counted
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import FIXES
 from evaluation.reading.runs import reader
-from leaderboard.models import Run, Track
+from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.answers import load_sentences
 from leaderboard.runs.rankings import load_tops
 from leaderboard.runs.topic_files import Tops
+from leaderboard.scoring.answer_marks import MarkedScore, score_by_marks
 from leaderboard.scoring.answer_runs import (
     answer_check_options,
     describe_limit,
@@ -58,6 +59,8 @@ class RunKind:
     # In bytes.
     longest_line: Callable[[], int]
     load_tops: Callable[[Run], Tops]
+    # Scores a run by measures that are not of rankings.
+    score: Callable[[Run, Edition, Sequence[str]], Mapping[str, MarkedScore]]
     items: str
     formats: Mapping[str, str]
     accepted: Callable[[Track], Iterable[str]]
@@ -96,6 +99,7 @@ RANKED = RunKind(
     store=store_rankings,
     longest_line=lambda: run_limits().line,
     load_tops=load_tops,
+    score=lambda run, edition, measures: {},
     items="documents",
     formats=RUN_FORMATS,
     accepted=lambda track: track.run_formats,
@@ -113,6 +117,7 @@ ANSWERS = RunKind(
     store=store_answers,
     longest_line=lambda: LONGEST_LINE,
     load_tops=load_sentences,
+    score=score_by_marks,
     items="sentences",
     formats=DIALECTS,
     accepted=lambda track: [find_answer_rules(track).dialect],

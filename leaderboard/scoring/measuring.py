@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, judge
-from evaluation.measures import DIVERSITY, SAMPLED, parse_measure
+from evaluation.measures import DIVERSITY, SAMPLED
 from evaluation.reading.runs import reader
 from evaluation.ties import tie_interval, turned
 from leaderboard.models import Edition, Run, Score, ScoreSet
@@ -21,6 +22,7 @@ from leaderboard.scoring.judgments import (
     resolve_measure,
     topic_mask,
 )
+from leaderboard.scoring.kinds import kind_of
 
 JUDGED_AT_10 = parse_measure("Judged@10")
 TIES_CODE = "W_TIES_AT_CUTOFF"
@@ -37,7 +39,7 @@ class EditionScores:
     scores: list[Score]
 
 
-def measure_run(read: reader.Run, edition: Edition, tied: bool = False) -> EditionScores:
+def measure_run(run: Run, read: reader.Run, edition: Edition, tied: bool = False) -> EditionScores:
     """Judge and measure a run; if scores are `tied` at a cutoff, measure both orders too."""
     judged = judge(
         read,
@@ -55,9 +57,8 @@ def measure_run(read: reader.Run, edition: Edition, tied: bool = False) -> Editi
         judged_at_10=JUDGED_AT_10.aggregate(JUDGED_AT_10.scores(judged)),
         ties=find_tie_intervals(read, edition) if tied else {},
     )
-    return EditionScores(
-        edition, score_set, compute_scores(judged, edition, edition.track.measures)
-    )
+    scores = compute_scores(run, judged, score_set, edition.track.measures)
+    return EditionScores(edition, score_set, scores)
 
 
 def find_tie_intervals(read: reader.Run, edition: Edition) -> dict[str, tuple[float, float]]:
@@ -67,7 +68,8 @@ def find_tie_intervals(read: reader.Run, edition: Edition) -> dict[str, tuple[fl
     """
     judgments, depth = load_judgments(edition.pk), edition.track.depth
     lowest, highest = (judge(turned(read, judgments, way), judgments, depth) for way in (-1, 1))
-    measures = {text: resolve_measure(edition.track, text) for text in edition.track.measures}
+    ranked = filter(is_of_rankings, edition.track.measures)
+    measures = {text: resolve_measure(edition.track, text) for text in ranked}
     found = {
         text: tie_interval(measure, lowest, highest)
         for text, measure in measures.items()
@@ -78,23 +80,36 @@ def find_tie_intervals(read: reader.Run, edition: Edition) -> dict[str, tuple[fl
     }
 
 
-def compute_scores(judged: JudgedRun, edition: Edition, measures: Iterable[str]) -> list[Score]:
-    """Compute the scores of a judged run on these measures."""
-    return [compute_score(judged, edition, text) for text in measures]
+def compute_scores(
+    run: Run, judged: JudgedRun, score_set: ScoreSet, measures: Iterable[str]
+) -> list[Score]:
+    """Compute the scores of a judged run on these measures; its set keeps their bounds.
 
-
-def compute_score(judged: JudgedRun, edition: Edition, text: str) -> Score:
-    """Compute the score of a judged run on one measure.
-
-    It is undefined on every topic if the judgments cannot give the measure, as those of an
-    earlier version may not.
+    A measure that is not of rankings is computed as the kind of the run says. One is undefined on
+    every topic if judgments or marks cannot give it, as those of an earlier version may not.
     """
+    edition, texts = score_set.edition, list(measures)
+    of_kind = [text for text in texts if not is_of_rankings(text)]
+    marked = kind_of(edition.track).score(run, edition, of_kind)
+    score_set.bounds |= {text: (each.judged, each.low, each.high) for text, each in marked.items()}
+    nothing = np.full(len(judged.judgments.topics), np.nan)
+    found = {text: nothing for text in of_kind} | {t: each.values for t, each in marked.items()}
+    ranked = (text for text in texts if text not in found)
+    found |= {text: score_ranking(judged, edition, text) for text in ranked}
+    return [build_score(edition, text, found[text]) for text in texts]
+
+
+def score_ranking(judged: JudgedRun, edition: Edition, text: str) -> NDArray[np.float64]:
+    """Return the scores of a judged run on a measure of rankings, by evaluated topic."""
     measure = resolve_measure(edition.track, text)
     if explain_missing_judgments(measure, edition.judgment_set):
-        values = np.full(len(judged.judgments.topics), np.nan)
-    else:
-        values = measure.scores(judged)
-    undefined = int(np.isnan(values).sum())
+        return np.full(len(judged.judgments.topics), np.nan)
+    values: NDArray[np.float64] = measure.scores(judged)
+    return values
+
+
+def build_score(edition: Edition, text: str, values: NDArray[np.float64]) -> Score:
+    measure, undefined = resolve_measure(edition.track, text), int(np.isnan(values).sum())
     mean = measure.aggregate(values) if undefined < len(values) else None
     return Score(
         measure=text,
@@ -114,4 +129,4 @@ def align_by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[
 
 def measure_stored_run(run: Run, edition: Edition) -> EditionScores:
     """Judge and measure a run from its stored rankings."""
-    return measure_run(open_run(run), edition, tied=TIES_CODE in run.problem_totals)
+    return measure_run(run, open_run(run), edition, tied=TIES_CODE in run.problem_totals)

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from functools import partial
 
+from evaluation.any_measure import parse_measure
 from evaluation.conventions import CONVENTIONS
-from evaluation.measures import parse_measure
 from evaluation.pooling import ORDERS, Budget, Simulation
 from leaderboard.models import Calculation, Edition, Run
 from leaderboard.models.jobs import Progress, Publish

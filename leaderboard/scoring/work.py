@@ -81,7 +81,7 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     if editions:
         Run.objects.change_state(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
     tied = TIES_CODE in read.problems.counts
-    measured = [measure_run(read, edition, tied) for edition in editions]
+    measured = [measure_run(run, read, edition, tied) for edition in editions]
     return lambda: publish_run(run, read, measured)
 
 
@@ -234,10 +234,13 @@ def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
             store_scores(run.pk, measured)
         return
     judged = JudgedRun.unpack(bytes(known.record), load_judgments(edition.pk))
-    scores = compute_scores(judged, edition, missing)
+    known.edition = edition
+    scores = compute_scores(run, judged, known, missing)
     for score in scores:
         score.score_set = known
-    Score.objects.bulk_create(scores, ignore_conflicts=True)
+    with transaction.atomic():
+        known.save(update_fields=["bounds"])
+        Score.objects.bulk_create(scores, ignore_conflicts=True)
 
 
 def lock_track_of_edition(edition_id: str) -> None:

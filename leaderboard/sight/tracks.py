@@ -130,6 +130,17 @@ class TrackSight:
         return not self.is_assessing and (self.is_organiser or self.track.shows_means)
 
     @property
+    def can_see_nuggets(self) -> bool:
+        """Whether the texts of nuggets may be shown, as the track says; never on a blind track."""
+        track, texts = self.track, Track.NuggetTexts
+        if self.is_organiser or track.shares_nuggets == texts.RELEASE:
+            return self.is_organiser or self.can_see_scores
+        if not track.shows_means or track.shares_nuggets == texts.NEVER:
+            return False
+        is_early = track.disclosure == Track.Disclosure.LEADERBOARD and not self.can_see_scores
+        return track.is_over or (track.shares_nuggets == texts.ALWAYS and not is_early)
+
+    @property
     def can_download_judgments(self) -> bool:
         """Whether the judgments of a fully shown board may be downloaded as a file."""
         return self.can_see_scores and (self.is_organiser or self.track.shares_judgments)

@@ -16,8 +16,9 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluation.any_measure import parse_measure
 from evaluation.commands.files import add_fix_option
-from evaluation.measures import MeasureError, parse_measure
+from evaluation.measures import MeasureError
 from evaluation.problems import Problem
 from leaderboard.actions import collections, people, tracks, uploads
 from leaderboard.actions.default_tracks import default_settings

@@ -20,7 +20,7 @@ from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.actions.track_settings import FIXED, check, match_spelling
 from leaderboard.actions.tracks import OF_THE_BENCHMARK
 from leaderboard.display.numbers import score
-from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, Track
+from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
@@ -50,6 +50,8 @@ DATES = [
 EMPTY_FOR_DEFAULT = [
     name for name, model_field in SETTINGS.items() if model_field.setting.may_be_empty
 ]
+# What the layers that a track may choose are about, by setting.
+LAYERS_ABOUT = {"assignments": MarkLayer.About.NUGGETS, "support": MarkLayer.About.SUPPORT}
 AS_THE_RULES = "as the rules say"
 OVER = {
     "refuse": "run rejected",
@@ -81,6 +83,9 @@ FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
     "answer_unit": partial(forms.ChoiceField, choices=[("", AS_THE_RULES), *NAMES.items()]),
     "answer_over": partial(forms.ChoiceField, choices=[("", AS_THE_RULES), *OVER.items()]),
     "answer_ranking": partial(forms.ChoiceField, choices=list(VIEWS.items())),
+    # The layers are those of the track.
+    "assignments": forms.ChoiceField,
+    "support": forms.ChoiceField,
     "required_facts": partial(
         forms.MultipleChoiceField,
         choices=[(fact.name, fact.label) for fact in REQUIRABLE],
@@ -120,9 +125,9 @@ def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
 SCORING = {
     *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "release_at"),
     *("judgment_set", "relevance_threshold", "measures", "drop_empty_topics", "excluded_topics"),
-    *("exclusion_reason", "test", "convention"),
+    *("exclusion_reason", "test", "convention", "assignments", "support"),
 }
-READERS = {"visibility", "pseudonyms", "shares_judgments", "terms", "description"}
+READERS = {"visibility", "pseudonyms", "shares_judgments", "shares_nuggets", "terms", "description"}
 ALWAYS_OPEN = {"name", "slug", "primary_measure", "joining", "closes_at", "zone"}
 
 
@@ -178,6 +183,10 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             for name in OF_THE_BENCHMARK:
                 self.fields[name].disabled = True
                 self.fields[name].help_text = "A setting of its benchmark."
+        for name, about in LAYERS_ABOUT.items():
+            ready = MarkLayer.objects.ready().filter(track=self.instance.pk, about=about)
+            choices = [(each.version, f"{each.version}, {each.origin}") for each in ready]
+            self.fields[name].choices = [("", "none"), *choices]
         for name in FIXED:
             self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"

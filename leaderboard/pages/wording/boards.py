@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evaluation.any_measure import parse_measure
 from evaluation.comparison import FEW_GROUPS
-from evaluation.measures import parse_measure
 from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
 from leaderboard.boards.rows import Row

@@ -1,0 +1,76 @@
+"""Versions that are read from a file: store one, check it again, confirm or discard it.
+
+Judgments, nuggets and layers of marks take this one road.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
+from leaderboard.jobs import queue
+from leaderboard.models import AuditEvent, User
+from leaderboard.models.collections import ImportedVersion, ImportState
+
+CONFIRMABLE = (ImportState.PREVIEW,)
+CHECKABLE = (ImportState.PREVIEW, ImportState.REFUSED, ImportState.FAILED)
+
+
+def accept_version(version: ImportedVersion, file: UploadedFile) -> None:
+    """Store a new version and queue its check.
+
+    Raises NotAccepted for a file that is too large, and for a name that is taken.
+    """
+    refuse_files([file])
+    with transaction.atomic():
+        store_version(version, file)
+        AuditEvent.objects.record(version.created_by, "upload", version)
+        queue.enqueue(f"check_{version.noun}", version)
+
+
+def confirm_version(version: ImportedVersion, user: User, **changes: Any) -> None:
+    """Check a version again with these changes, and import it."""
+    _recheck(version, CONFIRMABLE, asks_first=False, **changes)
+    AuditEvent.objects.record(user, "confirm", version)
+
+
+def check_version_again(version: ImportedVersion, user: User, **changes: Any) -> None:
+    """Read a version again with these changes and preview it."""
+    _recheck(version, CHECKABLE, asks_first=True, **changes)
+    AuditEvent.objects.record(user, "check again", version)
+
+
+@transaction.atomic
+def _recheck(version: ImportedVersion, states: Iterable[str], **changes: Any) -> None:
+    rows = type(version)._default_manager.filter(pk=version.pk, state__in=states)
+    if not rows.update(state=ImportState.QUEUED, **changes):
+        raise ActionError(f"These {version.noun} are not awaiting confirmation.")
+    queue.enqueue(f"check_{version.noun}", version)
+
+
+@transaction.atomic
+def discard_version(version: ImportedVersion, user: User) -> None:
+    """Delete a version that was never imported."""
+    named = {"version": version.version}
+    AuditEvent.objects.record(user, "discard", version, before=named)
+    rows = type(version)._default_manager.filter(pk=version.pk, state__in=CHECKABLE)
+    if not rows.delete()[0]:
+        raise ActionError(f"Imported {version.noun} cannot be deleted: scores use them.")
+
+
+@transaction.atomic
+def replace_version(version: ImportedVersion, user: User, file: UploadedFile | None) -> None:
+    """Check a version again, with another file if one was sent.
+
+    Raises NotAccepted for a file that is too large, and ActionError once it is imported.
+    """
+    refuse_files([file])
+    check_version_again(version, user)
+    if file is not None:
+        store_version_file(version, file)
+        version.save(update_fields=["file", "filename", "size", "sha256"])
