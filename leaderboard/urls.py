@@ -39,6 +39,7 @@ from leaderboard.pages.views import (
     mark_files,
     metrics,
     notices,
+    nuggets,
     organised_runs,
     overviews,
     pairs,
@@ -131,6 +132,22 @@ track_urls = [
     path("judgments/<slug:version>/people/", versions.judged_by_people, name="judged_by_people"),
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
+    path("nuggets/", nuggets.nuggets, name="nuggets"),
+    path("nuggets/new/", nuggets.new_version, {"noun": "nuggets"}, name="new_nuggets"),
+    path("marks/new/", nuggets.new_version, {"noun": "marks"}, name="new_marks"),
+    *(
+        path(
+            f"{noun}/<slug:name>/{act}/",
+            nuggets.decide_version,
+            {"noun": noun, "act": act},
+            name=f"{act}_{noun}_of_track",
+        )
+        for noun in ("nuggets", "marks")
+        for act in ("confirm", "again", "discard")
+    ),
+    path("nuggets/<slug:name>/nuggets.<slug:kind>", nuggets.nuggets_file, name="nuggets_file"),
+    path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
+    path("nugget/", nuggets.nugget, name="nugget"),
     path("computed/", explanations.computed, name="computed"),
     path("computed/<slug:name>/", explanations.statistic, name="statistic"),
     path("history/", history.history, name="history"),

@@ -15,7 +15,17 @@ from evaluation.answers.runs import Answer, Cited, Sentence
 from leaderboard.actions import assessments, pools, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
-from leaderboard.models import Assessment, Collection, Pool, Run, Team, Track, User
+from leaderboard.models import (
+    Assessment,
+    Collection,
+    MarkLayer,
+    NuggetVersion,
+    Pool,
+    Run,
+    Team,
+    Track,
+    User,
+)
 from leaderboard.models.assessments import GradeText
 from leaderboard.runs.answers import AnswerWriter
 from tests.recording import recorded, road
@@ -200,3 +210,20 @@ def store_an_answer() -> str:
     writer.add(Answer("1", (Sentence("Bread rises.", (Cited("d1"),)),)))
     writer.finish()
     return default_storage.save("runs/answers", ContentFile(file.getvalue()))
+
+
+def store_nuggets(track: Track) -> None:
+    """A nugget and its marks, v1 in use and v2 in preview, on a track that is one of answers."""
+    topic = track.collection.topics.get(number="1")
+    made = {"track": track, "created_by": track.owner, "file": store_an_answer()}
+    for version, state in {"v1": "ready", "v2": "preview"}.items():
+        named = {**made, "version": version, "state": state}
+        nuggets = NuggetVersion.objects.create(**named, num_nuggets=1, num_topics=1)
+        packed = {"topic": "1", "key": "1-1", "text": "Bread rises."}
+        nuggets.topics.create(topic=topic, nuggets=[packed])
+        marked = track.nugget_versions.get(version="v1")
+        MarkLayer.objects.create(**named, about="nuggets", nuggets=marked, made_by="people")
+    layer = track.mark_layers.get(version="v1")
+    for run in track.runs.accepted():
+        layer.marked_answers.create(topic=topic, run=run, codes=b"\2")
+    Track.objects.filter(pk=track.pk).update(run_kind="answers", assignments="v1")

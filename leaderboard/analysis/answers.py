@@ -8,21 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evaluation.answers.lengths import NAMES, UNITS
 from evaluation.answers.rankings import rank_cited, rank_references
 from evaluation.answers.runs import Answer, Cited
+from evaluation.answers.scoring import ENOUGH_JUDGED
 from evaluation.reading.documents import Document
 from leaderboard.analysis.rankings import find_neighbours, find_visible_grades
 from leaderboard.analysis.snippets import cut_snippet
 from leaderboard.analysis.topics import TopicBreakdown
+from leaderboard.boards.columns import OF_ANSWERS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import Board
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import WordPiece, find_stems
-from leaderboard.models import Run, Topic, Track
+from leaderboard.models import Run, ScoreSet, Topic, Track
 from leaderboard.runs.answers import load_answer
 from leaderboard.scoring.answer_runs import find_answer_rules
 
 PASSAGE = 700
+# Below this number of runs, a correlation says nothing.
+FEWEST_RUNS = 3
 # How many answers are read side by side.
 BESIDE = 2
 
@@ -66,6 +73,52 @@ class AnswerLength:
     length: int
     unit: str
     limit: int | None
+
+
+@dataclass(frozen=True)
+class FewMarked:
+    """A run whose pairs are not marked enough for a score: their share, and its bounds."""
+
+    run: Run
+    measure: str
+    judged: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LengthTrust:
+    """How the score of a board goes with the length and the citations of its answers.
+
+    `correlations` are Pearson's, by the column; none of fewer than three runs, or of equal ones.
+    """
+
+    measure: str
+    correlations: dict[str, float]
+    few: list[FewMarked]
+
+
+def read_length_trust(board: Board) -> LengthTrust:
+    """Return what to know of the scores of a board of answers; it has every run of the board."""
+    correlations = {}
+    for column in OF_ANSWERS:
+        pairs = [(column.order(row), row.scores[board.measure]) for row in board.standings]
+        known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
+        if len(known) >= FEWEST_RUNS and known.std(axis=0).all():
+            correlations[column.title.lower()] = float(np.corrcoef(known.T)[0, 1])
+    return LengthTrust(board.measure, correlations, find_few_marked(board))
+
+
+def find_few_marked(board: Board) -> list[FewMarked]:
+    """Return the runs and measures below the share of marked pairs that a score needs."""
+    runs = {standing.run.pk: standing.run for standing in board.standings}
+    sets = ScoreSet.objects.filter(edition=board.edition, run__in=runs).exclude(bounds={})
+    return [
+        FewMarked(runs[run_id], measure, *bounds[measure])
+        for run_id, bounds in sets.values_list("run_id", "bounds")
+        for measure in board.measures
+        if measure in bounds and bounds[measure][0] < ENOUGH_JUDGED
+    ]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from leaderboard.api import (
     gates,
     judging,
     machines,
+    nuggets,
     runs,
     snapshots,
     systems,
@@ -142,6 +143,7 @@ api.add_router("/tracks", boards.of_tracks)
 api.add_router("/tracks", snapshots.of_tracks)
 api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
+api.add_router("/tracks", nuggets.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", snapshots.of_benchmarks)

@@ -15,6 +15,8 @@ from leaderboard.models import (
     Benchmark,
     Edition,
     JudgmentSet,
+    MarkLayer,
+    NuggetVersion,
     Pool,
     Run,
     Track,
@@ -22,6 +24,9 @@ from leaderboard.models import (
 
 # Increased when an older version could misread a new archive.
 ARCHIVE_VERSION = 3
+
+# Of what is read from a file, the archive has the file and what was read.
+OF_IMPORTS = {"id", "version", "state", "asks_first", "sha256", "size", "preview"}
 
 # Fields that belong to this installation, or that the importing site computes again.
 LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
@@ -31,11 +36,13 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
         *("num_strata", "num_subtopics", "num_intents"),
         *("preview", "questions", "problems", "problem_totals"),
     },
+    NuggetVersion: OF_IMPORTS,
+    MarkLayer: OF_IMPORTS,
     Track: {"id", "slug", "invitation", "badge_code"},
     Run: {
         *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
         *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
-        "fingerprint",
+        *("fingerprint", "lengths"),
     },
     Edition: {
         *("id", "convention", "scoring_version", "settings", "digest", "mask"),
@@ -171,6 +178,20 @@ class AssessmentEntry(Entry):
     settlements: list[TopicRowEntry]
 
 
+class ImportedEntry(Entry):
+    """Imported nuggets, with the SHA-256 of their original file."""
+
+    version: str = Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")
+    sha256: str
+    fields: dict[str, Any]
+
+
+class LayerEntry(ImportedEntry):
+    """A layer of marks, with the version of the nuggets that it marks."""
+
+    nuggets: str | None
+
+
 class SnapshotEntry(Entry):
     slug: str
     edition: str
@@ -197,6 +218,8 @@ class Manifest(Entry):
     pools: list[PoolEntry]
     # Written only where there is one.
     assessments: list[AssessmentEntry] = Field([], exclude_if=lambda entries: not entries)
+    nuggets: list[ImportedEntry] = Field([], exclude_if=lambda entries: not entries)
+    layers: list[LayerEntry] = Field([], exclude_if=lambda entries: not entries)
     snapshots: list[SnapshotEntry]
 
 
@@ -207,6 +230,8 @@ def named_rows(track: Track) -> dict[str, models.QuerySet]:
         "pool": track.pools.values_list("pk", "name"),
         "assessment": track.assessments.values_list("pk", "name"),
         "snapshot": track.snapshots.values_list("pk", "slug"),
+        "nuggetversion": track.nugget_versions.values_list("pk", "version"),
+        "marklayer": track.mark_layers.values_list("pk", "version"),
     }
 
 

@@ -18,6 +18,7 @@ name who did them.
     pools/<name>.frame.tsv               of a sample: what it was drawn from
     assessments/<name>/documents.jsonl   in the order of judging, by assessor and topic
     assessments/<name>/marks.jsonl       the log of the marks, under pseudonyms
+    nuggets/  layers/                    of a track of answers, see `archives/nuggets.py`
     events.jsonl                         what happened
 """
 
@@ -29,9 +30,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from pydantic_core import to_json
 
@@ -57,7 +56,8 @@ from leaderboard.archives.manifests import (
     named_rows,
     plain_values,
 )
-from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, ZipEntry
+from leaderboard.archives.nuggets import layer_entries, nugget_entries, nugget_members
+from leaderboard.archives.zip_files import MANIFEST, ZipEntry, read_chunks
 from leaderboard.assessments.mark_files import render_marks
 from leaderboard.boards.board_files import render_csv, render_latex
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
@@ -89,7 +89,7 @@ from leaderboard.models.collections import ImportState
 # The kinds of events to export; the others are about people or contain their URLs.
 EXPORTED_KINDS = (
     *("track", "run", "snapshot", "pool", "assessment"),
-    *("judgmentset", "grant", "announcement"),
+    *("judgmentset", "grant", "announcement", "nuggetversion", "marklayer"),
 )
 EXCLUDED_ACTS = ("add organiser", "remove organiser")
 
@@ -122,6 +122,7 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
         yield ZipEntry(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
     yield from pool_members(track)
     yield from assessment_members(track)
+    yield from nugget_members(track)
     yield ZipEntry("events.jsonl", render_json_lines(event_rows(track)))
     yield ZipEntry(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
 
@@ -224,11 +225,6 @@ def document_rows(collection: Collection) -> Iterator[dict[str, str]]:
         yield {"docno": document.docno, "title": document.title, "text": document.text}
 
 
-def read_chunks(stored: FieldFile) -> Iterator[bytes]:
-    with default_storage.open(stored.name) as file:
-        yield from file.chunks(CHUNK_SIZE)
-
-
 def run_scores(run: Run, edition: Edition) -> dict[str, Any]:
     """Return the mean and the topic scores of each measure; undefined scores are null."""
     return {
@@ -290,6 +286,8 @@ def build_manifest(track: Track) -> Manifest:
         editions=[edition_entry(edition) for edition in ready_editions(track)],
         pools=[pool_entry(pool) for pool in approved_pools(track)],
         assessments=[assessment_entry(row) for row in ordered_assessments(track)],
+        nuggets=nugget_entries(track),
+        layers=layer_entries(track),
         snapshots=[
             SnapshotEntry(slug=snapshot.slug, edition=str(snapshot.edition_id))
             for snapshot in track.snapshots.all()

@@ -246,7 +246,8 @@ def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:
 
 def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Track:
     """Restore the track of an archive on its collection, which must be ready."""
-    values = clean_values(Track, manifest.track.fields)
+    # Its layers of marks are restored once there are runs.
+    values = clean_values(Track, manifest.track.fields) | NO_MARKS
     track = Track(slug=slug, collection=collection, **values)
     track.judgment_set = find_judgments(collection, manifest.track.judgments)
     check_names(track)

@@ -22,6 +22,8 @@ from io import RawIOBase
 from typing import IO, Any, BinaryIO
 
 from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models.fields.files import FieldFile
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
@@ -43,6 +45,12 @@ class ZipEntry:
 
     name: str
     pieces: Iterable[bytes]
+
+
+def read_chunks(stored: FieldFile) -> Iterator[bytes]:
+    """Yield the bytes of a stored file."""
+    with default_storage.open(stored.name) as file:
+        yield from file.chunks(CHUNK_SIZE)
 
 
 class WriteBuffer(RawIOBase):

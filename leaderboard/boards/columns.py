@@ -373,6 +373,31 @@ JUDGED = Column(
     measure="Judged@10",
 )
 
+
+def _length_column(name: str, title: str, detail: str = "") -> Column:
+    """Return the column of a mean over the answers of a run; it has no better and worse."""
+
+    def length(row: Any) -> float | None:
+        found: float | None = row.run.lengths.get(name)
+        return found
+
+    return Column(
+        name,
+        title,
+        (name,),
+        lambda row: (length(row),),
+        lambda row: format_decimals(length(row), 1),
+        order=length,
+        falls=True,
+        detail=detail,
+    )
+
+
+# What boards of answers say beside their scores, since length buys recall.
+LENGTH = _length_column("length", "Length")
+CITATIONS = _length_column("citations", "Citations", "an answer")
+OF_ANSWERS = (LENGTH, CITATIONS)
+
 # The columns of a benchmark's board.
 
 SYSTEM = Column(

@@ -67,7 +67,7 @@ def with_pseudonym(run: Run) -> Run:
     other.tag = run.pseudonym
     other.size = 0
     other.sha256 = other.filename = other.description = other.withdrawn_reason = ""
-    other.metadata = {}
+    other.metadata, other.lengths = {}, {}
     other.facts = {name: fact for name, fact in run.facts.items() if name in ANONYMOUS_FACTS}
     return other
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.answers.lengths import NAMES
 from evaluation.any_measure import parse_measure
 from evaluation.significance import Difference, critical_before, detectable_effect
 from evaluation.significance.pairwise import FEWEST_TOPICS
@@ -23,6 +24,8 @@ from leaderboard.boards.columns import (
     INTERVAL,
     JUDGED,
     LAST,
+    LENGTH,
+    OF_ANSWERS,
     RANK,
     RUN,
     RUN_OR_LATE,
@@ -46,6 +49,7 @@ from leaderboard.boards.rows import (
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
+from leaderboard.scoring.answer_runs import find_answer_rules
 from leaderboard.scoring.contest_tests import load_pairs, load_tests
 from leaderboard.scoring.contests import (
     ALL_PAIRS,
@@ -62,6 +66,7 @@ from leaderboard.scoring.families import (
     ranking_measure,
 )
 from leaderboard.scoring.judgments import count_units, is_not_estimated, tested_groups
+from leaderboard.scoring.kinds import kind_of
 from leaderboard.scoring.scores import EditionMeans, load_means
 from leaderboard.scoring.verdicts import verdict_of
 
@@ -69,12 +74,15 @@ from leaderboard.scoring.verdicts import verdict_of
 RUN_FIELDS = (
     *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
-    "num_retrieved",
+    *("num_retrieved", "lengths"),
 )
 # How many measures besides the ranking one have a column by default.
 MEASURES_SHOWN = 4
 # The columns besides measures that sort the rows.
-SORTABLE = {column.name for column in (RANK, RUN, TEAM, TYPE, INTERVAL, JUDGED, *AGAINST, *LAST)}
+SORTABLE = {
+    column.name
+    for column in (RANK, RUN, TEAM, TYPE, INTERVAL, *OF_ANSWERS, JUDGED, *AGAINST, *LAST)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +300,17 @@ class Board:
         details = {"p": self.correction, "wins": topics}
         against = [replace(each, detail=details.get(each.name, each.detail)) for each in AGAINST]
         judged = replace(JUDGED, decimals=self.decimals)
-        return [*first, STRIP, INTERVAL, *others, judged, *against, *LAST]
+        lengths = self._length_columns
+        return [*first, STRIP, INTERVAL, *others, *lengths, judged, *against, *LAST]
+
+    @property
+    def _length_columns(self) -> list[Column]:
+        """The columns of lengths, where runs are answers."""
+        track = self.sight.track
+        if not kind_of(track).has_texts:
+            return []
+        unit = NAMES[find_answer_rules(track).unit]
+        return [replace(LENGTH, detail=unit), *OF_ANSWERS[1:]]
 
     def _column_of(self, measure: str) -> Column:
         return measure_column(

@@ -15,6 +15,26 @@ DIFFERENCE_CLASSES = {
 }
 
 
+# The class and the sign of a mark of a nugget, by its code; the sign says the same without colour.
+NUGGET_MARKS = {
+    0: ("g0", "○"),
+    1: ("g1", "◐"),
+    2: ("g3", "●"),
+    3: ("against", "!"),
+    255: ("unjudged", "?"),
+}
+
+
+def nugget_mark(code: int, words: str) -> SafeString:
+    """Render what an answer has of a nugget.
+
+    >>> nugget_mark(2, "in full")
+    '<span class="grade g3" title="in full">●</span>'
+    """
+    name, sign = NUGGET_MARKS[code]
+    return mark_safe(f'<span class="grade {name}" title="{escape(words)}">{sign}</span>')
+
+
 def badge(kind: str) -> SafeString:
     """Render a badge: baseline, yours, late, manual, unpooled, internal or blind."""
     word = escape(kind)

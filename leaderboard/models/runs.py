@@ -151,6 +151,10 @@ class Run(models.Model):
     ranking_file = models.FileField(max_length=200, blank=True)
     # What a run of answers says; empty for other kinds.
     answer_file = models.FileField(max_length=200, blank=True, default="", db_default="")
+    # Of a run of answers the means over its answers: `length` in the unit of its track, `citations`.
+    lengths = models.JSONField(
+        default=dict, db_default=Value({}, models.JSONField()), blank=True, editable=False
+    )
     # Equal for runs with the same first documents on every topic; empty before the file is read.
     fingerprint = models.CharField(max_length=64, blank=True, default="", db_default="")
     # The format, of its kind, and the ir_metadata by path.

@@ -26,7 +26,7 @@ from leaderboard.display.numbers import MISSING, difference_text
 from leaderboard.display.page_gaps import leave_gap
 from leaderboard.display.phases import WORDS as PHASE_WORDS
 from leaderboard.display.phases import Phase
-from leaderboard.display.signs import badge, marked
+from leaderboard.display.signs import badge, marked, nugget_mark
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.pages import page_urls
 from leaderboard.pages.wording.phrases import Phrase
@@ -304,5 +304,6 @@ for cell in (
     charts.grade_stack,
     charts.judged_bar,
     charts.range_cell,
+    nugget_mark,
 ):
     register.simple_tag(cell)

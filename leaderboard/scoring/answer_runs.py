@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class CitingRun(reader.Run):
     """A run of answers as its ranking; its answers are in a file that is not stored yet."""
 
     answers: AnswerWriter | None = None
+    # Means over the answers, see `Run.lengths`.
+    lengths: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def num_answered(self) -> int:
@@ -61,11 +64,14 @@ def read_answer_run(run: Run) -> CitingRun:
     ):
         found = AnswerReader(file, build_answer_rules(run))
         writer, rankings = AnswerWriter(new_ranking_file()), {}
+        unit, totals = find_answer_rules(run.track).unit, Counter()
         for draft in found.drafts():
             answer = draft.answer()
             topic = to_bytes(answer.topic)
             if topic not in rankings:
                 writer.add(answer)
+                totals["length"] += UNITS[unit](answer.texts)
+                totals["citations"] += sum(len(each.citations) for each in answer.sentences)
                 rankings[topic] = rank(answer, run.track)
     problems = found.finish()
     check_name(run, found.checks.run, problems)
@@ -78,6 +84,7 @@ def read_answer_run(run: Run) -> CitingRun:
         problems,
         found.dialect,
         answers=writer,
+        lengths={name: total / len(rankings) for name, total in totals.items()},
     )
 
 
@@ -149,6 +156,7 @@ def store_answers(run: Run, read: reader.Run) -> None:
     """Store the answers of a run, and its ranking."""
     assert isinstance(read, CitingRun) and read.answers is not None
     store_rankings(run, read)
+    run.lengths = {**read.lengths}
     read.answers.finish()
     with read.answers.file as file:
         file.seek(0)

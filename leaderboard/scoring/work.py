@@ -111,6 +111,7 @@ def publish_run(run: Run, read: reader.Run, measured: list[EditionScores]) -> No
         metadata=dict(read.metadata),
         ranking_file=run.ranking_file.name,
         answer_file=run.answer_file.name,
+        lengths=run.lengths,
         fingerprint=run.fingerprint,
         num_lines=read.lines,
         num_answered=read.num_answered,

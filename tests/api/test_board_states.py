@@ -39,6 +39,7 @@ from tests.builders import (
     make_track,
     make_user,
     store_an_answer,
+    store_nuggets,
     work,
 )
 
@@ -65,6 +66,7 @@ VALUES = {
 OF_BENCHMARKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
 OWN_FORMATS = {
+    "nuggets/{version}/file": ("nuggetizer",),
     "/marks": ("jsonl", "trec"),
     "/agreement": ("json", "csv"),
     "/corrected-means": ("json", "csv"),
@@ -77,6 +79,7 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run, gate_margin=0.1)
     Run.objects.update(answer_file=store_an_answer())
+    store_nuggets(bens_run.track)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
     ids |= {"run": bens_run.pk, "reference": adas_run.pk}
     ids |= {

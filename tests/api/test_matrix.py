@@ -49,6 +49,7 @@ from tests.builders import (
     make_track,
     make_user,
     store_an_answer,
+    store_nuggets,
 )
 from tests.conftest import copy_files, made_once
 
@@ -95,6 +96,7 @@ ASSESSMENT = {
     "pool": "pool-4",
     "scale": [{"grade": 0, "name": "Not relevant"}, {"grade": 1, "name": "Relevant"}],
 }
+VERSION = {"version": "v9"}
 JUDGING = "/tracks/rolls/assessments/judging"
 # In a form, what has several lines goes as a file.
 CALLS = {
@@ -280,6 +282,34 @@ CALLS = {
         "organise",
         body={"version": "v4", "early": True},
     ),
+    "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
+    "post /tracks/{slug}/nuggets": Call(
+        "/tracks/blind/nuggets", by_organisers(202), "organise", form={**VERSION, "file": "{}"}
+    ),
+    "get /tracks/{slug}/nuggets/{version}": Call("/tracks/blind/nuggets/v1", ORGANISERS_SEE),
+    "delete /tracks/{slug}/nuggets/{version}": Call(
+        "/tracks/blind/nuggets/v2", by_organisers(204), "organise"
+    ),
+    "post /tracks/{slug}/nuggets/{version}/confirm": Call(
+        "/tracks/blind/nuggets/v2/confirm", by_organisers(202), "organise", body={}
+    ),
+    "get /tracks/{slug}/nuggets/{version}/file": Call(
+        "/tracks/blind/nuggets/v1/file", ORGANISERS_SEE
+    ),
+    "get /tracks/{slug}/layers": Call("/tracks/blind/layers", EVERYBODY),
+    "post /tracks/{slug}/layers": Call(
+        "/tracks/blind/layers", by_organisers(202), "organise", form={**VERSION, "file": "oak"}
+    ),
+    "get /tracks/{slug}/layers/{version}": Call("/tracks/blind/layers/v1", ORGANISERS_SEE),
+    "delete /tracks/{slug}/layers/{version}": Call(
+        "/tracks/blind/layers/v2", by_organisers(204), "organise"
+    ),
+    "post /tracks/{slug}/layers/{version}/confirm": Call(
+        "/tracks/blind/layers/v2/confirm", by_organisers(202), "organise", body={}
+    ),
+    "get /tracks/{slug}/layers/{version}/file": Call(
+        "/tracks/blind/layers/v1/file", ORGANISERS_SEE
+    ),
     "get /tracks/{slug}/assessments/{name}/assignments": Call(
         f"{JUDGING}-1/assignments", ORGANISERS_SEE
     ),
@@ -340,6 +370,10 @@ OPEN_CALLS = {
     ),
     "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
     "get /runs/{run_id}/answer": Call("/runs/{open_run}/answer?topic=1", EVERYBODY),
+    "get /tracks/{slug}/nuggets/{version}": Call("/tracks/open/nuggets/v1", EVERYBODY),
+    "get /tracks/{slug}/nuggets/{version}/file": Call("/tracks/open/nuggets/v1/file", EVERYBODY),
+    "get /tracks/{slug}/layers/{version}": Call("/tracks/open/layers/v1", EVERYBODY),
+    "get /tracks/{slug}/layers/{version}/file": Call("/tracks/open/layers/v1/file", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{open_run}/file", INSIDE),
     "get /runs/{run_id}/problems": Call("/runs/{open_run}/problems", INSIDE),
 }
@@ -357,6 +391,8 @@ LEAD_CALLS = {
     "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
     "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),
     "get /runs/{run_id}/answer": Call("/runs/{lead_run}/answer?topic=1", OWN_TEAM),
+    "get /tracks/{slug}/nuggets/{version}": Call("/tracks/lead/nuggets/v1", ORGANISERS_SEE),
+    "get /tracks/{slug}/layers/{version}": Call("/tracks/lead/layers/v1", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{lead_run}/file", INSIDE),
 }
 
@@ -429,6 +465,8 @@ def make_scene() -> dict[str, str]:
         **make_assessments(people),
     }
     Run.objects.update(answer_file=store_an_answer())
+    for each in (blind_track, open_track, lead_track):
+        store_nuggets(each)
     return names
 
 

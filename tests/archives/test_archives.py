@@ -58,6 +58,7 @@ from tests.builders import (
 )
 from tests.scoring.test_answer_runs import ANSWERS
 from tests.scoring.test_groups import make_grouped_track
+from tests.scoring.test_marks import SUPPORT, make_layer, make_nuggets, use
 
 pytestmark = pytest.mark.long
 
@@ -350,6 +351,33 @@ def test_a_track_of_answers_comes_back_with_its_answers(collection, ben, tmp_pat
     command("import_track", tmp_path / "said.zip", *AWAY)
     assert scores("away") == scores("said")
     assert load_answer(Run.objects.get(track__slug="away"), "2").text == "Rye is heavy."
+
+
+def test_nuggets_and_marks_come_back_with_their_scores(collection, ben, tmp_path):
+    track = make_track(collection, slug="said", run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    make_layer(track)
+    make_layer(track, SUPPORT, version="support", about="support")
+    use(track, ["all", "SupportP"], assignments="people", support="support")
+    command("export_track", "said", tmp_path / "said.zip")
+    command("import_track", tmp_path / "said.zip", *AWAY)
+    away = Track.objects.get(slug="away")
+    assert (away.assignments, away.edition.settings["support"]) == ("people", "support")
+    assert scores("away") == scores("said")
+
+
+def test_marks_of_unknown_codes_break_the_import_off(collection, ben, tmp_path):
+    track = make_track(collection, slug="said", run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    make_layer(track)
+    command("export_track", "said", tmp_path / "said.zip")
+    name = "layers/people/marks.jsonl"
+    with zipfile.ZipFile(tmp_path / "said.zip") as archive:
+        text = archive.read(name).replace(b"[2,1,0]", b"[2,1,7]")
+    with pytest.raises(CommandError, match="its marks people have an unknown form"):
+        command("import_track", repacked(tmp_path / "said.zip", {name: text}), *AWAY)
 
 
 @pytest.mark.parametrize("name", ["run_kind", "answer_rules", "answer_unit", "answer_ranking"])

@@ -53,6 +53,7 @@ from tests.builders import (
     make_user,
     signed_in,
     store_an_answer,
+    store_nuggets,
     upload,
     work,
 )
@@ -124,6 +125,10 @@ PAGES = {
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "track_document": ("/tracks/blind/document/?docno=d1&number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
+    "nuggets": ("/tracks/blind/nuggets/", EVERYBODY),
+    "nugget": ("/tracks/blind/nugget/?number=1&key=1-1", OPENED),
+    "nuggets_file": ("/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
+    "layer_file": ("/tracks/blind/marks/v1/marks.txt", OPENED),
     "compare": (
         "/tracks/blind/compare/?a={run}&b={other}",
         OPENED,
@@ -271,6 +276,8 @@ TRACK = {
 }
 WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"], "format": "json"}
 JUDGMENTS = {"version": "v3", "file": QRELS}
+NUGGETS = {"version": "v3", "file": "{}"}
+MARKS = {"version": "v3", "file": "oak", "about": "support", "made_by": "people"}
 ANSWERS = {"version": "v3", "file": QRELS, "model": "GPT-4o", "prompt": "Grade it."}
 ASSESSMENT = {
     "seed": 1,
@@ -412,6 +419,13 @@ ACTS = {
     "close_assessment": Act(
         "/tracks/blind/judging/judging-1/close/", ACT, {"version": "v7", "is_early": "on"}
     ),
+    "new_nuggets": Act("/tracks/blind/nuggets/new/", ACT, NUGGETS),
+    "new_marks": Act("/tracks/blind/marks/new/", ACT, MARKS),
+    **{
+        f"{act}_{noun}_of_track": Act(f"/tracks/blind/{noun}/v2/{act}/", ACT)
+        for noun in ("nuggets", "marks")
+        for act in ("confirm", "again", "discard")
+    },
     "score_again": Act("/runs/{run}/again/", OWN_ACT),
     "repair": Act("/runs/{run}/repair/", OWN_ACT),
     "withdraw": Act("/runs/{run}/withdraw/", OWN_ACT, {"reason": "a slip"}),
@@ -466,6 +480,10 @@ OPEN_PAGES = {
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
     "ranking_file": ("/runs/{open_run}/ranking.run", OWN_TEAM),
     "answer": ("/runs/{open_run}/answer/?number=1", EVERYBODY),
+    "nuggets": ("/tracks/open/nuggets/", EVERYBODY),
+    "nugget": ("/tracks/open/nugget/?number=1&key=1-1", EVERYBODY),
+    "nuggets_file": ("/tracks/open/nuggets/v1/nuggets.nuggetizer", EVERYBODY),
+    "layer_file": ("/tracks/open/marks/v1/marks.txt", EVERYBODY),
     "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
     "judged_topics_file": ("/tracks/open/topics/judged.txt", EVERYBODY),
@@ -493,6 +511,10 @@ LEADERBOARD_PAGES = {
     "run_details": ("/runs/{lead_run}/file-and-facts/", EVERYBODY),
     "ranking": ("/runs/{lead_run}/ranking/?number=1", OWN_TEAM),
     "answer": ("/runs/{lead_run}/answer/?number=1", OWN_TEAM),
+    "nuggets": ("/tracks/lead/nuggets/", EVERYBODY),
+    "nugget": ("/tracks/lead/nugget/?number=1&key=1-1", OPENED),
+    "nuggets_file": ("/tracks/lead/nuggets/v1/nuggets.nuggetizer", OPENED),
+    "layer_file": ("/tracks/lead/marks/v1/marks.txt", OPENED),
     "compare": ("/tracks/lead/compare/?a={lead_run}&b={lead_other}", OPENED),
     "significance": ("/tracks/lead/significance/", OPENED),
     "cost": ("/tracks/lead/cost/", OPENED),
@@ -622,6 +644,8 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     work()
     names |= judge_a_pool(blind_track, ada, people["cat"])
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
+    for each in (blind_track, open_track, lead):
+        store_nuggets(each)
     names |= make_benchmark_of_runs(blind_track, open_track)
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names

@@ -23,6 +23,7 @@ from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.archives.assessment_import import restore_assessment
 from leaderboard.archives.manifests import Manifest
+from leaderboard.archives.nuggets import restore_nuggets
 from leaderboard.archives.track_import import (
     ImportHeartbeat,
     find_differences,
@@ -189,6 +190,7 @@ class Command(SiteCommand):
     def restore_history(self, archive: Archive, restored: RestoredTrack) -> RestoredTrack:
         """Restore editions, pools, assessments, snapshots and events; return what there is then."""
         manifest, track, runs = restored.manifest, restored.track, restored.runs
+        restore_nuggets(archive, manifest, track, runs)
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }
@@ -200,6 +202,10 @@ class Command(SiteCommand):
             restore_assessment(archive, assessment, track)
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
+        if manifest.layers:
+            # Its board was made before there were marks.
+            tracks.renew_edition(track)
+            wait_for_runs(track, [])
         restore_announcements(manifest, track)
         restore_overview(manifest, track)
         rejected = {

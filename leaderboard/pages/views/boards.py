@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import count_judgments, find_waiting_runs, load_judged_topics
+from leaderboard.analysis.answers import read_length_trust
 from leaderboard.analysis.impact import find_other_versions
 from leaderboard.analysis.scores import load_evaluated_topics
 from leaderboard.analysis.summaries import (
@@ -38,6 +39,7 @@ from leaderboard.pages.views.lookups import (
     requested_sight,
 )
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.scoring.kinds import kind_of
 
 TOPICS = 100
 
@@ -93,7 +95,14 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
         "exports": FORMATS,
+        **_answers_context(board),
     }
+
+
+def _answers_context(board: Board) -> dict[str, object]:
+    """Return what to know of scores of answers, for who sees all of them."""
+    is_shown = kind_of(board.sight.track).has_texts and board.sight.can_see_scores
+    return {"lengths": read_length_trust(board)} if is_shown else {}
 
 
 @require_GET

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
+from leaderboard.analysis.nuggets import WORDS, build_matrix
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
@@ -89,9 +90,12 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         build_topic_breakdown(board, found, page_number(request)) if board is not None else None
     )
     recall = _requested_recall(request, board, breakdown)
+    matrix = build_matrix(board, found) if board is not None and sight.can_see_scores else None
     if wants_csv(request):
         if recall is not None and request.GET.get("table") == "recall":
             return csv_file(f"{slug}-topic-recall", *recall.table)
+        if matrix is not None and request.GET.get("table") == "nuggets":
+            return csv_file(f"{slug}-topic-nuggets", *matrix.table)
         return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
@@ -101,6 +105,8 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
+        "matrix": matrix,
+        "mark_words": WORDS.items(),
         **(
             _breakdown_context(board, breakdown)
             if board is not None and breakdown is not None

@@ -1,0 +1,206 @@
+"""Nuggets of a track for readers: the bank in use, who has which, and one nugget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluation.answers.labels import CONTRADICTS, NONE, PARTIAL, SUPPORT, UNJUDGED
+from evaluation.answers.nuggets import Nugget
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import Board
+from leaderboard.collections.nuggets import load_bank, load_nuggets
+from leaderboard.display.csv_tables import CsvTable, tabulate
+from leaderboard.models import MarkedAnswer, MarkLayer, NuggetVersion, Run, Topic
+from leaderboard.runs.answers import load_answer
+from leaderboard.scoring.answer_marks import find_layer
+
+# The mark of each cell of a matrix, in words; signs say the same without colour.
+WORDS = {
+    SUPPORT: "in full",
+    PARTIAL: "in part",
+    NONE: "not found",
+    CONTRADICTS: "contradicts",
+    UNJUDGED: "not judged",
+}
+FOUND = (SUPPORT, PARTIAL)
+
+
+@dataclass(frozen=True)
+class NuggetCell:
+    """What a run has of a nugget; `said` is the sentence with it, None where none is named."""
+
+    run: Run
+    code: int
+    said: int | None = None
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.code]
+
+
+@dataclass(frozen=True)
+class NuggetRow:
+    """A nugget, counted from 1 within its topic, with what each run has of it."""
+
+    number: int
+    nugget: Nugget
+    cells: list[NuggetCell] = field(default_factory=list)
+
+    @property
+    def num_found(self) -> int:
+        return sum(cell.code in FOUND for cell in self.cells)
+
+    @property
+    def num_judged(self) -> int:
+        return sum(cell.code != UNJUDGED for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class TopicOfBank:
+    """The nuggets of one topic."""
+
+    topic: Topic
+    rows: list[NuggetRow]
+
+
+@dataclass(frozen=True)
+class NuggetMatrix:
+    """Nuggets by runs on one topic, by one layer of marks."""
+
+    layer: MarkLayer
+    runs: list[Run]
+    rows: list[NuggetRow]
+
+    @property
+    def missed(self) -> list[NuggetRow]:
+        """The nuggets that no run has, of those that are judged for any."""
+        return [row for row in self.rows if row.num_judged and not row.num_found]
+
+    @property
+    def table(self) -> CsvTable:
+        """A line for each nugget and run."""
+        return tabulate(
+            [(row.nugget, cell) for row in self.rows for cell in row.cells],
+            [
+                ("nugget", lambda pair: pair[0].key),
+                ("text", lambda pair: pair[0].text),
+                ("importance", lambda pair: pair[0].importance),
+                ("run", lambda pair: pair[1].run.pk),
+                ("tag", lambda pair: pair[1].run.tag),
+                ("mark", lambda pair: pair[1].words),
+            ],
+        )
+
+
+def find_bank(sight: Sight) -> NuggetVersion | None:
+    """Return the nuggets that a track uses, for who may read them; organisers see the newest."""
+    if not sight.can_see_nuggets:
+        return None
+    layer = find_layer(sight.track, "assignments")
+    if layer is not None:
+        return layer.nuggets
+    newest = sight.track.nugget_versions.ready().last()
+    return newest if newest is not None else None
+
+
+def read_bank(version: NuggetVersion) -> list[TopicOfBank]:
+    """Return every topic of a bank with its nuggets, in the order of the topics."""
+    bank = load_bank(version.pk)
+    topics = version.track.collection.topics.filter(number__in=bank.topics).order_by("position")
+    return [TopicOfBank(topic, _number(bank.topics[topic.number])) for topic in topics]
+
+
+def _number(nuggets: Sequence[Nugget]) -> list[NuggetRow]:
+    return [NuggetRow(number, nugget) for number, nugget in enumerate(nuggets, 1)]
+
+
+def build_matrix(board: Board, topic: Topic) -> NuggetMatrix | None:
+    """Build the matrix of a topic for the runs of a board, None without nuggets or marks.
+
+    Vital nuggets come first, then those that most runs have. Runs are in the order of the board.
+    """
+    sight = board.sight
+    layer = find_layer(sight.track, "assignments") if sight.can_see_nuggets else None
+    if layer is None or layer.nuggets is None:
+        return None
+    nuggets = load_nuggets(layer.nuggets, topic.pk)
+    if not nuggets:
+        return None
+    runs = [standing.run for standing in board.shown]
+    marks = load_topic_marks(layer, topic, runs)
+    rows = [
+        NuggetRow(place + 1, nugget, [_cell(run, marks[run.pk], place) for run in runs])
+        for place, nugget in enumerate(nuggets)
+    ]
+    rows.sort(key=lambda row: (not row.nugget.is_vital, -row.num_found))
+    return NuggetMatrix(layer, runs, rows)
+
+
+def _cell(run: Run, row: MarkedAnswer | None, place: int) -> NuggetCell:
+    if row is None:
+        return NuggetCell(run, UNJUDGED)
+    return NuggetCell(run, bytes(row.codes)[place], row.said.get(str(place)))
+
+
+def load_topic_marks(
+    layer: MarkLayer, topic: Topic, runs: Sequence[Run]
+) -> Mapping[str, MarkedAnswer | None]:
+    """Return the marks of each run on a topic: its own, or those of all that say the same."""
+    rows = list(layer.marked_answers.filter(topic=topic))
+    own = {row.run_id: row for row in rows if row.run_id is not None}
+    by_key = {row.key: row for row in rows if row.run_id is None}
+    found: dict[str, MarkedAnswer | None] = {}
+    for run in runs:
+        found[run.pk] = own.get(run.pk)
+        if found[run.pk] is None and by_key:
+            answer = load_answer(run, topic.number)
+            found[run.pk] = by_key.get(answer.key.hex()) if answer is not None else None
+    return found
+
+
+@dataclass(frozen=True)
+class SaidNugget:
+    """What a run has of a nugget, with the words if a sentence is named as evidence."""
+
+    cell: NuggetCell
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class NuggetPage:
+    """One nugget with the runs that have it and those that do not."""
+
+    topic: Topic
+    row: NuggetRow
+    said: list[SaidNugget]
+    layer: MarkLayer | None
+    num_teams: int = 0
+    num_teams_found: int = 0
+
+
+def build_nugget_page(
+    sight: Sight, board: Board | None, version: NuggetVersion, topic: Topic, key: str
+) -> NuggetPage | None:
+    """Build the page of a nugget; runs appear only where their scores by topic do."""
+    numbered = _number(load_nuggets(version, topic.pk) or ())
+    row = next((row for row in numbered if row.nugget.key == key), None)
+    if row is None:
+        return None
+    matrix = build_matrix(board, topic) if board is not None else None
+    found = next((r for r in matrix.rows if r.nugget.key == key), None) if matrix else None
+    if matrix is None or found is None or matrix.layer.nuggets_id != version.pk:
+        return NuggetPage(topic, row, [], None)
+    said = [SaidNugget(cell, _words(cell, topic)) for cell in found.cells]
+    teams = {cell.run.team_id for cell in found.cells}
+    with_it = {cell.run.team_id for cell in found.cells if cell.code in FOUND}
+    return NuggetPage(topic, found, said, matrix.layer, len(teams), len(with_it))
+
+
+def _words(cell: NuggetCell, topic: Topic) -> str:
+    """Return the sentence that is the evidence, empty where none is named."""
+    if cell.said is None or cell.code not in (*FOUND, CONTRADICTS):
+        return ""
+    answer = load_answer(cell.run, topic.number)
+    sentences = answer.sentences if answer is not None else ()
+    return sentences[cell.said - 1].text if cell.said <= len(sentences) else ""

@@ -1,0 +1,172 @@
+"""Nuggets and marks of a track of answers: the bank, its imports, and one nugget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.forms import ModelForm
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import versions
+from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.analysis import topic_or_404
+from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.nugget_files import NUGGET_FORMATS, render_marks, render_nuggets
+from leaderboard.boards.receipts import group_problems
+from leaderboard.boards.standings import find_visible_board
+from leaderboard.infrastructure.downloads import streamed_text
+from leaderboard.models import MarkLayer, NuggetVersion, Track
+from leaderboard.models.collections import ImportedVersion, ImportState
+from leaderboard.pages.forms.nuggets import LayerForm, NuggetsForm
+from leaderboard.pages.views.lookups import (
+    organised_sight_or_403,
+    page_number,
+    requested_choice,
+    requested_sight,
+)
+from leaderboard.pages.views.reviews import IN_PROGRESS
+from leaderboard.scoring.answer_marks import find_layer
+from leaderboard.scoring.kinds import kind_of
+
+TOPICS = 20
+ACTS = ("confirm", "again", "discard")
+# The rows of a track that are versions read from files, by their noun.
+VERSIONS = {"nuggets": NuggetVersion, "marks": MarkLayer}
+
+
+@require_GET
+def nuggets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the nuggets of a track; organisers also see versions, layers and what waits."""
+    sight = requested_sight(request, slug)
+    _refuse_without_texts(sight)
+    return render(request, "nuggets/nuggets.html", _nuggets_context(request, sight))
+
+
+def _refuse_without_texts(sight: Sight) -> None:
+    if not kind_of(sight.track).has_texts:
+        raise Http404("runs of this track are no answers")
+
+
+def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> dict[str, Any]:
+    track, bank = sight.track, find_bank(sight)
+    context: dict[str, Any] = {"sight": sight, "track": track, "bank": bank}
+    if bank is not None:
+        context["page"] = Paginator(read_bank(bank), TOPICS).get_page(page_number(request))
+        context["layer"] = find_layer(track, "assignments") if sight.can_see_scores else None
+    if sight.is_organiser:
+        every = [*track.nugget_versions.all(), *track.mark_layers.select_related("nuggets")]
+        waiting = [each for each in every if each.state != ImportState.READY]
+        context |= {
+            "versions": track.nugget_versions.ready(),
+            "layers": track.mark_layers.ready().select_related("nuggets"),
+            "waiting": [_review(each) for each in waiting],
+            "nuggets_form": forms.get("nuggets") or NuggetsForm(track=track),
+            "layer_form": forms.get("marks") or LayerForm(track=track),
+        }
+    return context
+
+
+def _review(version: ImportedVersion) -> dict[str, Any]:
+    """Return what the check of a version found, and where it is decided, for the page."""
+    where = [version.track.slug, version.version]
+    return {
+        "version": version,
+        **{act: reverse(f"{act}_{version.noun}_of_track", args=where) for act in ACTS},
+        "found": version.preview,
+        "groups": group_problems(version.problems, version.problem_totals),
+        "is_moving": version.state in IN_PROGRESS,
+    }
+
+
+@login_required
+@require_POST
+def new_version(request: HttpRequest, slug: str, noun: str) -> HttpResponse:
+    """Upload nuggets or a layer of marks; they are checked before they are imported."""
+    sight = organised_sight_or_403(request, slug)
+    _refuse_without_texts(sight)
+    build: Callable[..., ModelForm] = {"nuggets": NuggetsForm, "marks": LayerForm}[noun]
+    form = build(request.POST, request.FILES, track=sight.track)
+    if form.is_valid():
+        version = form.save(commit=False)
+        version.created_by = request.user
+        try:
+            versions.accept_version(version, form.cleaned_data["file"])
+            return redirect("nuggets", slug=slug)
+        except NotAccepted as refusal:
+            form.add_error("version", refusal.message)
+    context = _nuggets_context(request, sight, **{noun: form})
+    return render(request, "nuggets/nuggets.html", context, status=422)
+
+
+@login_required
+@require_POST
+def decide_version(request: HttpRequest, slug: str, noun: str, name: str, act: str) -> HttpResponse:
+    """Confirm, check again or discard what is not imported yet."""
+    version = _version_or_404(organised_sight_or_403(request, slug).track, noun, name)
+    try:
+        if act == "confirm":
+            versions.confirm_version(version, request.user)
+        elif act == "again":
+            versions.replace_version(version, request.user, request.FILES.get("file"))
+        else:
+            versions.discard_version(version, request.user)
+    except (ActionError, NotAccepted) as reason:
+        messages.error(request, str(reason))
+    return redirect("nuggets", slug=slug)
+
+
+def _version_or_404(track: Track, noun: str, name: str) -> ImportedVersion:
+    return get_object_or_404(VERSIONS[noun], track=track, version=name)
+
+
+@require_GET
+def nuggets_file(request: HttpRequest, slug: str, name: str, kind: str) -> StreamingHttpResponse:
+    """Return nuggets in the form of a tool, for who may read them."""
+    sight = track_or_404(request.user, slug)
+    bank = find_bank(sight)
+    version = get_object_or_404(NuggetVersion.objects.ready(), track=sight.track, version=name)
+    if kind not in NUGGET_FORMATS or not (sight.is_organiser or version == bank):
+        raise Http404("no such nuggets")
+    lines = render_nuggets(version, kind)
+    return streamed_text(f"{slug}-nuggets-{name}.jsonl", lines, "application/jsonl")
+
+
+@require_GET
+def marks_file(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+    """Return the marks of a layer in columns, for who may download judgments."""
+    sight = track_or_404(request.user, slug)
+    layer = get_object_or_404(MarkLayer.objects.ready(), track=sight.track, version=name)
+    is_used = name in (sight.track.assignments, sight.track.support)
+    if not (sight.is_organiser or (is_used and sight.can_download_judgments)):
+        raise Http404("no such marks")
+    return streamed_text(f"{slug}-marks-{name}.txt", render_marks(layer))
+
+
+@require_GET
+def nugget(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show one nugget: its texts and documents, and which runs have it."""
+    sight = requested_sight(request, slug)
+    bank = find_bank(sight)
+    if bank is None:
+        raise Http404("no nuggets to see")
+    topic = topic_or_404(sight.track.collection, request.GET.get("number", ""))
+    board = find_visible_board(sight, requested_choice(request)) if sight.can_see_scores else None
+    page = build_nugget_page(sight, board, bank, topic, request.GET.get("key", ""))
+    if page is None:
+        raise Http404("no such nugget")
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "bank": bank,
+        "page": page,
+        "documents": sorted(page.row.nugget.attesting),
+    }
+    return render(request, "nuggets/nugget.html", context)

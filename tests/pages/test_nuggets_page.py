@@ -1,0 +1,177 @@
+"""Nuggets of a track: the bank, its import, who says what, and one nugget."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import MarkLayer, NuggetVersion, Run, Track
+from tests.builders import make_run, make_track, upload, work
+from tests.pages.reading import page_at, rows, words
+from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_marks import ASSIGNMENTS, NUGGETS, SUPPORT, make_layer, make_nuggets, use
+
+PAGE = "/tracks/bread/nuggets/"
+
+
+@pytest.fixture
+def track(collection, ben) -> Track:
+    """A scored track of answers with nuggets and a layer by people."""
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    make_layer(track)
+    use(track, ["strict_vital", "all"], assignments="people")
+    return track
+
+
+def send(client: Client, noun: str, text: str, **fields: str) -> int:
+    data = {**fields, "file": upload("marks.txt", text)}
+    return client.post(f"/tracks/bread/{noun}/new/", data).status_code
+
+
+def lines_at(client: Client, address: str) -> list[str]:
+    streamed = client.get(address).streaming_content
+    return b"".join(streamed).decode().splitlines()
+
+
+def test_the_bank_is_listed_topic_by_topic(track, client):
+    page = page_at(client, PAGE)
+    assert "Bank v1 has 4 nuggets of 2 topics, 2 of them vital." in words(page)
+    assert rows(page) == ["1 yeast vital 0", "2 a day vital 0", "3 salt okay 0"]
+
+
+def test_nuggets_and_marks_are_sent_reviewed_and_imported_on_one_page(collection, ben, as_ada):
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    assert send(as_ada, "nuggets", NUGGETS, version="v1") == 302
+    work()
+    assert "4 nuggets of 2 topics, 2 vital, 2 okay" in words(page_at(as_ada, PAGE))
+    as_ada.post("/tracks/bread/nuggets/v1/confirm/")
+    work()
+    bank = NuggetVersion.objects.get().pk
+    said = {"version": "people", "about": "nuggets", "nuggets": str(bank), "made_by": "people"}
+    assert send(as_ada, "marks", ASSIGNMENTS, **said) == 302
+    work()
+    assert "4 marks on 2 topics: 1 none, 1 partial, 2 support" in words(page_at(as_ada, PAGE))
+    as_ada.post("/tracks/bread/marks/people/confirm/")
+    work()
+    assert MarkLayer.objects.get().state == "ready"
+
+
+def test_a_rejected_file_is_replaced(track, as_ada):
+    send(as_ada, "nuggets", "{}\n", version="v2")
+    work()
+    assert "Rejected. Nothing was imported." in words(page_at(as_ada, PAGE))
+    as_ada.post("/tracks/bread/nuggets/v2/again/", {"file": upload("nuggets.jsonl", NUGGETS)})
+    work()
+    assert NuggetVersion.objects.get(version="v2").state == "preview"
+    as_ada.post("/tracks/bread/nuggets/v2/discard/")
+    assert not NuggetVersion.objects.filter(version="v2").exists()
+
+
+def test_imported_nuggets_are_not_discarded(track, as_ada):
+    as_ada.post("/tracks/bread/nuggets/v1/discard/")
+    assert NuggetVersion.objects.filter(version="v1").exists()
+
+
+def test_a_machine_has_a_name(track, as_ada):
+    assert send(as_ada, "marks", SUPPORT, version="gpt", about="support", made_by="machine") == 422
+
+
+def test_a_name_is_used_once(track, as_ada):
+    assert send(as_ada, "nuggets", NUGGETS, version="v1") == 422
+
+
+@pytest.mark.parametrize("act", ["nuggets/new/", "nuggets/v1/confirm/", "marks/people/discard/"])
+def test_only_organisers_import(track, as_ben, act):
+    assert as_ben.post(f"/tracks/bread/{act}").status_code == 403
+
+
+def test_a_topic_has_a_matrix_of_nuggets_and_runs(track, client):
+    page = page_at(client, "/tracks/bread/topic/?number=1")
+    assert "marked by people" in words(page) and "use them to read, not to rank" in words(page)
+    found = ["yeast vital 1 of 1 ●", "a day vital 1 of 1 ◐", "salt okay 0 of 1 ○"]
+    assert rows(page, 2) == found
+
+
+def test_the_matrix_is_downloaded(track, client):
+    page = page_at(client, "/tracks/bread/topic/?number=1&format=csv&table=nuggets")
+    assert "1-2,a day,vital" in page and "in part" in page
+
+
+def test_a_nugget_has_a_page_with_who_says_it(track, client):
+    page = page_at(client, "/tracks/bread/nugget/?number=1&key=1-1")
+    assert "1 of 1 run, 1 of 1 team; marked by people" in words(page)
+    assert rows(page) == ["ben-rag ben in full"]
+
+
+def test_a_mark_may_name_the_sentence_that_says_it(collection, ben, client):
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    mark = {"topic": "1", "run": "ben-rag", "nugget": "1-2", "assessor": "ada", "sentence": 2}
+    make_layer(track, json.dumps({**mark, "label": "support"}) + "\n")
+    use(track, ["all"], assignments="people")
+    page = page_at(client, "/tracks/bread/nugget/?number=1&key=1-2")
+    assert rows(page) == ["ben-rag ben in full It takes a day."]
+
+
+def test_a_text_of_a_nugget_is_shown_as_text(collection, client):
+    track = make_track(collection, run_kind="answers", shares_nuggets="always")
+    hostile = {"qid": "1", "nuggets": [{"text": "<script>alert(1)</script>"}]}
+    make_nuggets(track, json.dumps(hostile) + "\n")
+    assert "&lt;script&gt;alert(1)" in page_at(client, PAGE)
+
+
+@pytest.mark.parametrize("kind", ["nuggetizer", "nuggetbank"])
+def test_nuggets_are_downloaded_as_tools_read_them(track, client, kind):
+    lines = lines_at(client, f"/tracks/bread/nuggets/v1/nuggets.{kind}")
+    assert "yeast" in lines[0] and len(lines) == 2
+
+
+def test_marks_are_downloaded_where_judgments_are(track, client, as_ada):
+    address = "/tracks/bread/marks/people/marks.txt"
+    assert client.get(address).status_code == 404
+    run = Run.objects.get()
+    assert f"{run.pk} 1 1-1 support" in lines_at(as_ada, address)
+    Track.objects.update(shares_judgments=True)
+    assert client.get(address).status_code == 200
+
+
+def test_a_board_of_answers_has_lengths_and_says_what_is_hardly_marked(track, client):
+    make_layer(track, "ben-rag 1 1 d1 FS\n", version="support", about="support")
+    use(track, ["CitationP"], assignments="people", support="support")
+    page = words(page_at(client, "/tracks/bread/"))
+    assert "17 % of its pairs are marked. CitationP is between 0.1667 and 1.0000" in page
+    lines = page_at(client, "/tracks/bread/?format=csv").splitlines()
+    row = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
+    assert (row["length"], row["citations"]) == ("6.0", "3.0")
+
+
+HIDDEN = ["/tracks/bread/nugget/?number=1&key=1-1", "/tracks/bread/nuggets/v1/nuggets.nuggetizer"]
+
+
+@pytest.mark.parametrize("shares", ["always", "deadline", "release"])
+def test_a_blind_track_shows_no_nuggets_before_its_release(track, as_cat, shares):
+    Track.objects.update(disclosure="blind", released_at=None, shares_nuggets=shares)
+    assert "yeast" not in page_at(as_cat, PAGE)
+    assert [as_cat.get(address).status_code for address in HIDDEN] == [404, 404]
+
+
+def test_a_leaderboard_shows_no_nuggets_before_its_deadline(track, as_cat):
+    Track.objects.update(disclosure="leaderboard", shares_nuggets="always")
+    assert "yeast" not in page_at(as_cat, PAGE)
+
+
+def test_nuggets_may_stay_hidden_for_good(track, as_cat, as_ada):
+    Track.objects.update(shares_nuggets="never")
+    assert "yeast" not in page_at(as_cat, PAGE) and "yeast" in page_at(as_ada, PAGE)
+    assert "Who says what" not in page_at(as_cat, "/tracks/bread/topic/?number=1")
+
+
+def test_a_track_of_rankings_has_no_page_of_nuggets(collection, client):
+    make_track(collection, "lists")
+    assert client.get("/tracks/lists/nuggets/").status_code == 404
