@@ -6,15 +6,17 @@ Texts of documents come from the collection alone, never from the file of a run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluation.answers.lengths import NAMES, UNITS
+from evaluation.answers.marks import SupportLayer
 from evaluation.answers.rankings import rank_cited, rank_references
 from evaluation.answers.runs import Answer, Cited
 from evaluation.answers.scoring import ENOUGH_JUDGED
 from evaluation.reading.documents import Document
+from leaderboard.analysis.nuggets import NuggetMatrix, mark_nuggets
 from leaderboard.analysis.rankings import find_neighbours, find_visible_grades
 from leaderboard.analysis.snippets import cut_snippet
 from leaderboard.analysis.topics import TopicBreakdown
@@ -22,12 +24,21 @@ from leaderboard.boards.columns import OF_ANSWERS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board
 from leaderboard.collections.documents import find_documents
+from leaderboard.collections.mark_layers import load_support
 from leaderboard.collections.topic_words import WordPiece, find_stems
 from leaderboard.models import Run, ScoreSet, Topic, Track
 from leaderboard.runs.answers import load_answer
+from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.answer_runs import find_answer_rules
 
 PASSAGE = 700
+SUPPORT_WORDS = {
+    0: "does not support it",
+    1: "supports it in part",
+    2: "supports it",
+    3: "contradicts it",
+    255: "not judged",
+}
 # Below this number of runs, a correlation says nothing.
 FEWEST_RUNS = 3
 # How many answers are read side by side.
@@ -45,6 +56,12 @@ class CitedSource:
     grade: int | None
     is_cited: bool
     has_text: bool
+    # Whether it supports the sentence, by the code of its mark; None where there is no mark.
+    mark: int | None = None
+
+    @property
+    def mark_words(self) -> str:
+        return "" if self.mark is None else SUPPORT_WORDS[self.mark]
 
 
 @dataclass(frozen=True)
@@ -133,6 +150,12 @@ class AnswerPage:
     sources: list[CitedSource]
     length: AnswerLength
     opened: OpenedCitation | None
+    # What it has of each nugget, for who may see marks; None without marks.
+    nuggets: NuggetMatrix | None = None
+
+    @property
+    def num_found(self) -> int:
+        return sum(row.num_found for row in self.nuggets.rows) if self.nuggets else 0
 
     @property
     def num_citations(self) -> int:
@@ -148,7 +171,7 @@ def build_answer_page(
     cited, others = list_documents(answer)
     texts = find_documents(sight.track.collection, [*cited, *others])
     sources = number_sources(cited, others, texts, find_visible_grades(sight, topic))
-    sentences = cite_sources(answer, sources)
+    sentences = cite_sources(run, answer, sources, find_support(sight, run, topic))
     return AnswerPage(
         run=run,
         topic=topic,
@@ -158,7 +181,14 @@ def build_answer_page(
         sources=list(sources.values()),
         length=measure_length(answer, sight.track),
         opened=open_citation(sentences, texts, *asked),
+        nuggets=mark_nuggets(sight, topic, [run]) if sight.can_see_scores_of(run) else None,
     )
+
+
+def find_support(sight: Sight, run: Run, topic: Topic) -> SupportLayer | None:
+    """Return the marks of the sentences of an answer, for who may see its scores by topic."""
+    layer = find_layer(sight.track, "support") if sight.can_see_scores_of(run) else None
+    return load_support(layer, run, topic) if layer is not None else None
 
 
 def build_answers_beside(
@@ -198,16 +228,21 @@ def number_sources(
     }
 
 
-def cite_sources(answer: Answer, sources: Mapping[str, CitedSource]) -> list[CitingSentence]:
+def cite_sources(
+    run: Run, answer: Answer, sources: Mapping[str, CitedSource], support: SupportLayer | None
+) -> list[CitingSentence]:
     """Return the sentences of an answer, each with its sources in the order of its citations."""
 
-    def sources_of(cited: tuple[Cited, ...]) -> list[CitedSource]:
-        return [sources[docno] for docno in dict.fromkeys(each.docno for each in cited)]
+    def sources_of(cited: tuple[Cited, ...], marks: Mapping[str, int]) -> list[CitedSource]:
+        docnos = dict.fromkeys(each.docno for each in cited)
+        return [replace(sources[docno], mark=marks.get(docno)) for docno in docnos]
 
-    return [
-        CitingSentence(number, s.text, sources_of(s.citations), sources_of(s.contradicted))
-        for number, s in enumerate(answer.sentences, 1)
-    ]
+    found = []
+    for number, s in enumerate(answer.sentences, 1):
+        marks = support.of_sentence(run.pk, answer, number) if support is not None else {}
+        cited, contradicted = sources_of(s.citations, marks), sources_of(s.contradicted, marks)
+        found.append(CitingSentence(number, s.text, cited, contradicted))
+    return found
 
 
 def measure_length(answer: Answer, track: Track) -> AnswerLength:

@@ -100,8 +100,7 @@ def find_bank(sight: Sight) -> NuggetVersion | None:
     layer = find_layer(sight.track, "assignments")
     if layer is not None:
         return layer.nuggets
-    newest = sight.track.nugget_versions.ready().last()
-    return newest if newest is not None else None
+    return sight.track.nugget_versions.ready().last()
 
 
 def read_bank(version: NuggetVersion) -> list[TopicOfBank]:
@@ -120,14 +119,17 @@ def build_matrix(board: Board, topic: Topic) -> NuggetMatrix | None:
 
     Vital nuggets come first, then those that most runs have. Runs are in the order of the board.
     """
-    sight = board.sight
+    return mark_nuggets(board.sight, topic, [standing.run for standing in board.shown])
+
+
+def mark_nuggets(sight: Sight, topic: Topic, runs: list[Run]) -> NuggetMatrix | None:
+    """Return what these runs have of the nuggets of a topic; the viewer sees their scores."""
     layer = find_layer(sight.track, "assignments") if sight.can_see_nuggets else None
     if layer is None or layer.nuggets is None:
         return None
     nuggets = load_nuggets(layer.nuggets, topic.pk)
     if not nuggets:
         return None
-    runs = [standing.run for standing in board.shown]
     marks = load_topic_marks(layer, topic, runs)
     rows = [
         NuggetRow(place + 1, nugget, [_cell(run, marks[run.pk], place) for run in runs])

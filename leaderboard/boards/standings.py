@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -49,6 +50,7 @@ from leaderboard.boards.rows import (
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
+from leaderboard.scoring.answer_marks import find_layer, find_marks
 from leaderboard.scoring.answer_runs import find_answer_rules
 from leaderboard.scoring.contest_tests import load_pairs, load_tests
 from leaderboard.scoring.contests import (
@@ -59,6 +61,7 @@ from leaderboard.scoring.contests import (
     compute_differences,
     contest_on,
 )
+from leaderboard.scoring.editions import NO_MARKS
 from leaderboard.scoring.families import (
     BoardFamily,
     find_family,
@@ -321,7 +324,18 @@ class Board:
             falls=parse_measure(measure).direction > 0,
             rounded=self.sight.decimals,
             measure=measure,
+            detail=" and ".join(self._origins[name] for name in find_marks(measure)),
         )
+
+    @cached_property
+    def _origins(self) -> dict[str, str]:
+        """Who made the marks that the board reads, by the setting of their layer."""
+        track = copy(self.sight.track)
+        layers = {name: self.edition.settings.get(name, "") for name in NO_MARKS}
+        for name, layer in layers.items():
+            setattr(track, name, layer)
+        found = {name: find_layer(track, name) for name in layers}
+        return {name: "" if layer is None else layer.origin for name, layer in found.items()}
 
     @property
     def others(self) -> list[str]:

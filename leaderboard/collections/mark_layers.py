@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from django.db.models import Q
 
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.labels import NAMES, UNJUDGED
@@ -28,7 +29,7 @@ from leaderboard.collections.importing import (
 )
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.preview import NAMES_SHOWN
-from leaderboard.models import MarkedAnswer, MarkLayer, Run, Track
+from leaderboard.models import MarkedAnswer, MarkLayer, Run, Topic, Track
 from leaderboard.models.jobs import Progress, Publish
 
 
@@ -230,11 +231,13 @@ def _layer(layer_id: str) -> MarkLayer:
     return MarkLayer.objects.select_related("track__collection").get(pk=layer_id)
 
 
-def _rows_of(layer: MarkLayer, run: Run) -> Iterator[tuple[MarkedAnswer, str]]:
+def _rows_of(
+    layer: MarkLayer, run: Run, topic: Topic | None = None
+) -> Iterator[tuple[MarkedAnswer, str]]:
     """Yield the marks of a run, and those of all that say the same, with their topic."""
-    for each in (layer.marked_answers.filter(run=run), layer.marked_answers.filter(run=None)):
-        for row in each.select_related("topic"):
-            yield row, row.topic.number
+    rows = layer.marked_answers.filter(Q(run=run) | Q(run=None)).select_related("topic")
+    for row in rows if topic is None else rows.filter(topic=topic):
+        yield row, row.topic.number
 
 
 def load_assignments(layer: MarkLayer, run: Run) -> AssignmentLayer:
@@ -259,19 +262,19 @@ def load_assignments(layer: MarkLayer, run: Run) -> AssignmentLayer:
     return replace(found, marks=by_run, by_key=by_key)
 
 
-def load_support(layer: MarkLayer, run: Run) -> SupportLayer:
-    """Return the marks of the sentences of a run, under its id."""
+def load_support(layer: MarkLayer, run: Run, topic: Topic | None = None) -> SupportLayer:
+    """Return the marks of the sentences of a run under its id, on all topics or on one."""
     by_place: dict[tuple[str, str], dict[tuple[int, str], int]] = {}
     by_text: dict[tuple[str, bytes], Mapping[str, int]] = {}
     needs: dict[tuple[str, str], Mapping[int, bool]] = {}
-    for row, topic in _rows_of(layer, run):
+    for row, number in _rows_of(layer, run, topic):
         if row.run_id is None:
-            by_text |= {(topic, bytes.fromhex(k)): codes for k, codes in row.support.items()}
+            by_text |= {(number, bytes.fromhex(k)): codes for k, codes in row.support.items()}
             continue
-        by_place[run.pk, topic] = {
+        by_place[run.pk, number] = {
             (int(sentence), docno): code
             for sentence, codes in row.support.items()
             for docno, code in codes.items()
         }
-        needs[run.pk, topic] = {int(number): bool(value) for number, value in row.said.items()}
+        needs[run.pk, number] = {int(place): bool(value) for place, value in row.said.items()}
     return SupportLayer(layer.origin, by_place, by_text, Problems(), needs)

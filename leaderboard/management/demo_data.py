@@ -16,6 +16,7 @@ from leaderboard.actions.uploads import RunDetails
 from leaderboard.management.demo_answers import ANSWERS, make_sample_answers
 from leaderboard.management.demo_benchmark import BENCHMARK, make_sample_benchmark
 from leaderboard.management.demo_judging import begin_judging
+from leaderboard.management.demo_nuggets import make_sample_nuggets
 from leaderboard.management.demo_samples import HARBOURS, open_sample_track, sample_facts
 from leaderboard.management.sample.rankers import SampleRun, runs
 from leaderboard.models import Benchmark, Run, Track, User
@@ -51,6 +52,9 @@ def load_sample() -> list[Account]:
         make_sample_benchmark(track, ada, users)
     if not Track.objects.filter(slug=ANSWERS.slug).exists():
         make_sample_answers(track.collection, ada, users)
+    answers = Track.objects.get(slug=ANSWERS.slug)
+    if not answers.nugget_versions.exists():
+        make_sample_nuggets(answers, ada)
     if not track.assessments.exists():
         begin_judging(track, ada, [dan, eve])
     return accounts

@@ -16,7 +16,7 @@ from leaderboard.management.sample import FOLDER
 from leaderboard.management.sample.rankers import SampleRun
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Collection, Track, User
-from leaderboard.models.collections import ImportState
+from leaderboard.models.collections import ImportedVersion, ImportState
 from leaderboard.runs.facts import Figure
 
 LICENCE = "BSD 3-Clause, with the source of Rankfield"
@@ -80,15 +80,15 @@ def read_file(sample: Sample, name: str) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, (sample.folder / name).read_bytes())
 
 
-def wait_until_ready(collection: Collection) -> None:
+def wait_until_ready(imported: Collection | ImportedVersion) -> None:
     def has_ended() -> bool:
-        collection.refresh_from_db()
-        return collection.state in (ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
+        imported.refresh_from_db()
+        return imported.state in (ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
 
     if not wait_until(has_ended, IMPORT_SECONDS):
-        raise RuntimeError("no worker has imported the sample collection")
-    if collection.state != ImportState.READY:
-        raise RuntimeError(f"the sample collection was {collection.state}")
+        raise RuntimeError(f"no worker has imported {imported} of the sample")
+    if imported.state != ImportState.READY:
+        raise RuntimeError(f"{imported} of the sample was {imported.state}")
 
 
 def build_track(sample: Sample, collection: Collection) -> Track:

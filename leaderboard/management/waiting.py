@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from django.db import connection
 
 from leaderboard.jobs import running
-from leaderboard.models import Collection, Job, JudgmentSet, Run, Track, Worker
-from leaderboard.models.collections import ImportState
+from leaderboard.models import Collection, Job, Run, Track, Worker
+from leaderboard.models.collections import ImportedVersion, ImportState
 
 PAUSE = 0.2
 BAR_WIDTH = 30
@@ -62,10 +62,10 @@ def wait_for_collection(collection: Collection) -> None:
     work_until(settled, how_far)
 
 
-def wait_for_judgments(judgment_set: JudgmentSet) -> None:
+def wait_for_version(version: ImportedVersion) -> None:
     def settled() -> bool:
-        judgment_set.refresh_from_db()
-        return judgment_set.state in SETTLED
+        version.refresh_from_db()
+        return version.state in SETTLED
 
     work_until(settled)
 

@@ -151,7 +151,7 @@ class Run(models.Model):
     ranking_file = models.FileField(max_length=200, blank=True)
     # What a run of answers says; empty for other kinds.
     answer_file = models.FileField(max_length=200, blank=True, default="", db_default="")
-    # Of a run of answers the means over its answers: `length` in the unit of its track, `citations`.
+    # Of a run of answers the means of an answer: `length` in the unit of its track, `citations`.
     lengths = models.JSONField(
         default=dict, db_default=Value({}, models.JSONField()), blank=True, editable=False
     )

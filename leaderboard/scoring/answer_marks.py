@@ -81,6 +81,12 @@ def needed_layers(measure: AnswerMeasure) -> tuple[str, ...]:
     return {"nuggets": ("assignments",), "support": ("support",)}.get(definition.domain, ())
 
 
+def find_marks(text: str) -> tuple[str, ...]:
+    """Return the settings of a track that name the layers of a measure; none of rankings."""
+    measure = parse_measure(text)
+    return needed_layers(measure) if isinstance(measure, AnswerMeasure) else ()
+
+
 def score_by_marks(
     run: Run, edition: Edition, measures: Sequence[str]
 ) -> Mapping[str, MarkedScore]:

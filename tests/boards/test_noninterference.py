@@ -13,7 +13,7 @@ import io
 import random
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -46,6 +46,8 @@ from tests.builders import (
 )
 from tests.conftest import forget
 from tests.pages.test_matrix import PAGES, make_benchmark_of_runs
+from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_marks import ASSIGNMENTS, make_layer, make_nuggets
 
 pytestmark = pytest.mark.long
 
@@ -353,10 +355,10 @@ def begin_keys_anew() -> None:
 
 
 @pytest.fixture
-def walked(ada, monkeypatch):
-    """What is heard in a world with these judgments; nothing of that world is left behind."""
+def alone(monkeypatch):
+    """What is heard in a world of its own; nothing of that world is left behind."""
 
-    def walked(qrels: str, disclosure: str = "blind", **told: object) -> list[Heard]:
+    def alone(hear: Callable[[], list[Heard]]) -> list[Heard]:
         seeded = random.Random(7)
         drawn.seed(7)
         monkeypatch.setattr("secrets.choice", drawn.choice)
@@ -366,11 +368,60 @@ def walked(ada, monkeypatch):
         forget()
         begin_keys_anew()
         with transaction.atomic():
-            found = walk(ada, World(qrels, disclosure, **told))
+            found = hear()
             transaction.set_rollback(True)
         return found
 
+    return alone
+
+
+@pytest.fixture
+def walked(ada, alone):
+    """What is heard in a world with these judgments."""
+
+    def walked(qrels: str, disclosure: str = "blind", **told: object) -> list[Heard]:
+        return alone(lambda: walk(ada, World(qrels, disclosure, **told)))
+
     return walked
+
+
+# What shows nuggets and marks, on a track of answers.
+OF_ANSWERS = [
+    *("/tracks/said/", "/tracks/said/overview/", "/tracks/said/judgments/"),
+    *("/tracks/said/nuggets/", "/tracks/said/nugget/?number=1&key=1-1"),
+    *("/tracks/said/nuggets/v1/nuggets.nuggetizer", "/tracks/said/marks/people/marks.txt"),
+    *("/tracks/said/topics/", "/tracks/said/topic/?number=1", "/tracks/said/runs/"),
+    *("/runs/{run}/", "/runs/{run}/answer/?number=1"),
+    *("/api/v1/tracks/said", "/api/v1/tracks/said/nuggets", "/api/v1/tracks/said/layers"),
+    *("/api/v1/tracks/said/nuggets/v1", "/api/v1/tracks/said/nuggets/v1/file"),
+    *("/api/v1/tracks/said/layers/people", "/api/v1/tracks/said/layers/people/file"),
+    *("/api/v1/runs/{run}", "/api/v1/runs/{run}/answer?topic=1"),
+]
+
+
+def walk_answers(ada: User, marks: str) -> list[Heard]:
+    """Everything that is heard of answers on a blind track, whose organiser imported marks."""
+    ben, dan = make_user("ben"), make_user("dan")
+    track = make_track(make_collection(ada), "said", run_kind="answers", disclosure="blind")
+    run = make_run(track, ben, ANSWERS).pk
+    if marks:
+        make_nuggets(track)
+        make_layer(track, marks)
+        tracks.change_track(track, ada, {"assignments": "people"})
+        work()
+    date_everything()
+    return [
+        heard(who, address, client.get(address.format(run=run), headers=headers))
+        for who, (client, headers) in participants(ben, dan).items()
+        for address in OF_ANSWERS
+    ]
+
+
+@pytest.mark.parametrize("marks", ["", ASSIGNMENTS.replace("not_support", "support")])
+def test_no_answer_depends_on_nuggets_and_marks(ada, alone, marks):
+    one, other = (alone(lambda each=each: walk_answers(ada, each)) for each in (ASSIGNMENTS, marks))
+    assert any(each.status == 200 for each in one if "/answer/" in each.address)
+    assert told_apart(one, other) == []
 
 
 def others_by_night(*values: str) -> list[Any]:

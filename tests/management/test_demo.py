@@ -67,6 +67,12 @@ def test_a_track_of_the_demo_has_answers(benchmark, client):
     assert "4 sentences, 4 citations" in page.content.decode()
 
 
+def test_answers_of_the_demo_are_ranked_by_nuggets(benchmark, client):
+    board = client.get("/api/v1/tracks/harbour-answers/leaderboard").json()
+    assert board["measure"] == "Nuggets" and len(board["standings"]) == 3
+    assert all(0 < row["scores"]["Nuggets"] < 1 for row in board["standings"])
+
+
 def test_the_demo_begins_once(benchmark):
     demo_data.load_sample()
     assert (Benchmark.objects.count(), System.objects.count(), SystemVersion.objects.count()) == (

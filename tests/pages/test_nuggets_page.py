@@ -151,6 +151,15 @@ def test_a_board_of_answers_has_lengths_and_says_what_is_hardly_marked(track, cl
     assert (row["length"], row["citations"]) == ("6.0", "3.0")
 
 
+def test_an_answer_lists_its_nuggets_and_marks_what_supports_it(track, client):
+    make_layer(track, SUPPORT, version="support", about="support")
+    use(track, ["SupportP"], assignments="people", support="support")
+    run = Run.objects.get()
+    page = words(page_at(client, f"/runs/{run.pk}/answer/?number=1"))
+    assert "2 of 3 found; marked by people" in page and "○ not found: salt" in page
+    assert "Wild yeast makes bread rise. ● 1 ○ 2 It takes a day. ◐ 3 ○ 1" in page
+
+
 HIDDEN = ["/tracks/bread/nugget/?number=1&key=1-1", "/tracks/bread/nuggets/v1/nuggets.nuggetizer"]
 
 

@@ -51,7 +51,7 @@ from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
 from leaderboard.management.site_command import SiteCommand
-from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
+from leaderboard.management.waiting import wait_for_collection, wait_for_runs, wait_for_version
 from leaderboard.models import (
     Benchmark,
     Collection,
@@ -154,7 +154,7 @@ class Command(SiteCommand):
         if isinstance(brought, Collection):
             wait_for_collection(brought)
         else:
-            wait_for_judgments(brought)
+            wait_for_version(brought)
         if brought.state != ImportState.READY:
             what = "collection is" if isinstance(brought, Collection) else "judgments are"
             problems = "; ".join(str(Problem(**problem)) for problem in brought.problems)

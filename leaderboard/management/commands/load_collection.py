@@ -35,7 +35,7 @@ from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
 from leaderboard.management.questions import explain_questions
 from leaderboard.management.site_command import SiteCommand
-from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
+from leaderboard.management.waiting import wait_for_collection, wait_for_version
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
@@ -209,14 +209,14 @@ class Command(SiteCommand):
                 )
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None
-        wait_for_judgments(judgment_set)
+        wait_for_version(judgment_set)
         found = CollectionPreview(judgments=read_judgments_preview(judgment_set))
         self.print_findings(found, judgment_set)
         if judgment_set.state == ImportState.PREVIEW and self.agreed(
             judgment_set.questions, found.judgments, choices, options["yes"]
         ):
             collections.confirm_judgments(judgment_set, owner, choices)
-            wait_for_judgments(judgment_set)
+            wait_for_version(judgment_set)
         if judgment_set.state != ImportState.READY:
             collections.discard_judgments(judgment_set, owner)
             raise CommandError(f"Nothing was imported: {explain_refusal(judgment_set)}.")
