@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from evaluation.any_measure import parse_measure
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.judging import JudgedRun
 from evaluation.measures import SAMPLED, Measure
 from evaluation.measures.declaring import value_text
@@ -20,11 +20,14 @@ from leaderboard.analysis.rankings import topic_or_404
 from leaderboard.analysis.reusability import pool_depth_of, teams_of
 from leaderboard.analysis.unjudged import CUTOFFS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.nugget_files import marks_name, nuggets_name
 from leaderboard.boards.rows import AGAINST_ALL, AGAINST_BASELINE
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic, Track
 from leaderboard.runs.topic_files import TOP
+from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.contests import compare_pair
+from leaderboard.scoring.editions import with_marks
 from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 from leaderboard.scoring.kinds import kind_of
 from leaderboard.scoring.scores import tested_scores
@@ -123,7 +126,35 @@ def score_command(edition: Edition, measures: Sequence[str], runs: Sequence[Run]
 
     Without a run its file is called RUN.run.
     """
+    if not all(map(is_of_rankings, measures)):
+        return _answers_command(edition, ["score"], runs, measures)
     return _command(edition, ["score"], runs, _options(edition, measures))
+
+
+def _answers_command(
+    edition: Edition,
+    words: Sequence[str],
+    runs: Sequence[Run],
+    measures: Sequence[str],
+    options: Sequence[str] = (),
+) -> str:
+    """Return a command that reads answers and the files of the page of nuggets; empty as above.
+
+    It counts all topics of the judgments, so it has no topics that are excluded.
+    """
+    if edition.is_part or _topics_left_out(edition):
+        return ""
+    words = ["answers", *words]
+    for setting, name in {"assignments": "--assignments", "support": "--support"}.items():
+        layer = find_layer(with_marks(edition), setting)
+        if layer is not None and layer.nuggets is not None:
+            words += ["--nuggets", nuggets_name(edition.track.slug, layer.nuggets.version)]
+        if layer is not None:
+            words += [name, marks_name(edition.track.slug, layer.version)]
+    words += ["--qrels", qrels_name(edition.judgment_set)]
+    words += [word for measure in measures for word in ("-m", measure)]
+    files = [run.saved_as for run in runs] or ["RUN.jsonl"]
+    return _join_words([*words, *options, *files])
 
 
 def compare_command(board: Board, question: str, other: Run, *first: Run) -> str:
@@ -131,15 +162,20 @@ def compare_command(board: Board, question: str, other: Run, *first: Run) -> str
     edition = board.edition
     rest = [run for run in family_runs(board) if run not in (other, *first)]
     how = ["--family", "all"] if question == AGAINST_ALL else ["--test", edition.track.test]
-    options = [*_options(edition, [board.measure]), *_group_options(edition), *how]
-    return _command(edition, ["compare"], [other, *first, *rest], options)
+    how += _group_options(edition)
+    runs = [other, *first, *rest]
+    if not is_of_rankings(board.measure):
+        return _answers_command(edition, ["compare"], runs, [board.measure], how)
+    return _command(edition, ["compare"], runs, [*_options(edition, [board.measure]), *how])
 
 
 def probability_command(board: Board, run: Run, other: Run, region: float) -> str:
     """Return the command for the probability that a run is better than another; empty as above."""
     edition = board.edition
-    options = _options(edition, [board.measure])
-    options += [*_group_options(edition), "--region", str(region)]
+    how = [*_group_options(edition), "--region", str(region)]
+    if not is_of_rankings(board.measure):
+        return _answers_command(edition, ["compare"], [other, run], [board.measure], how)
+    options = [*_options(edition, [board.measure]), *how]
     return _command(edition, ["compare"], [other, run], options)
 
 
@@ -154,14 +190,19 @@ def family_runs(board: Board) -> list[Run]:
 
 def pairs_command(board: Board) -> str:
     """Return the command that compares all pairs of the family of a board; empty as above."""
-    options = [*_options(board.edition, [board.measure]), *_group_options(board.edition)]
-    return _command(board.edition, ["pairs"], family_runs(board), options)
+    edition, runs, groups = board.edition, family_runs(board), _group_options(board.edition)
+    if not is_of_rankings(board.measure):
+        return _answers_command(edition, ["pairs"], runs, [board.measure], groups)
+    return _command(edition, ["pairs"], runs, [*_options(edition, [board.measure]), *groups])
 
 
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
     """Return a command over all runs of the board; empty as above."""
+    if not is_of_rankings(board.measure):
+        return ""
     runs = [standing.run for standing in board.ranked]
-    return _command(board.edition, words, runs, _options(board.edition, measures))
+    ranked = [measure for measure in measures if is_of_rankings(measure)]
+    return _command(board.edition, words, runs, _options(board.edition, ranked))
 
 
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:

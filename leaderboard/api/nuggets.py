@@ -16,7 +16,13 @@ from leaderboard.api.fields import Text, Version, only_file, refuse_truncated_bo
 from leaderboard.api.schemas import ProblemOut, response_schemas
 from leaderboard.api.tracks import organised_sight_or_403
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.nugget_files import NUGGET_FORMATS, render_marks, render_nuggets
+from leaderboard.boards.nugget_files import (
+    NUGGET_FORMATS,
+    marks_name,
+    nuggets_name,
+    render_marks,
+    render_nuggets,
+)
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import MarkLayer, NuggetVersion
 from leaderboard.models.collections import ImportedVersion
@@ -234,7 +240,7 @@ def get_nuggets_file(
 ) -> StreamingHttpResponse:
     """Download nuggets in the form of a tool."""
     _, found = nuggets_or_404(viewer(request), slug, version)
-    name, lines = f"{slug}-nuggets-{version}.jsonl", render_nuggets(found, asked.format)
+    name, lines = nuggets_name(slug, version), render_nuggets(found, asked.format)
     return streamed_text(name, lines, "application/jsonl")
 
 
@@ -244,7 +250,7 @@ def get_layer_file(request: HttpRequest, slug: str, version: str) -> StreamingHt
     sight, layer = layer_or_404(viewer(request), slug, version)
     if not sight.can_download_judgments:
         raise Http404("no such file")
-    return streamed_text(f"{slug}-marks-{version}.txt", render_marks(layer))
+    return streamed_text(marks_name(slug, version), render_marks(sight, layer))
 
 
 @router.post(

@@ -6,7 +6,6 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -61,7 +60,7 @@ from leaderboard.scoring.contests import (
     compute_differences,
     contest_on,
 )
-from leaderboard.scoring.editions import NO_MARKS
+from leaderboard.scoring.editions import NO_MARKS, with_marks
 from leaderboard.scoring.families import (
     BoardFamily,
     find_family,
@@ -330,11 +329,8 @@ class Board:
     @cached_property
     def _origins(self) -> dict[str, str]:
         """Who made the marks that the board reads, by the setting of their layer."""
-        track = copy(self.sight.track)
-        layers = {name: self.edition.settings.get(name, "") for name in NO_MARKS}
-        for name, layer in layers.items():
-            setattr(track, name, layer)
-        found = {name: find_layer(track, name) for name in layers}
+        track = with_marks(self.edition)
+        found = {name: find_layer(track, name) for name in NO_MARKS}
         return {name: "" if layer is None else layer.origin for name, layer in found.items()}
 
     @property

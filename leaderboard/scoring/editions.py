@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -199,7 +199,17 @@ def apply_settings(edition: Edition) -> Edition:
 
     The track's settings may have changed since the edition was created.
     """
-    edition.track = copy(edition.track)
-    for name, value in {**NO_MARKS, **edition.settings}.items():
-        setattr(edition.track, name, value)
+    edition.track = _with_values(edition.track, {**NO_MARKS, **edition.settings})
     return edition
+
+
+def with_marks(edition: Edition) -> Track:
+    """Return a copy of the track with the layers that an edition reads; do not save it."""
+    return _with_values(edition.track, {name: edition.settings.get(name, "") for name in NO_MARKS})
+
+
+def _with_values(track: Track, values: Mapping[str, Any]) -> Track:
+    other = copy(track)
+    for name, value in values.items():
+        setattr(other, name, value)
+    return other

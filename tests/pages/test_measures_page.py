@@ -5,6 +5,8 @@ import re
 import pytest
 from pytest_django.asserts import assertContains
 
+from evaluation.answers.measures import ANSWER_MEASURES
+from evaluation.answers.measures import example as example_of_answers
 from evaluation.measures import MEASURES, example
 from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
@@ -16,7 +18,8 @@ def tables(db):
 
 def test_every_measure_has_its_line(client):
     lines = re.findall(r'<tr role="row" id="([^"]+)"', client.get("/measures/").content.decode())
-    assert lines == list(MEASURES)
+    of_answers = [f"{n}-of-answers" if n in MEASURES else n for n in ANSWER_MEASURES]
+    assert lines == [*MEASURES, *of_answers]
 
 
 def test_a_line_has_formula_source_and_trec_evals_name(client):
@@ -30,9 +33,9 @@ def test_a_line_has_formula_source_and_trec_evals_name(client):
 
 def test_every_worked_value_is_that_of_the_example():
     worked = [each for family in measure_families() for each in family.measures]
-    assert {each.definition.name: each.value for each in worked} == {
-        name: example(definition.example) for name, definition in MEASURES.items()
-    }
+    of_rankings = {name: example(definition.example) for name, definition in MEASURES.items()}
+    of_answers = [example_of_answers(each.example) for each in ANSWER_MEASURES.values()]
+    assert [each.value for each in worked] == [*of_rankings.values(), *of_answers]
 
 
 def test_the_details_hold_neither_source_nor_example():

@@ -9,6 +9,7 @@ from django.test import Client
 
 from leaderboard.models import MarkLayer, NuggetVersion, Run, Track
 from tests.builders import make_run, make_track, upload, work
+from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, rows, words
 from tests.scoring.test_answer_runs import ANSWERS
 from tests.scoring.test_marks import ASSIGNMENTS, NUGGETS, SUPPORT, make_layer, make_nuggets, use
@@ -135,8 +136,7 @@ def test_nuggets_are_downloaded_as_tools_read_them(track, client, kind):
 def test_marks_are_downloaded_where_judgments_are(track, client, as_ada):
     address = "/tracks/bread/marks/people/marks.txt"
     assert client.get(address).status_code == 404
-    run = Run.objects.get()
-    assert f"{run.pk} 1 1-1 support" in lines_at(as_ada, address)
+    assert "ben-rag 1 1-1 support" in lines_at(as_ada, address)
     Track.objects.update(shares_judgments=True)
     assert client.get(address).status_code == 200
 
@@ -158,6 +158,20 @@ def test_an_answer_lists_its_nuggets_and_marks_what_supports_it(track, client):
     page = words(page_at(client, f"/runs/{run.pk}/answer/?number=1"))
     assert "2 of 3 found; marked by people" in page and "○ not found: salt" in page
     assert "Wild yeast makes bread rise. ● 1 ○ 2 It takes a day. ◐ 3 ○ 1" in page
+
+
+def test_the_printed_command_gives_the_mean_from_the_files(track, client, as_ada, tmp_path):
+    run = Run.objects.get()
+    page = page_at(as_ada, f"/tracks/bread/computed/?run={run.pk}&measure=strict_vital")
+    (command,) = (each for each in commands(page) if "answers score" in each)
+    for name, address in {
+        "bread-nuggets-v1.jsonl": "/tracks/bread/nuggets/v1/nuggets.nuggetizer",
+        "bread-marks-people.txt": "/tracks/bread/marks/people/marks.txt",
+        "qrels.v1.txt": "/tracks/bread/judgments/v1/qrels.txt",
+    }.items():
+        (tmp_path / name).write_text("\n".join(lines_at(as_ada, address)) + "\n")
+    (tmp_path / run.saved_as).write_text(ANSWERS)
+    assert "0.2500" in printed_by(command, tmp_path)
 
 
 HIDDEN = ["/tracks/bread/nugget/?number=1&key=1-1", "/tracks/bread/nuggets/v1/nuggets.nuggetizer"]

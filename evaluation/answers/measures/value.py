@@ -75,6 +75,16 @@ class AnswerMeasure:
     def source(self) -> str:
         return self.definition.source
 
+    @property
+    def takes_rel(self) -> bool:
+        """Whether the value depends on the lowest relevant grade of a track: it never does."""
+        return False
+
+    @property
+    def trec_name(self) -> str:
+        """The name in trec_eval, which has no such measure."""
+        return ""
+
     def resolved(self, rel: int = 1) -> AnswerMeasure:
         """Return the measure itself, which depends on no lowest relevant grade of a track."""
         return self

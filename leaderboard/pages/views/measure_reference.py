@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
+from evaluation.answers.measures import ANSWER_MEASURES, AnswerDefinition
+from evaluation.answers.measures import example as example_of_answers
 from evaluation.measures import MEASURES, Definition, example, example_run
 from leaderboard.display.numbers import MINUS, count, score
 
@@ -27,7 +29,16 @@ class ExplainedMeasure:
         return self.definition.signature.replace(",", ", ")
 
     @property
+    def anchor(self) -> str:
+        """Where the page has it; a measure of answers may be called as one of rankings."""
+        name = self.definition.name
+        is_of_answers = isinstance(self.definition, AnswerDefinition)
+        return f"{name}-of-answers" if is_of_answers and name in MEASURES else name
+
+    @property
     def direction(self) -> str:
+        if isinstance(self.definition, AnswerDefinition) and not self.definition.has_direction:
+            return "neither more nor less is better"
         return "higher is better" if self.definition.higher_is_better else "lower is better"
 
     @property
@@ -56,7 +67,9 @@ class Family:
 
 @cache
 def measure_families() -> list[Family]:
-    modules = groupby(MEASURES.values(), key=lambda each: inspect.getmodule(each.formula))
+    """Return the measures of rankings, and then those of answers, by the files of formulas."""
+    every: list[Definition] = [*MEASURES.values(), *ANSWER_MEASURES.values()]
+    modules = groupby(every, key=lambda each: inspect.getmodule(each.formula))
     return [
         Family(
             *_split_heading(module.__doc__ or ""),
@@ -72,7 +85,9 @@ def _split_heading(doc: str) -> tuple[str, str]:
 
 
 def _explain_measure(definition: Definition) -> ExplainedMeasure:
-    return ExplainedMeasure(definition, _details(definition), example(definition.example))
+    is_of_answers = isinstance(definition, AnswerDefinition)
+    work = example_of_answers if is_of_answers else example
+    return ExplainedMeasure(definition, _details(definition), work(definition.example))
 
 
 def _details(definition: Definition) -> str:

@@ -19,7 +19,13 @@ from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
 from leaderboard.boards.disclosure import Sight, track_or_404
-from leaderboard.boards.nugget_files import NUGGET_FORMATS, render_marks, render_nuggets
+from leaderboard.boards.nugget_files import (
+    NUGGET_FORMATS,
+    marks_name,
+    nuggets_name,
+    render_marks,
+    render_nuggets,
+)
 from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
 from leaderboard.infrastructure.downloads import streamed_text
@@ -136,7 +142,7 @@ def nuggets_file(request: HttpRequest, slug: str, name: str, kind: str) -> Strea
     if kind not in NUGGET_FORMATS or not (sight.is_organiser or version == bank):
         raise Http404("no such nuggets")
     lines = render_nuggets(version, kind)
-    return streamed_text(f"{slug}-nuggets-{name}.jsonl", lines, "application/jsonl")
+    return streamed_text(nuggets_name(slug, name), lines, "application/jsonl")
 
 
 @require_GET
@@ -147,7 +153,7 @@ def marks_file(request: HttpRequest, slug: str, name: str) -> StreamingHttpRespo
     is_used = name in (sight.track.assignments, sight.track.support)
     if not (sight.is_organiser or (is_used and sight.can_download_judgments)):
         raise Http404("no such marks")
-    return streamed_text(f"{slug}-marks-{name}.txt", render_marks(layer))
+    return streamed_text(marks_name(slug, name), render_marks(sight, layer))
 
 
 @require_GET
