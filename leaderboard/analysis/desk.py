@@ -58,6 +58,10 @@ KINDS = {
     "gather_pool": "Gathering the pool",
     "check_judgments": "Reading the judgments",
     "import_judgments": "Importing the judgments",
+    "check_nuggets": "Reading the nuggets",
+    "import_nuggets": "Importing the nuggets",
+    "check_marks": "Reading the marks",
+    "import_marks": "Importing the marks",
 }
 
 
@@ -244,6 +248,18 @@ def _targets_of_failed(track: Track) -> dict[str, QuerySet]:
         "index_words": Collection.objects.filter(pk=track.collection_id, words=""),
         "check_judgments": failed_judgments,
         "import_judgments": failed_judgments,
+        **{
+            kind: rows.filter(state=ImportState.FAILED) for kind, rows in _of_answers(track).items()
+        },
+    }
+
+
+def _of_answers(track: Track) -> dict[str, QuerySet]:
+    """Return the nuggets and the layers of a track, by the kind of job that reads them."""
+    return {
+        f"{act}_{rows.model.noun}": rows.all()
+        for rows in (track.nugget_versions, track.mark_layers)
+        for act in ("check", "import")
     }
 
 
@@ -272,7 +288,7 @@ def count_stuck_jobs(track: Track) -> int:
     judgments = track.collection.judgment_sets
     rows = {"check_run": track.runs, "make_baseline": Track.objects.filter(pk=track.pk)}
     rows |= dict.fromkeys(("build_edition", "score_again", "compare"), track.editions)
-    rows |= {"gather_pool": track.pools, **_calculations(track)}
+    rows |= {"gather_pool": track.pools, **_calculations(track), **_of_answers(track)}
     rows |= {"index_words": Collection.objects.filter(pk=track.collection_id)}
     rows |= dict.fromkeys(("try_judgments", "check_judgments", "import_judgments"), judgments)
     known = {kind: {str(pk) for pk in rows[kind].values_list("pk", flat=True)} for kind, _ in jobs}

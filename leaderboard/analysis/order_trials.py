@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.any_measure import is_of_rankings
 from leaderboard.boards.standings import Board
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.jobs import calculations
@@ -52,7 +53,8 @@ class OrderTrials:
 def find_order_trials(board: Board) -> OrderTrials | None:
     """Return the trials on a board for its organisers; a job computes what is missing."""
     family = family_by_judge(board.sight.track)
-    if not board.sight.is_organiser or len(family) < 2:
+    is_tried = board.sight.is_organiser and is_of_rankings(board.measure)
+    if not is_tried or len(family) < 2:
         return None
     asked = {"measure": board.measure}
     wanted = Wanted(Calculation.Kind.ORDERS, board.edition, board.measure, asked)

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.pooling import PoolDepth, compare_depths
 from evaluation.significance import (
     Variances,
@@ -299,7 +299,12 @@ def _cost(request: PlanRequest, documents: float, is_planned: bool) -> JudgingCo
 
 
 def plan_depths(board: Board, seconds: float) -> list[DepthLine]:
-    """Return the boards of pools of each depth; none where the runs are too many to read."""
+    """Return the boards of pools of each depth; none where the runs are too many to read.
+
+    Nor are there any by marks of answers, which no pool has.
+    """
+    if not is_of_rankings(board.measure):
+        return []
     if len(board.ranked) < 2 or is_too_large([standing.run for standing in board.ranked]):
         return []
     found = compute_depths(board.edition.pk, board.measure, tuple(board.ranked_ids))

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from evaluation.any_measure import parse_measure
+from evaluation.any_measure import is_of_rankings, parse_measure
 from evaluation.pooling import Reusability, TeamLeftOut, TeamRuns, depth_pool, leave_one_team_out
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.analysis.shifts import Move, Placing
@@ -94,7 +94,7 @@ def rate_measures(board: Board) -> list[MeasureTrust]:
     if is_too_large(runs * len(board.measures)):
         return []
     rated = []
-    for measure in board.measures:
+    for measure in filter(is_of_rankings, board.measures):
         means = load_measure_means(board.edition, measure)
         if any(means.get(run.pk) is None for run in runs):
             continue

@@ -21,6 +21,8 @@ from leaderboard.models import (
     Collection,
     Edition,
     Job,
+    MarkLayer,
+    NuggetVersion,
     PagesCopy,
     Pool,
     Run,
@@ -59,6 +61,10 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
         _cancel_jobs(kind, tracks.values_list("pk", flat=True))
     for kind in ("build_edition", "score_again", "compare"):
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
+    for model in (NuggetVersion, MarkLayer):
+        for kind in ("check", "import"):
+            versions = model.objects.filter(track__in=tracks)
+            _cancel_jobs(f"{kind}_{model.noun}", versions.values_list("pk", flat=True))
     asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
     for kind in ("judge_boards", "correct_means", "try_orders"):
         _cancel_jobs(kind, asked.values_list("pk", flat=True))

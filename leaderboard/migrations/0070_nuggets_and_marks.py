@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
                 ('num_topics', models.PositiveIntegerField(default=0)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('track', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mark_layers', to='leaderboard.track')),
-                ('nuggets', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='layers', to='leaderboard.nuggetversion')),
+                ('nuggets', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='layers', to='leaderboard.nuggetversion')),
             ],
             options={
                 'ordering': ['created_at', 'pk'],

@@ -73,7 +73,7 @@ class MarkLayer(ImportedVersion):
     track = models.ForeignKey(Track, models.CASCADE, related_name="mark_layers")
     about = models.CharField(max_length=10, choices=About)
     # The nuggets that it marks; none where it is about support.
-    nuggets = models.ForeignKey(NuggetVersion, models.PROTECT, null=True, related_name="layers")
+    nuggets = models.ForeignKey(NuggetVersion, models.RESTRICT, null=True, related_name="layers")
     # Which machine: its model and prompt; "" for people.
     machine = models.CharField(max_length=120, blank=True)
     num_marks = models.PositiveIntegerField(default=0)

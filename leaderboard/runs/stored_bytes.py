@@ -5,7 +5,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.db.models import Model, QuerySet, Sum
 
-from leaderboard.models import Collection, JudgmentSet, Run, Team, UploadPiece
+from leaderboard.models import (
+    Collection,
+    JudgmentSet,
+    MarkLayer,
+    NuggetVersion,
+    Run,
+    Team,
+    UploadPiece,
+)
 
 
 def bytes_of_team(team: Team) -> int:
@@ -16,8 +24,8 @@ def bytes_of_team(team: Team) -> int:
 def bytes_of_site() -> int:
     """Return the total size of all stored files of users."""
     runs = Run.objects.exclude(file="")
-    others = (Collection.objects.all(), JudgmentSet.objects.all(), UploadPiece.objects.all())
-    return _total(runs) + sum(map(_total, others))
+    others = (Collection, JudgmentSet, NuggetVersion, MarkLayer, UploadPiece)
+    return _total(runs) + sum(_total(model.objects.all()) for model in others)
 
 
 def exceeds_team(team: Team, size: int) -> bool:

@@ -284,7 +284,7 @@ CALLS = {
     ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
     "post /tracks/{slug}/nuggets": Call(
-        "/tracks/blind/nuggets", by_organisers(202), "organise", form={**VERSION, "file": "{}"}
+        "/tracks/blind/nuggets", by_organisers(202), "organise", form={**VERSION, "file": "{}\n"}
     ),
     "get /tracks/{slug}/nuggets/{version}": Call("/tracks/blind/nuggets/v1", ORGANISERS_SEE),
     "delete /tracks/{slug}/nuggets/{version}": Call(
@@ -298,7 +298,7 @@ CALLS = {
     ),
     "get /tracks/{slug}/layers": Call("/tracks/blind/layers", EVERYBODY),
     "post /tracks/{slug}/layers": Call(
-        "/tracks/blind/layers", by_organisers(202), "organise", form={**VERSION, "file": "oak"}
+        "/tracks/blind/layers", by_organisers(202), "organise", form={**VERSION, "file": "oak\n"}
     ),
     "get /tracks/{slug}/layers/{version}": Call("/tracks/blind/layers/v1", ORGANISERS_SEE),
     "delete /tracks/{slug}/layers/{version}": Call(

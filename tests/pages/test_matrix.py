@@ -276,8 +276,8 @@ TRACK = {
 }
 WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"], "format": "json"}
 JUDGMENTS = {"version": "v3", "file": QRELS}
-NUGGETS = {"version": "v3", "file": "{}"}
-MARKS = {"version": "v3", "file": "oak", "about": "support", "made_by": "people"}
+NUGGETS = {"version": "v3", "file": "{}\n"}
+MARKS = {"version": "v3", "file": "oak\n", "about": "support", "made_by": "people"}
 ANSWERS = {"version": "v3", "file": QRELS, "model": "GPT-4o", "prompt": "Grade it."}
 ASSESSMENT = {
     "seed": 1,

@@ -7,7 +7,8 @@ import json
 import pytest
 from django.test import Client
 
-from leaderboard.models import MarkLayer, NuggetVersion, Run, Track
+from leaderboard.jobs.erasure import erase_track
+from leaderboard.models import Job, MarkLayer, NuggetVersion, Run, Track
 from tests.builders import make_run, make_track, upload, work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, rows, words
@@ -198,3 +199,35 @@ def test_nuggets_may_stay_hidden_for_good(track, as_cat, as_ada):
 def test_a_track_of_rankings_has_no_page_of_nuggets(collection, client):
     make_track(collection, "lists")
     assert client.get("/tracks/lists/nuggets/").status_code == 404
+
+
+def test_a_track_with_nuggets_is_deleted_whole(track):
+    erase_track(track)
+    assert not NuggetVersion.objects.exists() and not MarkLayer.objects.exists()
+
+
+def test_a_job_that_failed_stands_on_the_desk(track, as_ada):
+    version = NuggetVersion.objects.create(
+        track=track, version="v2", state="failed", created_by=track.owner
+    )
+    Job.objects.create(kind="check_nuggets", target_id=str(version.pk), state="failed")
+    assert "Reading the nuggets" in words(page_at(as_ada, "/tracks/bread/desk/"))
+
+
+PAGES = [
+    *("", "topics/", "topic/?number=1", "significance/", "topics/map/", "measures/", "cost/"),
+    *("plan/", "judgments/", "reusability/", "history/", "overview/", "data/", "compare/"),
+    *("people-and-machine/", "snapshots/", "desk/", "manage/", "pools/", "judging/"),
+]
+
+
+def test_every_page_of_a_track_ranked_by_nuggets_opens(track, dan, as_ada):
+    make_run(track, dan, ANSWERS.replace("ben-rag", "dan-rag").replace("a day", "two days"))
+    Track.objects.update(primary_measure="strict_vital")
+    ben, dan = Run.objects.order_by("received_at")
+    addresses = [f"/tracks/bread/{page}" for page in PAGES]
+    addresses += [f"/tracks/bread/compare/?a={ben.pk}&b={dan.pk}"]
+    addresses += [f"/runs/{ben.pk}/{page}" for page in ("", "topics/", "failures/")]
+    addresses += [f"/runs/{ben.pk}/file-and-facts/", "/tracks/bread/judgments/?measure=all"]
+    statuses = {address: as_ada.get(address).status_code for address in addresses}
+    assert statuses == dict.fromkeys(addresses, 200)

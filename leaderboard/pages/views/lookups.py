@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
+from evaluation.any_measure import is_of_rankings
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
@@ -131,6 +132,18 @@ def read_choice(asked: QueryDict) -> dict[str, Any]:
 def board_or_404(sight: Sight, request: HttpRequest) -> Board:
     """Return the board if the viewer may see one."""
     return board_with_runs_or_404(sight, request)
+
+
+def board_of_rankings_or_404(sight: Sight, request: HttpRequest) -> Board:
+    """Return the board by a measure of rankings, for pages that judge again: the asked or first."""
+    board = board_or_404(sight, request)
+    if is_of_rankings(board.measure):
+        return board
+    measure = next(filter(is_of_rankings, board.measures), None)
+    found = find_board_with(sight, replace(requested_choice(request), measure=measure or ""))
+    if measure is None or found is None:
+        raise Http404("no measure of rankings")
+    return found
 
 
 def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:

@@ -17,7 +17,7 @@ from leaderboard.analysis.reusability import (
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display import charts
 from leaderboard.pages import wording
-from leaderboard.pages.views.lookups import board_or_404
+from leaderboard.pages.views.lookups import board_of_rankings_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 
@@ -27,7 +27,7 @@ def reusability(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     if sight.edition is None:
         raise Http404("no judgments to see")
-    board = board_or_404(sight, request)
+    board = board_of_rankings_or_404(sight, request)
     has_teams, too_large = len(teams_of(board)) > 1, is_too_large_to_leave_out(board)
     found = leave_teams_out(board) if has_teams and not too_large else None
     if wants_csv(request):
