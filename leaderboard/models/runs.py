@@ -301,7 +301,7 @@ class ScoreSet(models.Model):
     judged_at_10 = models.FloatField(default=0.0)
     # By measure: the lowest and highest mean that any order of equal scores gives.
     ties = models.JSONField(default=dict, db_default={}, blank=True)
-    # By measure of marks: the share of pairs with one, and the mean if no or every other were met.
+    # Where marks are missing, by measure: the share of pairs with one, and the bounds of the mean.
     bounds = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

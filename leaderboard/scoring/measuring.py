@@ -91,7 +91,11 @@ def compute_scores(
     edition, texts = score_set.edition, list(measures)
     of_kind = [text for text in texts if not is_of_rankings(text)]
     marked = kind_of(edition.track).score(run, edition, of_kind)
-    score_set.bounds |= {text: (each.judged, each.low, each.high) for text, each in marked.items()}
+    score_set.bounds |= {
+        text: (each.judged, each.low, each.high)
+        for text, each in marked.items()
+        if each.judged < 1 and np.isfinite([each.low, each.high]).all()
+    }
     nothing = np.full(len(judged.judgments.topics), np.nan)
     found = {text: nothing for text in of_kind} | {t: each.values for t, each in marked.items()}
     ranked = (text for text in texts if text not in found)

@@ -9,7 +9,7 @@ from django.test import Client
 
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import Job, MarkLayer, NuggetVersion, Run, Track
-from tests.builders import make_run, make_track, upload, work
+from tests.builders import make_run, make_track, make_user, upload, work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, rows, words
 from tests.scoring.test_answer_runs import ANSWERS
@@ -221,8 +221,9 @@ PAGES = [
 ]
 
 
-def test_every_page_of_a_track_ranked_by_nuggets_opens(track, dan, as_ada):
-    make_run(track, dan, ANSWERS.replace("ben-rag", "dan-rag").replace("a day", "two days"))
+def test_every_page_of_a_track_ranked_by_nuggets_opens(track, as_ada):
+    other = ANSWERS.replace("ben-rag", "dan-rag").replace("a day", "two days")
+    make_run(track, make_user("dan"), other)
     Track.objects.update(primary_measure="strict_vital")
     ben, dan = Run.objects.order_by("received_at")
     addresses = [f"/tracks/bread/{page}" for page in PAGES]
