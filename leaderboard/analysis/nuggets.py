@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from evaluation.answers.labels import CONTRADICTS, NONE, PARTIAL, SUPPORT, UNJUDGED
 from evaluation.answers.nuggets import Nugget
@@ -46,14 +46,9 @@ class NuggetRow:
     number: int
     nugget: Nugget
     cells: list[NuggetCell] = field(default_factory=list)
-
-    @property
-    def num_found(self) -> int:
-        return sum(cell.code in FOUND for cell in self.cells)
-
-    @property
-    def num_judged(self) -> int:
-        return sum(cell.code != UNJUDGED for cell in self.cells)
+    # How many runs have it, of how many, also where only some of their cells are shown.
+    num_found: int = 0
+    num_runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,10 +67,10 @@ class NuggetMatrix:
     runs: list[Run]
     rows: list[NuggetRow]
 
-    @property
-    def missed(self) -> list[NuggetRow]:
-        """The nuggets that no run has, of those that are judged for any."""
-        return [row for row in self.rows if row.num_judged and not row.num_found]
+    def of(self, runs: Collection[Run]) -> NuggetMatrix:
+        """Return the same with the columns of these runs alone."""
+        rows = [replace(r, cells=[c for c in r.cells if c.run in runs]) for r in self.rows]
+        return replace(self, runs=[run for run in self.runs if run in runs], rows=rows)
 
     @property
     def table(self) -> CsvTable:
@@ -131,10 +126,11 @@ def mark_nuggets(sight: Sight, topic: Topic, runs: list[Run]) -> NuggetMatrix | 
     if not nuggets:
         return None
     marks = load_topic_marks(layer, topic, runs)
-    rows = [
-        NuggetRow(place + 1, nugget, [_cell(run, marks[run.pk], place) for run in runs])
-        for place, nugget in enumerate(nuggets)
-    ]
+    rows = []
+    for place, nugget in enumerate(nuggets):
+        cells = [_cell(run, marks[run.pk], place) for run in runs]
+        num_found = sum(cell.code in FOUND for cell in cells)
+        rows.append(NuggetRow(place + 1, nugget, cells, num_found, len(runs)))
     rows.sort(key=lambda row: (not row.nugget.is_vital, -row.num_found))
     return NuggetMatrix(layer, runs, rows)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
-from leaderboard.analysis.nuggets import WORDS, build_matrix
+from leaderboard.analysis.nuggets import WORDS, NuggetMatrix, build_matrix
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
@@ -105,8 +105,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        "matrix": matrix,
-        "mark_words": WORDS.items(),
+        **(_nuggets_context(matrix, breakdown) if matrix is not None else {}),
         **(
             _breakdown_context(board, breakdown)
             if board is not None and breakdown is not None
@@ -164,6 +163,12 @@ def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, obje
         "recall_chart": draw_topic_recall(recall),
         "recall_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
     }
+
+
+def _nuggets_context(matrix: NuggetMatrix, breakdown: TopicBreakdown | None) -> dict[str, object]:
+    """Return who says which nugget, with the runs that have a column of their own here."""
+    shown = [each.run for each in breakdown.columns] if breakdown is not None else matrix.runs
+    return {"matrix": matrix.of(shown), "mark_words": WORDS.items()}
 
 
 def _texts_context(
