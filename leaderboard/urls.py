@@ -147,6 +147,8 @@ track_urls = [
     ),
     path("nuggets/<slug:name>/nuggets.<slug:kind>", nuggets.nuggets_file, name="nuggets_file"),
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
+    path("marks/<slug:name>/impact/", nuggets.layer_impact, name="layer_impact"),
+    path("marks/<slug:name>/try/", nuggets.try_layer, name="try_layer"),
     path("nugget/", nuggets.nugget, name="nugget"),
     path("computed/", explanations.computed, name="computed"),
     path("computed/<slug:name>/", explanations.statistic, name="statistic"),

@@ -22,6 +22,7 @@ from leaderboard.models import (
     Edition,
     Job,
     JudgmentSet,
+    MarkLayer,
     Run,
     Track,
     User,
@@ -222,6 +223,13 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
         renew_edition(editions.with_judgments(track, judgment_set))
+
+
+@transaction.atomic
+def try_layer(track: Track, user: User, layer: MarkLayer) -> None:
+    """Score every run of the track by another layer of marks too; the board does not change."""
+    AuditEvent.objects.record(user, "try", track, after={"marks": layer.version})
+    renew_edition(editions.with_layer(track, layer))
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from evaluation.conventions import SCORING_VERSION
-from leaderboard.models import Collection, Edition, Job, Judgment, JudgmentSet, Track
+from leaderboard.models import Collection, Edition, Job, Judgment, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import settings_digest
 
@@ -206,6 +206,12 @@ def apply_settings(edition: Edition) -> Edition:
 def with_marks(edition: Edition) -> Track:
     """Return a copy of the track with the layers that an edition reads; do not save it."""
     return _with_values(edition.track, {name: edition.settings.get(name, "") for name in NO_MARKS})
+
+
+def with_layer(track: Track, layer: MarkLayer) -> Track:
+    """Return a copy of the track whose measures read this layer; do not save it."""
+    setting = "support" if layer.about == MarkLayer.About.SUPPORT else "assignments"
+    return _with_values(track, {setting: layer.version})
 
 
 def _with_values(track: Track, values: Mapping[str, Any]) -> Track:

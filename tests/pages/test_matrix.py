@@ -129,6 +129,7 @@ PAGES = {
     "nugget": ("/tracks/blind/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/tracks/blind/marks/v1/marks.txt", OPENED),
+    "layer_impact": ("/tracks/blind/marks/v1/impact/", ORGANISERS),
     "compare": (
         "/tracks/blind/compare/?a={run}&b={other}",
         OPENED,
@@ -421,6 +422,7 @@ ACTS = {
     ),
     "new_nuggets": Act("/tracks/blind/nuggets/new/", ACT, NUGGETS),
     "new_marks": Act("/tracks/blind/marks/new/", ACT, MARKS),
+    "try_layer": Act("/tracks/blind/marks/v1/try/", ACT),
     **{
         f"{act}_{noun}_of_track": Act(f"/tracks/blind/{noun}/v2/{act}/", ACT)
         for noun in ("nuggets", "marks")

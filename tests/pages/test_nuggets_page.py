@@ -214,6 +214,19 @@ def test_a_job_that_failed_stands_on_the_desk(track, as_ada):
     assert "Reading the nuggets" in words(page_at(as_ada, "/tracks/bread/desk/"))
 
 
+def test_another_layer_is_tried_before_the_board_changes(track, as_ada):
+    other = ANSWERS.replace("ben-rag", "dan-rag").replace("a day", "two days")
+    make_run(track, make_user("dan"), other)
+    marks = ASSIGNMENTS + ASSIGNMENTS.replace("ben-rag", "dan-rag").replace(" support", " none")
+    make_layer(track, marks, version="gpt", made_by="machine", machine="gpt-x/p3")
+    assert "Score with gpt" in page_at(as_ada, "/tracks/bread/marks/gpt/impact/")
+    as_ada.post("/tracks/bread/marks/gpt/try/")
+    work()
+    page = words(page_at(as_ada, "/tracks/bread/marks/gpt/impact/"))
+    assert "Kendall's τ between the boards is" in page and "marked by machine gpt-x/p3" in page
+    assert Track.objects.get().edition.settings["assignments"] == "people"
+
+
 PAGES = [
     *("", "topics/", "topic/?number=1", "significance/", "topics/map/", "measures/", "cost/"),
     *("plan/", "judgments/", "reusability/", "history/", "overview/", "data/", "compare/"),

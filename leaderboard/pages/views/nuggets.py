@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard.actions import versions
+from leaderboard.actions import tracks, versions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
@@ -29,8 +29,9 @@ from leaderboard.boards.nugget_files import (
 from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
 from leaderboard.infrastructure.downloads import streamed_text
-from leaderboard.models import MarkLayer, NuggetVersion, Track
+from leaderboard.models import Edition, MarkLayer, NuggetVersion, Track
 from leaderboard.models.collections import ImportedVersion, ImportState
+from leaderboard.pages import wording
 from leaderboard.pages.forms.nuggets import LayerForm, NuggetsForm
 from leaderboard.pages.views.lookups import (
     organised_sight_or_403,
@@ -39,7 +40,9 @@ from leaderboard.pages.views.lookups import (
     requested_sight,
 )
 from leaderboard.pages.views.reviews import IN_PROGRESS
+from leaderboard.pages.views.versions import find_impact
 from leaderboard.scoring.answer_marks import find_layer
+from leaderboard.scoring.editions import find_edition, with_layer
 from leaderboard.scoring.kinds import kind_of
 
 TOPICS = 20
@@ -154,6 +157,45 @@ def marks_file(request: HttpRequest, slug: str, name: str) -> StreamingHttpRespo
     if not (sight.is_organiser or (is_used and sight.can_download_judgments)):
         raise Http404("no such marks")
     return streamed_text(marks_name(slug, name), render_marks(sight, layer))
+
+
+@login_required
+@require_GET
+def layer_impact(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Show what the board would be by another layer of marks."""
+    sight = organised_sight_or_403(request, slug)
+    layer = _layer_or_404(sight.track, name)
+    edition = find_edition(with_layer(sight.track, layer))
+    impact = find_impact(sight, edition) if edition is not None else None
+    shown = impact.by(request.GET.get("measure", "")) if impact is not None else None
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "layer": layer,
+        "edition": edition,
+        "impact": impact,
+        "shown": shown,
+        "is_used": edition is not None and edition == sight.track.edition,
+        "is_scoring": edition is not None and edition.state != Edition.State.READY,
+        "verdict": wording.impact_verdict(shown, sight.track.baseline_id is not None)
+        if shown is not None
+        else [],
+    }
+    return render(request, "nuggets/impact.html", context)
+
+
+@login_required
+@require_POST
+def try_layer(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Score every run with another layer too; the board stays unchanged."""
+    track = organised_sight_or_403(request, slug).track
+    tracks.try_layer(track, request.user, _layer_or_404(track, name))
+    return redirect("layer_impact", slug=slug, name=name)
+
+
+def _layer_or_404(track: Track, name: str) -> MarkLayer:
+    layers = MarkLayer.objects.ready().select_related("nuggets")
+    return get_object_or_404(layers, track=track, version=name)
 
 
 @require_GET

@@ -43,7 +43,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
     edition = find_edition_with(sight.track, judgment_set)
-    found = _find_impact(sight, edition) if edition is not None else None
+    found = find_impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
         if request.GET.get("table") == "topics":
             if not found.has_same_makers:
@@ -72,7 +72,8 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     return render(request, "judgments/impact.html", context)
 
 
-def _find_impact(sight: Sight, edition: Edition) -> Impact | None:
+def find_impact(sight: Sight, edition: Edition) -> Impact | None:
+    """Return what another edition changes on the board, None where there is nothing to compare."""
     current = sight.track.edition
     if (
         sight.is_assessing
