@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.any_measure import AnyMeasure, parse_measure
+from evaluation.answers.any_measure import AnyMeasure, parse_measure
 from leaderboard.models import Score, Track
 from leaderboard.scoring.answer_marks import explain_missing_marks, find_layer
 from leaderboard.scoring.editions import NO_MARKS

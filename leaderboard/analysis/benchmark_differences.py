@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from evaluation.agreement.orders import kendall_tau_b
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import scale_of
 from evaluation.significance.differences import EQUAL
 from leaderboard.boards.benchmark_boards import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, Interval, interval_of_score
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind

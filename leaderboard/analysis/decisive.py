@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import Measure
 from evaluation.pooling import compare_with_holes
 from evaluation.pooling.pools import chance_of

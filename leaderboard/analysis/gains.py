@@ -9,7 +9,7 @@ from typing import Any, AnyStr
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.measures.gains import GainScale
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.models import Track

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.pairs import RunPair, compare_runs
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
 from leaderboard.boards.columns import PAPER_DECIMALS

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.agreement import VerdictChanges, verdict_changes
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.shifts import Placing, Shift, find_shift, place_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabulate

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, scale_of
 from leaderboard.analysis.shifts import OverturnedPair, Placing, Shift, find_shift, place_runs
 from leaderboard.boards.disclosure import Sight

@@ -10,7 +10,7 @@ import numpy as np
 
 import evaluation
 from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
-from evaluation.any_measure import is_of_rankings
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, find_gain_scale
 from leaderboard.analysis.rankings import Titles, open_rankings
 from leaderboard.analysis.runs import TopicLine

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.scoring.verdicts import LEVEL

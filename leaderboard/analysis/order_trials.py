@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.any_measure import is_of_rankings
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.boards.standings import Board
 from leaderboard.display.csv_tables import CsvTable, tabulate
 from leaderboard.jobs import calculations

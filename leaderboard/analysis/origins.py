@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.judging import JudgedRun
 from evaluation.measures import SAMPLED, Measure
 from evaluation.measures.declaring import value_text

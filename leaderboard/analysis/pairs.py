@@ -10,7 +10,7 @@ import numpy as np
 from django.http import Http404
 
 from evaluation.agreement import rbo
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.pooling import PoolDepth, compare_depths
 from evaluation.significance import (
     Variances,

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.pooling import Reusability, TeamLeftOut, TeamRuns, depth_pool, leave_one_team_out
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.analysis.shifts import Move, Placing

@@ -11,7 +11,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, AxisColumn, ChartMark, dots_cell, histogram, range_cell

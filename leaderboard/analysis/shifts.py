@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.agreement import BoardAgreement, compare_boards, ranks, top_tau_b
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.models import Run
 
 # From this number of ranks on a move is large.

@@ -10,7 +10,7 @@ from django.db.models import Count
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.conventions import POOLED
 from leaderboard.analysis.scores import (
     FEW_TOPICS,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.boards.standings import Board, Standing

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 from django.core.paginator import Page, Paginator
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.conventions import POOLED
 from evaluation.reading.runs.listings import find_among
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing

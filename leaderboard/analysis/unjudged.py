@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Measure
 from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes

@@ -12,8 +12,8 @@ from django.http import FileResponse, Http404, HttpRequest, StreamingHttpRespons
 from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
+from evaluation.answers.any_measure import parse_measure
 from evaluation.answers.runs import Answer
-from evaluation.any_measure import parse_measure
 from evaluation.measures import MeasureError
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads

@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
 from evaluation.measures.ranks import LEVELS

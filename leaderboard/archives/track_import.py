@@ -23,7 +23,7 @@ from django.utils import timezone
 from pydantic import BaseModel
 from pydantic import ValidationError as NotAManifest
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import MeasureError
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions import people, tracks, uploads

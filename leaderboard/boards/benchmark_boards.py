@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.columns import (
     AGAINST,

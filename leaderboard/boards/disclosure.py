@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Concat, Lower, Substr
 from django.http import Http404
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import DIVERSITY
 from leaderboard.assessments.progress import measure_share
 from leaderboard.boards.judges import WhoJudged, name_who_judged

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.answers.any_measure import parse_measure
 from evaluation.answers.lengths import NAMES
-from evaluation.any_measure import parse_measure
 from evaluation.significance import Difference, critical_before, detectable_effect
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.columns import (

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from django.db.models import F
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.rows import assign_ranks

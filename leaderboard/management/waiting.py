@@ -70,6 +70,16 @@ def wait_for_version(version: ImportedVersion) -> None:
     work_until(settled)
 
 
+def wait_for_board(track: Track) -> None:
+    """Wait until every edition of the track is built that was asked for."""
+
+    def settled() -> bool:
+        building = map(str, track.editions.values_list("pk", flat=True))
+        return not Job.objects.open().filter(kind="build_edition", target_id__in=building).exists()
+
+    work_until(settled)
+
+
 def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
     """Wait until the runs are checked, scored and compared."""
     ids = [run.pk for run in runs]

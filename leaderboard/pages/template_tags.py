@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.assessments.disagreements import Passage
 from leaderboard.collections.topic_words import WordPiece
 from leaderboard.display import charts

@@ -13,11 +13,11 @@ import numpy as np
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
+from evaluation.answers.any_measure import AnyMeasure, parse_measure
 from evaluation.answers.judged import AnswerMarks, judge_answers
 from evaluation.answers.measures import AnswerMeasure
 from evaluation.answers.runs import Answer
 from evaluation.answers.scoring import grades_of
-from evaluation.any_measure import AnyMeasure, parse_measure
 from leaderboard.collections.mark_layers import load_assignments, load_support
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import Edition, MarkLayer, Run, Track

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Gate
 from leaderboard.display.numbers import count, counted, score, signed
 from leaderboard.models import Edition, Run, Score

@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, scale_of
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Calculation, Edition, Job

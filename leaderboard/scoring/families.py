@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import MeasureError
 from leaderboard.models import Edition, Run, Score, Track
 from leaderboard.scoring.scores import load_measure_means

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.runs import reader
 from leaderboard.collections.documents import known_docnos

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.gates import FIRST, GateReport, ScoredPair, check_gate
 from evaluation.significance import Gate
 from leaderboard.display.numbers import difference_text, interval

@@ -17,7 +17,7 @@ from django.db.models import Count, Max
 from numpy.typing import NDArray
 
 from evaluation.agreement import count_flips, measure_noise, mix_judges, summarise_mixtures
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure

@@ -10,7 +10,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import AnyMeasure, parse_measure
+from evaluation.answers.any_measure import AnyMeasure, parse_measure
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES
 from evaluation.reading.groups import number_groups

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance.units import Units
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.judgments import tested_groups

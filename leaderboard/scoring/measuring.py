@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import is_of_rankings, parse_measure
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, judge
 from evaluation.measures import DIVERSITY, SAMPLED

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.conventions import CONVENTIONS
 from evaluation.pooling import ORDERS, Budget, Simulation
 from leaderboard.models import Calculation, Edition, Run

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import Count
 from django.utils import timezone
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, holm
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache

@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.commands.files import add_fix_option
 from evaluation.measures import MeasureError
 from evaluation.problems import Problem

@@ -51,7 +51,12 @@ from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
 from leaderboard.management.site_command import SiteCommand
-from leaderboard.management.waiting import wait_for_collection, wait_for_runs, wait_for_version
+from leaderboard.management.waiting import (
+    wait_for_board,
+    wait_for_collection,
+    wait_for_runs,
+    wait_for_version,
+)
 from leaderboard.models import (
     Benchmark,
     Collection,
@@ -205,7 +210,7 @@ class Command(SiteCommand):
         if manifest.layers:
             # Its board was made before there were marks.
             tracks.renew_edition(track)
-            wait_for_runs(track, [])
+            wait_for_board(track)
         restore_announcements(manifest, track)
         restore_overview(manifest, track)
         rejected = {

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.origins import (

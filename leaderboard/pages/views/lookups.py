@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
-from evaluation.any_measure import is_of_rankings
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404

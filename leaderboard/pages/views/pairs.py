@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis import RunPair, compare_runs
 from leaderboard.analysis.origins import standing_or_404
 from leaderboard.analysis.pairs import PairLine, compute_overlaps, find_run_ahead

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import TESTS, Difference
 from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.any_measure import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from evaluation.comparison import FEW_GROUPS
 from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
