@@ -152,10 +152,11 @@ def _with_support(
         marks.labels.update(code for codes in support.values() for code in codes.values())
         row = MarkedAnswer(layer=layer, topic_id=topics[topic], run_id=run_id, support=support)
         marks.rows.append(row)
+    rows = {(row.run_id, row.topic_id): row for row in marks.rows if row.run_id is not None}
     for (run, topic), needed in read.needs.items():
-        for row in marks.rows:
-            if (row.run_id, row.topic_id) == (marks.runs.get(run), topics.get(topic)):
-                row.said = {str(number): value for number, value in needed.items()}
+        row = rows.get((marks.runs.get(run), topics.get(topic)))
+        if row is not None:
+            row.said = {str(number): value for number, value in needed.items()}
     _warn_of_unknown(unknown, problems)
     return marks, problems
 
