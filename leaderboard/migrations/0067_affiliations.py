@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0064_random_parts'),
+        ('leaderboard', '0066_corrected_means'),
     ]
 
     operations = [

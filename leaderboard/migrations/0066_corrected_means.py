@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0064_random_parts'),
+        ('leaderboard', '0065_nuggets_and_marks'),
     ]
 
     operations = [
