@@ -60,7 +60,7 @@ KNOWN_BREAKS = {
     "0055_longer_identifiers": "longer columns, which take what old code writes",
     "0057_benchmarks": "other names of tables, and no version with the former ones was released",
     "0058_calculations": "what jobs keep, and no version with the former tables was released",
-    "0080_corrected_means": "a further kind of calculation, which older code does not ask for",
+    "0066_corrected_means": "a further kind of calculation, which older code does not ask for",
 }
 
 
