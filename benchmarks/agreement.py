@@ -103,7 +103,7 @@ def make_assessment() -> Assessment:
 
     track = make_track(Scene("judges", RUNS, TOPICS, measures=1))
     store_rankings(track)
-    ada = track.owner
+    ada = track.benchmark.owner
     pool = pools.create_pool(track, ada, list(track.runs.all()), Pool.Method.DEPTH, POOLED)
     gather_pool(str(pool.pk), lambda done, of: None)()
     pool.refresh_from_db()

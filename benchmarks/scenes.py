@@ -19,6 +19,7 @@ from evaluation import CONVENTIONS, Problems, Ranking, judge
 from evaluation import Run as ReadRun
 from evaluation.ragged import FloatArray
 from leaderboard.models import (
+    Benchmark,
     Collection,
     Edition,
     Judgment,
@@ -77,7 +78,7 @@ def make_track(scene: Scene) -> Track:
     track = Track.objects.create(
         slug=scene.slug,
         name=scene.slug.title(),
-        owner=owner,
+        benchmark=Benchmark.objects.create(slug=scene.slug, name=scene.slug, owner=owner),
         collection=judgments.collection,
         judgment_set=judgments,
         measures=scene.texts,
@@ -118,13 +119,13 @@ def _collection(scene: Scene, owner: User) -> JudgmentSet:
 
 
 def _runs(scene: Scene, track: Track) -> list[Run]:
-    team = Team.objects.create(track=track, name="Bench")
+    team = Team.objects.create(benchmark=track.benchmark, name="Bench")
     rankings = _ranking_files(scene)
     return Run.objects.bulk_create(
         Run(
             track=track,
             team=team,
-            submitted_by=track.owner,
+            submitted_by=track.benchmark.owner,
             tag=f"run-{n}",
             state="scored",
             sha256=hashlib.sha256(str(n).encode()).hexdigest(),

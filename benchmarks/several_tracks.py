@@ -97,11 +97,11 @@ def _tests(scene: BenchmarkScene) -> tuple[str, ...]:
 def make_benchmark(scene: BenchmarkScene) -> None:
     """Write the benchmark straight into the tables; the first system is the baseline."""
     from benchmarks.scenes import Scene
-    from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion, User
+    from leaderboard.models import Benchmark, System, SystemVersion, Team, User
 
     owner, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
     benchmark = Benchmark.objects.create(slug=scene.slug, name=scene.slug.title(), owner=owner)
-    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    team = Team.objects.create(benchmark=benchmark, name="Bench")
     systems = System.objects.bulk_create(
         System(benchmark=benchmark, team=team, name=f"system-{n}") for n in range(scene.systems)
     )
@@ -121,8 +121,6 @@ def _add_track(benchmark: object, team: object, scene: object, place: int, versi
     from benchmarks.scenes import Scene, _collection
     from leaderboard.models import (
         Benchmark,
-        BenchmarkTeam,
-        BenchmarkTrack,
         Edition,
         Run,
         Score,
@@ -132,33 +130,27 @@ def _add_track(benchmark: object, team: object, scene: object, place: int, versi
     )
     from leaderboard.scoring import editions
 
-    assert (
-        isinstance(benchmark, Benchmark)
-        and isinstance(team, BenchmarkTeam)
-        and isinstance(scene, Scene)
-    )
+    assert isinstance(benchmark, Benchmark) and isinstance(team, Team) and isinstance(scene, Scene)
     judgments = _collection(scene, benchmark.owner)
     track = Track.objects.create(
         slug=scene.slug,
         name=f"Collection {place + 1}",
-        owner=benchmark.owner,
+        benchmark=benchmark,
+        position=place,
+        group=f"Group {place % GROUPS + 1}",
         collection=judgments.collection,
         judgment_set=judgments,
         measures=scene.texts,
         primary_measure=MEASURE,
         disclosure="open",
     )
-    BenchmarkTrack.objects.create(
-        track=track, benchmark=benchmark, position=place, group=f"Group {place % GROUPS + 1}"
-    )
     edition = editions.start_edition(track)
     Track.objects.filter(pk=track.pk).update(edition=edition)
     Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
-    own = Team.objects.create(track=track, name="Bench", benchmark_team=team)
     runs = Run.objects.bulk_create(
         Run(
             track=track,
-            team=own,
+            team=team,
             version=version,
             submitted_by=benchmark.owner,
             tag=f"run-{number}",

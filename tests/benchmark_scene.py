@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Sequence
 from typing import Any
 
-from leaderboard.actions import uploads
+from leaderboard.actions import benchmark_setup, people, uploads
 from leaderboard.actions.run_files import list_run_files
 from leaderboard.actions.systems import SubmittedVersion, SystemDetails, submit_version
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import (
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Collection,
-    Membership,
-    Team,
     Track,
     User,
 )
@@ -68,23 +65,20 @@ def make_rolls(owner: User) -> Collection:
 def make_benchmark(owner: User, *members: User, **fields: Any) -> Benchmark:
     """Ada's benchmark of the tracks bread and rolls; each of the members is a team."""
     tracks = [make_track(make_collection(owner), "bread"), make_track(make_rolls(owner), "rolls")]
-    benchmark = Benchmark.objects.create(slug="baking", name="Baking", owner=owner, **fields)
-    for position, track in enumerate(tracks):
-        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=position)
+    benchmark = join_tracks(tracks, slug="baking", name="Baking", **fields)
     for member in members:
-        make_benchmark_team(benchmark, member)
+        people.create_team(benchmark, member, member.username)
     return benchmark
 
 
-@recorded
-def make_benchmark_team(benchmark: Benchmark, user: User) -> BenchmarkTeam:
-    """The team of one user on all tracks of a benchmark."""
-    made = BenchmarkTeam.objects.create(benchmark=benchmark)
-    for track in benchmark.tracks():
-        team = Team.objects.create(track=track, name=user.username, benchmark_team=made)
-        role = Membership.Role.LEADER
-        Membership.objects.create(track=track, team=team, user=user, role=role)
-    return made
+def join_tracks(tracks: Sequence[Track], **fields: Any) -> Benchmark:
+    """Make a benchmark of tracks of one owner, in this order, with these fields."""
+    benchmark = Benchmark(slug=fields["slug"], name=fields["name"])
+    benchmark_setup.make_benchmark(tracks[0].benchmark.owner, benchmark, tracks)
+    for name, value in fields.items():
+        setattr(benchmark, name, value)
+    benchmark.save()
+    return benchmark
 
 
 def send(
@@ -96,7 +90,7 @@ def send(
 ) -> SubmittedVersion:
     """Submit files by name, and let a worker do what follows."""
     sent = list_run_files([upload(file, content) for file, content in files.items()])
-    tracks: list[Track] = list(benchmark.tracks())
+    tracks: list[Track] = list(benchmark.tracks.in_order())
     submitted = submit_version(benchmark, user, tracks, sent, SystemDetails(name, **details))
     work()
     return submitted

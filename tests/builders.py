@@ -13,6 +13,7 @@ from django.test import Client
 
 from evaluation.answers.runs import Answer, Cited, Sentence
 from leaderboard.actions import assessments, pools, tracks, uploads
+from leaderboard.actions.lone_tracks import RULES
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
 from leaderboard.models import (
@@ -142,8 +143,9 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
     fields.setdefault("measures", ["AP", "nDCG@10", "P@5"])
     fields.setdefault("disclosure", "open")
     fields.setdefault("primary_measure", "AP")
+    rules = {name: fields.pop(name) for name in RULES if name in fields}
     track = Track(slug=slug, name=f"{slug.title()} track", collection=collection, **fields)
-    tracks.open_track(track, collection.owner)
+    tracks.open_track(track, collection.owner, **rules)
     work()
     track.refresh_from_db()
     return track
@@ -215,7 +217,7 @@ def store_an_answer() -> str:
 def store_nuggets(track: Track) -> None:
     """A nugget and its marks, v1 in use and v2 in preview, on a track that is one of answers."""
     topic = track.collection.topics.get(number="1")
-    made = {"track": track, "created_by": track.owner, "file": store_an_answer()}
+    made = {"track": track, "created_by": track.benchmark.owner, "file": store_an_answer()}
     for version, state in {"v1": "ready", "v2": "preview"}.items():
         named = {**made, "version": version, "state": state}
         nuggets = NuggetVersion.objects.create(**named, num_nuggets=1, num_topics=1)

@@ -239,7 +239,7 @@ def try_leaving(check: Check, api: Client, capsys: Any, tmp_path: Path) -> None:
     """`account`: the leader of a team of two deletes the account; the team keeps a leader."""
     track, ben, dora = make_board(check["account"], api), make_user("ben"), make_user("dora")
     run = make_run(track, ben, Path(check["account"]["run"]).read_bytes())
-    run.team.memberships.create(user=dora, role="member", track=track)
+    run.team.memberships.create(user=dora, role="member", benchmark=track.benchmark)
     page = signed_in(ben).post("/account/delete/", {"name": "ben"})
     run.refresh_from_db()
     assert (run.state, run.team.name) == ("scored", "ben")

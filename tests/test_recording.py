@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.models import Collection, Judgment, Run, Team, Track, User
+from leaderboard.models import Collection, Judgment, Participation, Run, Track, User
 from tests import recording
 from tests.builders import make_collection, make_run, make_track, make_user
 from tests.recording import Road, recorded
@@ -135,12 +135,13 @@ def test_a_moment_from_before_the_step_stays_as_it_is(ada, ben):
         with earlier_test():
             track = make_track(make_collection(ada), closes_at=written)
             make_extension(track)
-            assert track.teams.get().closes_at == closes_at
+            assert track.participations.get().closes_at == closes_at
 
 
 @recorded
-def make_extension(track: Track) -> Team:
-    return Team.objects.create(track=track, name="late", closes_at=track.closes_at)
+def make_extension(track: Track) -> Participation:
+    team = track.benchmark.teams.create(name="late")
+    return track.participations.create(team=team, closes_at=track.closes_at)
 
 
 def test_after_a_step_that_failed_it_is_done_anew(db):

@@ -65,7 +65,6 @@ def new_track(collection: Collection, slug: str) -> Track:
     return Track(
         slug=slug,
         name=slug.title(),
-        owner=collection.owner,
         collection=collection,
         judgment_set=judged,
         measures=["AP"],
@@ -85,27 +84,29 @@ def make_blind_track(collection: Collection, ada: User, ben: User) -> None:
         quota_total=3,
         closes_at=NOW + timedelta(days=3),
     )
-    team = people.admit(track, ben, JoinDetails(team_name="Oats", accepts_terms=True))
+    team = people.admit(track.benchmark, ben, JoinDetails(team_name="Oats", accepts_terms=True))
     make_run(track, ben)
-    people.grant_runs(team, ada, 2, today=False, reason="A broken file")
-    people.extend_deadline(team, ada, NOW + timedelta(days=9), "A holiday")
+    people.grant_runs(track, team, ada, 2, today=False, reason="A broken file")
+    people.extend_deadline(track, team, ada, NOW + timedelta(days=9), "A holiday")
 
 
 def make_approved_track(collection: Collection, ada: User, ben: User, cat: User) -> None:
     """One team was let in, one waits, and the track is for its participants."""
     track = make_track(collection, "approved", joining="approval", visibility="members")
-    asked = people.request_to_join(track, ben, JoinDetails(team_name="Rye"))
+    asked = people.request_to_join(track.benchmark, ben, JoinDetails(team_name="Rye"))
     people.approve_request(asked, ada)
-    people.request_to_join(track, cat, JoinDetails(team_name="Spelt"))
+    people.request_to_join(track.benchmark, cat, JoinDetails(team_name="Spelt"))
     make_run(track, ben)
 
 
 def make_invited_track(collection: Collection, ada: User, dan: User) -> None:
     """A closed track of invited teams, with a co-organiser."""
     track = make_track(collection, "invited", joining="invitation", quota_total=1)
-    people.admit(track, dan, JoinDetails(invitation=track.invitation, team_name="Barley"))
+    people.admit(
+        track.benchmark, dan, JoinDetails(invitation=track.benchmark.invitation, team_name="Barley")
+    )
     make_run(track, dan)
-    people.add_organiser(track, ada, "ben")
+    people.add_organiser(track.benchmark, ada, "ben")
 
 
 def make_open_track(collection: Collection, ada: User, ben: User, cat: User) -> None:

@@ -29,7 +29,6 @@ from leaderboard.models import (
     Membership,
     Run,
     SystemVersion,
-    Track,
     User,
 )
 
@@ -111,12 +110,12 @@ def export_account(user: User) -> dict[str, Any]:
         ],
         "teams": [
             {
-                "track": membership.track.slug,
+                "benchmark": membership.benchmark.slug,
                 "team": membership.team.name,
                 "role": membership.role,
                 "joined": membership.joined_at.isoformat(),
             }
-            for membership in user.memberships.select_related("track", "team").order_by("pk")
+            for membership in user.memberships.select_related("benchmark", "team").order_by("pk")
         ],
         "runs": [
             {
@@ -208,20 +207,19 @@ def count_runs(user: User) -> int:
 
 @dataclass(frozen=True)
 class Duty:
-    """What a user has to hand over before the account is deleted; a team is one of a track."""
+    """What a user has to hand over before the account is deleted; a team is one of a benchmark."""
 
     kind: str
     name: str
-    track: Track | None = None
+    benchmark: Benchmark | None = None
 
 
 def list_duties(user: User) -> list[Duty]:
     """Return what only this user organises or leads, which someone else must take over first."""
     return [
         *(Duty("benchmark", str(benchmark)) for benchmark in Benchmark.objects.filter(owner=user)),
-        *(Duty("track", str(track)) for track in Track.objects.filter(owner=user)),
         *(Duty("collection", str(row)) for row in Collection.objects.filter(owner=user)),
-        *(Duty("team", team.name, team.track) for team in find_teams_led_alone(user)),
+        *(Duty("team", team.name, team.benchmark) for team in find_teams_led_alone(user)),
     ]
 
 
@@ -230,14 +228,12 @@ def delete_account(user: User) -> None:
     """Delete what identifies a user; runs stay with the team, marks under their pseudonym.
 
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
-    the owner of a benchmark, track or collection, and for the only leader of a team with members.
+    the owner of a benchmark or collection, and for the only leader of a team with members.
     """
     # Of two leaders who leave at the same moment, one sees that nobody else leads.
     lock_teams_of(user)
     if list_duties(user):
-        raise ActionError(
-            "Hand over or delete your benchmarks, tracks, collections and teams first."
-        )
+        raise ActionError("Hand over or delete your benchmarks, collections and teams first.")
     AuditEvent.objects.record(user, "delete", user)
     _forget_name(user.username)
     Membership.objects.filter(user=user).delete()
@@ -245,8 +241,6 @@ def delete_account(user: User) -> None:
     Authenticator.objects.filter(user=user).delete()
     SocialAccount.objects.filter(user=user).delete()
     _leave_assessments(user)
-    for track in Track.objects.filter(co_organisers=user):
-        track.co_organisers.remove(user)
     for benchmark in Benchmark.objects.filter(co_organisers=user):
         benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):

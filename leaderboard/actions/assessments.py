@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from leaderboard.actions.conflicts import find_members, find_tracks_beside, lock_people
+from leaderboard.actions.conflicts import find_members, lock_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments
 from leaderboard.analysis.decisive import find_swings, has_verdicts, sort_by_swing
@@ -143,7 +143,7 @@ def _refuse_judging_members(assessment: Assessment) -> None:
     Assessment.objects.select_for_update().get(pk=assessment.pk)
     people = assessment.assessors.filter(user__isnull=False).values_list("user", flat=True)
     lock_people(people)
-    both = find_members(find_tracks_beside(assessment.track), people).count()
+    both = find_members(assessment.track.benchmark_id, people).count()
     if both:
         raise ActionError(f"{counted(both, 'assessor')} of this judging take part in the track.")
 
@@ -201,7 +201,7 @@ def add_assessor(assessment: Assessment, user: User) -> Assessor:
 
 
 def _refuse_members(assessment: Assessment, users: Sequence[int]) -> None:
-    if find_members(find_tracks_beside(assessment.track), users).exists():
+    if find_members(assessment.track.benchmark_id, users).exists():
         raise ActionError("Teams of this track cannot judge it.")
 
 

@@ -7,20 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
-from leaderboard.actions.benchmark_teams import spread
-from leaderboard.actions.people import OrganiserError, find_new_organiser
+from leaderboard.actions.lone_tracks import dissolve_benchmark, part_track
+from leaderboard.actions.moved_teams import merge_teams
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.tracks import open_track, plain_value
+from leaderboard.actions.tracks import (
+    open_track,
+    save_changes,
+)
 from leaderboard.jobs.erasure import erase_benchmark
-from leaderboard.models import AuditEvent, Benchmark, BenchmarkTrack, Team, Track, User
+from leaderboard.models import AuditEvent, Benchmark, Track, User
 from leaderboard.models.tracks import new_invitation
-from leaderboard.notifications import notices
 
-# What each track of a benchmark has a copy of.
-SHARED = ("joining", "invitation", "terms")
 # The rule that lets fewer people in comes first.
-STRICTEST = (Track.Joining.APPROVAL, Track.Joining.INVITATION, Track.Joining.EVERYONE)
+STRICTEST = (
+    Benchmark.Joining.APPROVAL,
+    Benchmark.Joining.INVITATION,
+    Benchmark.Joining.EVERYONE,
+)
 
 
 @dataclass(frozen=True)
@@ -31,165 +36,124 @@ class PlacedTrack:
     phase: str = ""
     group: str = ""
 
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (str(self.track), self.phase, self.group)))
+
 
 @transaction.atomic
 def make_benchmark(user: User, benchmark: Benchmark, tracks: Sequence[Track]) -> Benchmark:
     """Save a new benchmark of these tracks; tracks that are not saved yet are opened.
 
-    The benchmark has the strictest joining of its tracks, and the terms of all. Raises ActionError.
+    The benchmark has the strictest joining of its tracks, the terms, organisers and teams of all.
+    Raises ActionError.
     """
     if not tracks:
         raise ActionError("Choose a track or a collection. A benchmark has at least one track.")
-    _refuse_foreign_tracks(user, [track for track in tracks if track.pk is not None])
-    tracks = [track if track.pk is not None else open_track(track, user) for track in tracks]
+    saved = [track for track in tracks if track.pk is not None]
+    _refuse_foreign_tracks(user, saved)
+    sources = [Benchmark.objects.get(tracks=track) for track in saved]
     benchmark.owner = user
-    benchmark.joining = next(
-        rule for rule in STRICTEST if any(rule == each.joining for each in tracks)
-    )
-    benchmark.terms = "\n\n".join(dict.fromkeys(track.terms for track in tracks if track.terms))
+    benchmark.joining = _find_strictest(sources)
+    benchmark.terms = "\n\n".join(dict.fromkeys(each.terms for each in sources if each.terms))
+    for name in ("main_branch", "commit_url"):
+        stated = (getattr(each, name) for each in sources if getattr(each, name))
+        setattr(benchmark, name, next(stated, ""))
     benchmark.save(force_insert=True)
-    others = [set(track.organisers()) for track in tracks]
-    benchmark.co_organisers.set(set.intersection(*others) - {user})
-    for position, track in enumerate(tracks):
-        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=position)
     after = {"slug": benchmark.slug, "tracks": [track.slug for track in tracks]}
     AuditEvent.objects.record(user, "create", benchmark, after=after)
-    _copy_to_tracks(benchmark, user, tracks)
-    spread(benchmark)
+    for position, track in enumerate(tracks):
+        if track.pk is None:
+            track.benchmark, track.position = benchmark, position
+            open_track(track, user)
+        else:
+            _move_track(track, benchmark, position)
     return benchmark
+
+
+def _find_strictest(sources: Sequence[Benchmark]) -> str:
+    rules = {each.joining for each in sources}
+    return next((rule for rule in STRICTEST if rule in rules), Benchmark.Joining.EVERYONE)
 
 
 @transaction.atomic
 def change_benchmark(benchmark: Benchmark, user: User, changes: Mapping[str, Any]) -> Benchmark:
-    """Change settings of a benchmark and the copies on its tracks. Raises ActionError."""
-    after = {name: value for name, value in changes.items() if value != getattr(benchmark, name)}
+    """Change settings of a benchmark. Raises ActionError."""
     _refuse_stranger(benchmark, user)
-    if set(SHARED) & after.keys():
-        _refuse_foreign_tracks(user, benchmark.tracks())
-    before = {name: plain_value(getattr(benchmark, name)) for name in after}
-    for name, value in after.items():
-        setattr(benchmark, name, value)
-    if after:
-        benchmark.save(update_fields=list(after))
-        plain = {name: plain_value(value) for name, value in after.items()}
-        AuditEvent.objects.record(user, "change", benchmark, before, plain)
-    if set(SHARED) & after.keys():
-        _copy_to_tracks(benchmark, user, benchmark.tracks())
+    save_changes(benchmark, user, changes)
     return benchmark
 
 
 @transaction.atomic
 def add_track(benchmark: Benchmark, user: User, place: PlacedTrack) -> None:
-    """Put a track at the end of a benchmark; its teams become teams of the benchmark.
-
-    The organisers of the benchmark organise the track from now on. Raises ActionError.
-    """
+    """Move a track to the end of a benchmark, with its organisers and teams. Raises ActionError."""
     _refuse_stranger(benchmark, user)
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     _refuse_foreign_tracks(user, [place.track])
-    if BenchmarkTrack.objects.filter(track=place.track).exists():
-        raise ActionError(f"{place.track} belongs to a benchmark already.")
-    last = benchmark.places.last()
-    position = 0 if last is None else last.position + 1
-    BenchmarkTrack.objects.create(
-        benchmark=benchmark,
-        track=place.track,
-        position=position,
-        phase=place.phase,
-        group=place.group,
-    )
+    last = benchmark.tracks.aggregate(last=Max("position"))["last"]
+    position = 0 if last is None else last + 1
     AuditEvent.objects.record(user, "add track", benchmark, after={"track": place.track.slug})
-    others = benchmark.organisers().exclude(pk=place.track.owner_id)
-    place.track.co_organisers.add(*others)
-    _copy_to_tracks(benchmark, user, [place.track])
-    spread(benchmark)
+    _move_track(place.track, benchmark, position, place.phase, place.group)
+
+
+def _move_track(
+    track: Track, benchmark: Benchmark, position: int, phase: str = "", group: str = ""
+) -> None:
+    """Move a track that stood alone, and the people of its benchmark, which is deleted."""
+    source = Benchmark.objects.get(tracks=track)
+    merge_teams(source, benchmark)
+    benchmark.co_organisers.add(*source.organisers().exclude(pk=benchmark.owner_id))
+    AuditEvent.objects.filter(benchmark=source).update(benchmark=benchmark)
+    moved = Track.objects.filter(pk=track.pk)
+    moved.update(benchmark=benchmark, position=position, phase=phase, group=group)
+    erase_benchmark(source)
 
 
 @transaction.atomic
 def remove_track(benchmark: Benchmark, user: User, track: Track) -> None:
     """Make a track stand alone again, with its teams and runs. Raises ActionError."""
     _refuse_stranger(benchmark, user)
-    _refuse_foreign_tracks(user, [track])
-    if BenchmarkTrack.objects.filter(benchmark=benchmark, track=track).delete()[0]:
-        Team.objects.filter(track=track).update(benchmark_team=None)
-        AuditEvent.objects.record(user, "remove track", benchmark, before={"track": track.slug})
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    if benchmark.tracks.count() < 2:
+        raise ActionError("A benchmark has at least one track.")
+    AuditEvent.objects.record(user, "remove track", benchmark, before={"track": track.slug})
+    part_track(track, benchmark)
 
 
 @transaction.atomic
 def place_tracks(benchmark: Benchmark, user: User, places: Sequence[PlacedTrack]) -> None:
     """Put the tracks of a benchmark in this order; tracks that are not named follow."""
     _refuse_stranger(benchmark, user)
-    before = [str(place) for place in benchmark.places.select_related("track", "benchmark")]
-    named = {place.track.pk: place for place in places}
-    present = {row.track_id: row for row in benchmark.places.select_for_update(no_key=True)}
+    present = {track.pk: track for track in benchmark.tracks.in_order().select_for_update()}
+    before = [str(_place_of(track)) for track in present.values()]
+    named = {place.track.pk: place for place in places if place.track.pk in present}
     order = [
-        *(key for key in named if key in present),
-        *(key for key in present if key not in named),
+        *named.values(),
+        *(_place_of(track) for key, track in present.items() if key not in named),
     ]
-    for position, key in enumerate(order):
-        place = named.get(key)
-        words = {} if place is None else {"phase": place.phase, "group": place.group}
-        BenchmarkTrack.objects.filter(track=key).update(position=position, **words)
-    after = [str(place) for place in benchmark.places.select_related("track", "benchmark")]
+    for position, place in enumerate(order):
+        words = {"phase": place.phase, "group": place.group}
+        benchmark.tracks.filter(pk=place.track.pk).update(position=position, **words)
+    after = [str(place) for place in order]
     AuditEvent.objects.record(
         user, "order tracks", benchmark, {"tracks": before}, {"tracks": after}
     )
 
 
+def _place_of(track: Track) -> PlacedTrack:
+    return PlacedTrack(track, track.phase, track.group)
+
+
 @transaction.atomic
-def renew_benchmark_invitation(benchmark: Benchmark, user: User) -> None:
-    """Replace the invitation link of a benchmark on all its tracks; the old one stops working.
+def renew_invitation(benchmark: Benchmark, user: User) -> None:
+    """Replace the invitation link of a benchmark; the old one stops working.
 
     Raises ActionError if anyone can join without it.
     """
-    if benchmark.joining == Track.Joining.EVERYONE:
-        raise ActionError("Anyone can join this benchmark, so its link is no secret to renew.")
+    if benchmark.joining == Benchmark.Joining.EVERYONE:
+        raise ActionError("Anyone can join, so the link is no secret to renew.")
     _refuse_stranger(benchmark, user)
-    _refuse_foreign_tracks(user, benchmark.tracks())
-    code = new_invitation()
-    Benchmark.objects.filter(pk=benchmark.pk).update(invitation=code)
-    Track.objects.filter(benchmark_place__benchmark=benchmark).update(invitation=code)
+    Benchmark.objects.filter(pk=benchmark.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(user, "renew invitation", benchmark)
-
-
-@transaction.atomic
-def add_benchmark_organiser(benchmark: Benchmark, user: User, name: str) -> User:
-    """Make the user of that name an organiser of a benchmark and its tracks.
-
-    Raises OrganiserError and ActionError.
-    """
-    _refuse_stranger(benchmark, user)
-    _refuse_foreign_tracks(user, benchmark.tracks())
-    organiser = find_new_organiser(benchmark, name)
-    benchmark.co_organisers.add(organiser)
-    for track in benchmark.tracks().exclude(owner=organiser):
-        track.co_organisers.add(organiser)
-    AuditEvent.objects.record(user, "add organiser", benchmark, after={"organiser": name})
-    notices.notify_appointed_to_benchmark(benchmark, organiser)
-    return organiser
-
-
-@transaction.atomic
-def remove_benchmark_organiser(benchmark: Benchmark, user: User, organiser: User) -> None:
-    """Remove an organiser of a benchmark and of its tracks, but not the owner of a track.
-
-    If that was the owner of it, another organiser becomes the owner. Raises OrganiserError
-    for the last one, and ActionError.
-    """
-    _refuse_stranger(benchmark, user)
-    _refuse_foreign_tracks(user, benchmark.tracks())
-    benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    benchmark.co_organisers.remove(organiser)
-    if benchmark.owner_id == organiser.pk:
-        heir = benchmark.co_organisers.order_by("pk").first()
-        if heir is None:
-            raise OrganiserError("A benchmark needs an organiser. Add another first.")
-        benchmark.co_organisers.remove(heir)
-        Benchmark.objects.filter(pk=benchmark.pk).update(owner=heir)
-    for track in benchmark.tracks():
-        track.co_organisers.remove(organiser)
-    before = {"organiser": organiser.username}
-    AuditEvent.objects.record(user, "remove organiser", benchmark, before=before)
 
 
 @transaction.atomic
@@ -197,7 +161,7 @@ def delete_benchmark(benchmark: Benchmark, user: User) -> None:
     """Delete a benchmark with its systems; its tracks stand alone again and keep teams and runs."""
     _refuse_stranger(benchmark, user)
     AuditEvent.objects.record(user, "delete", benchmark, before={"slug": benchmark.slug})
-    erase_benchmark(benchmark)
+    dissolve_benchmark(benchmark)
 
 
 def _refuse_stranger(benchmark: Benchmark, user: User) -> None:
@@ -206,20 +170,11 @@ def _refuse_stranger(benchmark: Benchmark, user: User) -> None:
 
 
 def _refuse_foreign_tracks(user: User, tracks: Iterable[Track]) -> None:
-    """Raise ActionError unless the user organises all these tracks."""
-    asked = {track.pk for track in tracks}
+    """Raise ActionError unless the user organises all these tracks, and each stands alone."""
+    asked = {track.pk: track for track in tracks}
     own = Track.objects.organised_by(user).filter(pk__in=asked)
     if own.count() < len(asked):
         raise ActionError("You do not organise all tracks that this changes.")
-
-
-def _copy_to_tracks(benchmark: Benchmark, user: User, tracks: Iterable[Track]) -> None:
-    """Give tracks their copies of what a benchmark shares; the activity log of each shows it."""
-    shared = {name: getattr(benchmark, name) for name in SHARED}
-    for track in tracks:
-        logged = [name for name in ("joining", "terms") if getattr(track, name) != shared[name]]
-        Track.objects.filter(pk=track.pk).update(**shared)
-        if logged:
-            before = {name: getattr(track, name) for name in logged}
-            after = {name: shared[name] for name in logged}
-            AuditEvent.objects.record(user, "change", track, before, after)
+    several = Benchmark.objects.of_several_tracks().values("pk")
+    for track in own.filter(benchmark__in=several):
+        raise ActionError(f"{track} belongs to a benchmark already.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db.models import Q, QuerySet
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.models import Assessor, Membership, Track, User
+from leaderboard.models import Assessor, Benchmark, Membership, User
 
 
 class JudgesError(ActionError):
@@ -23,24 +23,22 @@ def lock_people(users: Iterable[int]) -> None:
     list(User.objects.filter(pk__in=users).order_by("pk").select_for_update(no_key=True))
 
 
-def find_tracks_beside(track: Track) -> QuerySet[Track]:
-    """Return the track, and the tracks of its benchmark, which have the same teams."""
-    of_benchmark = Q(benchmark_place__benchmark__places__track=track)
-    return Track.objects.filter(Q(pk=track.pk) | of_benchmark).distinct()
-
-
-def find_judges(tracks: Iterable[Track], users: Iterable[int]) -> QuerySet[Assessor]:
-    """Return those of the users who judge one of the tracks, where teams may not.
+def find_judges(benchmark: Benchmark, users: Iterable[int]) -> QuerySet[Assessor]:
+    """Return those of the users who judge one of the benchmark's tracks, where teams may not.
 
     Who was taken off still counts after a topic was begun: its documents and grades are known.
     """
     strict = Assessor.objects.filter(
-        user__in=users, assessment__track__in=tracks, assessment__allows_participants=False
+        user__in=users,
+        assessment__track__benchmark=benchmark,
+        assessment__allows_participants=False,
     )
     judging = strict.filter(Q(removed_at=None) | Q(assignments__drawn_at__isnull=False))
     return judging.select_related("user", "assessment__track").distinct()
 
 
-def find_members(tracks: Iterable[Track], users: Iterable[int]) -> QuerySet[Membership]:
-    """Return the memberships of users in teams of these tracks, save those of organisers."""
-    return Membership.objects.filter(track__in=tracks, user__in=users, team__of_organisers=False)
+def find_members(benchmark_id: int, users: Iterable[int]) -> QuerySet[Membership]:
+    """Return the memberships of users in teams of a benchmark, save those of organisers."""
+    return Membership.objects.filter(
+        benchmark=benchmark_id, user__in=users, team__of_organisers=False
+    )

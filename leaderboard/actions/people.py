@@ -1,4 +1,4 @@
-"""Who takes part in a track, and in which team."""
+"""Who takes part in a benchmark, and in which team."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from leaderboard.actions.benchmark_teams import enlist, find_row, rows_of, spread, spread_team
-from leaderboard.actions.conflicts import (
-    JudgesError,
-    find_judges,
-    find_tracks_beside,
-    lock_people,
-)
+from leaderboard.actions.conflicts import JudgesError, find_judges, lock_people
 from leaderboard.actions.submission_rules import ActionError, format_utc
 from leaderboard.models import (
     AuditEvent,
@@ -28,6 +22,7 @@ from leaderboard.models import (
     Grant,
     JoinRequest,
     Membership,
+    Participation,
     Team,
     Track,
     User,
@@ -54,7 +49,7 @@ class JoinError(Exception):
 
 
 class NotInvitedError(JoinError):
-    """Neither an invitation nor the rules of the track let the user in."""
+    """Neither an invitation nor the rules of the benchmark let the user in."""
 
 
 class NameTakenError(JoinError):
@@ -74,141 +69,115 @@ class JoinDetails:
     accepts_terms: bool = False
 
 
-def can_join(track: Track, invitation: str = "") -> bool:
+def can_join(benchmark: Benchmark, invitation: str = "") -> bool:
     """Whether a user may create a team without approval."""
-    return track.joining == Track.Joining.EVERYONE or has_invitation(track, invitation)
+    open_to_all = benchmark.joining == Benchmark.Joining.EVERYONE
+    return open_to_all or has_invitation(benchmark, invitation)
 
 
-def has_invitation(place: Track | Benchmark, code: str) -> bool:
-    """Whether this is the code of the invitation link of a track or a benchmark."""
-    return hmac.compare_digest(place.invitation.encode(), code.encode())
+def has_invitation(benchmark: Benchmark, code: str) -> bool:
+    """Whether this is the code of the invitation link of a benchmark."""
+    return hmac.compare_digest(benchmark.invitation.encode(), code.encode())
 
 
-def can_join_by_run(track: Track) -> bool:
+def can_join_by_run(benchmark: Benchmark) -> bool:
     """Whether a user's first run creates a team, without approval or terms to accept."""
-    return can_join(track) and not track.terms
+    return can_join(benchmark) and not benchmark.terms
 
 
-def find_inviting_team(place: Track | Benchmark, code: str) -> Team | None:
-    """Return the team of a track, or a row of it in a benchmark, with this invitation code."""
+def find_inviting_team(benchmark: Benchmark, code: str) -> Team | None:
+    """Return the team of a benchmark with this invitation code."""
     # A link may be changed to characters that a database cannot store.
     if not code or not code.isprintable():
         return None
-    teams = Team.objects.filter(invitation=code, of_organisers=False).select_related("track")
-    if isinstance(place, Track):
-        return teams.filter(track=place).first()
-    return teams.filter(benchmark_team__benchmark=place, track__is_draft=False).first()
+    return benchmark.teams.filter(invitation=code, of_organisers=False).first()
 
 
 @dataclass(frozen=True)
 class Admission:
-    """Who lets a user into a track or a benchmark: a team, a link, everyone, or nobody yet.
+    """Who lets a user into a benchmark: a team, a link, everyone, or nobody yet."""
 
-    `track` has the rules: the track itself, or the first open one of a benchmark, if there is one.
-    """
-
-    track: Track | None
+    benchmark: Benchmark
     inviting: Team | None
     is_invited: bool
+    # Whether one of its tracks is open; before that nobody joins.
+    is_open: bool
 
     @property
     def needs_approval(self) -> bool:
         """Whether the user can ask the organisers for a team."""
-        asks = self.track is not None and self.track.joining == Track.Joining.APPROVAL
-        return asks and not self.is_invited
+        asks = self.benchmark.joining == Benchmark.Joining.APPROVAL
+        return asks and self.is_open and not self.is_invited
 
     @property
     def is_possible(self) -> bool:
         return self.is_invited or self.needs_approval
 
 
-def find_admission(place: Track | Benchmark, asking: JoinDetails) -> Admission:
-    """Return whether these details let a user into a track or a benchmark."""
-    inviting = find_inviting_team(place, asking.team_code)
-    if inviting is not None:
-        return Admission(inviting.track, inviting, is_invited=True)
-    track = place if isinstance(place, Track) else find_track_to_join(place)
-    invited = track is not None and can_join(track, asking.invitation)
-    return Admission(track, None, is_invited=invited)
+def find_admission(benchmark: Benchmark, asking: JoinDetails) -> Admission:
+    """Return whether these details let a user into a benchmark."""
+    inviting = find_inviting_team(benchmark, asking.team_code)
+    invited = inviting is not None or can_join(benchmark, asking.invitation)
+    is_open = benchmark.tracks.opened().exists()
+    return Admission(benchmark, inviting, is_invited=invited and is_open, is_open=is_open)
 
 
-def find_track_to_join(benchmark: Benchmark) -> Track | None:
-    """Return the track whose rules let people join a benchmark: its first that is open."""
-    return benchmark.tracks().filter(is_draft=False).first()
-
-
-def admit(place: Track | Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
-    """Return the user's team in a track or a benchmark, joined or created if needed.
+def admit(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
+    """Return the user's team in a benchmark, joined or created if needed.
 
     Here alone is decided who may join: anyone whom a team or a link invites, or everyone, and who
     accepts the terms. Others can `request_to_join` where organisers approve. Raises JoinError.
     """
-    admission = find_admission(place, asking)
-    track = admission.track
-    if track is None:
+    team = benchmark.team_of(user)
+    if team is not None:
+        return team
+    admission = find_admission(benchmark, asking)
+    if not admission.is_open:
         raise JoinError("No track of this benchmark is open yet.")
-    team = track.team_of(user) or find_row(track, user)
-    if team is None:
-        if not admission.is_invited:
-            raise NotInvitedError(JOIN_HINTS[track.joining])
-        refuse_without_terms(track, asking)
-        team = _let_in(user, admission.inviting, track, asking.team_name)
-    if isinstance(place, Benchmark) and team.benchmark_team_id is None:
-        _link_with_benchmark(team, place)
-    return team
-
-
-def _let_in(user: User, inviting: Team | None, track: Track, team_name: str) -> Team:
-    if inviting is not None:
-        return _become_member(inviting, user)
-    name = clean_team_name(team_name or user.username)
-    return _create_team(track, user, name, terms_accepted_at(track))
-
-
-def _link_with_benchmark(team: Team, benchmark: Benchmark) -> None:
-    """Make a team that came with its track, such as from an archive, one of the benchmark."""
-    try:
-        spread(benchmark)
-    except ActionError as reason:
-        raise JoinError(str(reason)) from None
-    team.refresh_from_db()
+    if not admission.is_invited:
+        raise NotInvitedError(JOIN_HINTS[Benchmark.Joining(benchmark.joining)])
+    refuse_without_terms(benchmark, asking)
+    if admission.inviting is not None:
+        return _become_member(admission.inviting, user)
+    name = clean_team_name(asking.team_name or user.username)
+    return _create_team(benchmark, user, name, terms_accepted_at(benchmark))
 
 
 JOIN_HINTS = {
-    Track.Joining.INVITATION: "You need an invitation link to join this track.",
-    Track.Joining.APPROVAL: "The organisers approve teams. Ask on the track page.",
+    Benchmark.Joining.INVITATION: "You need an invitation link to join.",
+    Benchmark.Joining.APPROVAL: "The organisers approve teams. Ask on the page where you join.",
 }
 
 
-def refuse_without_terms(track: Track, asking: JoinDetails) -> None:
-    if track.terms and not asking.accepts_terms:
-        raise JoinError("First accept this track’s terms on its page.")
+def refuse_without_terms(benchmark: Benchmark, asking: JoinDetails) -> None:
+    if benchmark.terms and not asking.accepts_terms:
+        raise JoinError("First accept the terms on the page where you join.")
 
 
-def refuse_judges(track: Track, user: User) -> None:
-    """Refuse a user who judges the track, or another track of its benchmark.  Raises JoinError."""
-    judging = find_judges(find_tracks_beside(track), [user.pk]).first()
+def refuse_judges(benchmark: Benchmark, user: User) -> None:
+    """Refuse a user who judges a track of the benchmark.  Raises JoinError."""
+    judging = find_judges(benchmark, [user.pk]).first()
     if judging is not None:
         raise JoinError(str(JudgesError(judging)))
 
 
-def terms_accepted_at(track: Track) -> datetime | None:
+def terms_accepted_at(benchmark: Benchmark) -> datetime | None:
     """Return the time to record for terms accepted now, or None if there are no terms."""
-    return timezone.now() if track.terms else None
+    return timezone.now() if benchmark.terms else None
 
 
-def request_to_join(track: Track, user: User, asking: JoinDetails) -> JoinRequest:
+def request_to_join(benchmark: Benchmark, user: User, asking: JoinDetails) -> JoinRequest:
     """Ask the organisers for a team; a second request only changes the name.  Raises JoinError."""
-    refuse_without_terms(track, asking)
-    refuse_judges(track, user)
+    refuse_without_terms(benchmark, asking)
+    refuse_judges(benchmark, user)
     name = clean_team_name(asking.team_name or user.username)
-    if track.has_team(name):
+    if benchmark.has_team(name):
         raise NameTakenError(name)
     with transaction.atomic():
         request, is_new = JoinRequest.objects.get_or_create(
-            track=track,
+            benchmark=benchmark,
             user=user,
-            defaults={"team_name": name, "accepted_terms_at": terms_accepted_at(track)},
+            defaults={"team_name": name, "accepted_terms_at": terms_accepted_at(benchmark)},
         )
         if is_new or _rename_request(request, name) or _reopen_request(request, name):
             notices.notify_join_requested(request)
@@ -219,20 +188,20 @@ def _rename_request(request: JoinRequest, name: str) -> bool:
     """Rename a waiting request; return whether its old name was taken."""
     was_taken = request.name_is_taken
     waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
-    changed = waiting.update(team_name=name, accepted_terms_at=terms_accepted_at(request.track))
+    changed = waiting.update(team_name=name, accepted_terms_at=terms_accepted_at(request.benchmark))
     request.refresh_from_db()
     return bool(changed) and was_taken
 
 
 def _reopen_request(request: JoinRequest, name: str) -> bool:
     """Reopen an approved request of a user who has left; return whether that was done."""
-    if request.track.team_of(request.user) is not None:
+    if request.benchmark.team_of(request.user) is not None:
         return False
     let_in = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.APPROVED)
     asked = let_in.update(
         state=JoinRequest.State.WAITING,
         team_name=name,
-        accepted_terms_at=terms_accepted_at(request.track),
+        accepted_terms_at=terms_accepted_at(request.benchmark),
         asked_at=timezone.now(),
         decided_at=None,
         decided_by=None,
@@ -252,7 +221,7 @@ def approve_request(request: JoinRequest, organiser: User) -> Team:
             if not _decide_request(request, organiser, JoinRequest.State.APPROVED, **as_read):
                 raise JoinError("This request was already answered or now has another name.")
             accepted = request.accepted_terms_at
-            return _create_team(request.track, request.user, request.team_name, accepted)
+            return _create_team(request.benchmark, request.user, request.team_name, accepted)
     except NameTakenError:
         notices.notify_name_taken(request)
         raise JoinError(
@@ -288,24 +257,21 @@ def clean_team_name(name: str) -> str:
     return name
 
 
-def create_team(track: Track, leader: User, name: str) -> Team:
+def create_team(benchmark: Benchmark, leader: User, name: str) -> Team:
     """Create a team whose leader has accepted no terms; raises NameTakenError."""
-    return _create_team(track, leader, name, accepted=None)
+    return _create_team(benchmark, leader, name, accepted=None)
 
 
-def _create_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:
+def _create_team(benchmark: Benchmark, user: User, name: str, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
-            if track.has_team(name):
-                raise IntegrityError(name)
-            team = Team.objects.create(track=track, name=name)
+            team = Team.objects.create(benchmark=benchmark, name=name)
             _add_member(team, user, Membership.Role.LEADER, accepted)
-            enlist(team)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:
         # Either one user sent two requests at once, or the name is taken.
-        team = track.team_of(user)
+        team = benchmark.team_of(user)
         if team is not None:
             return team
         raise NameTakenError(name) from None
@@ -318,37 +284,35 @@ def _become_member(team: Team, user: User) -> Team:
             # The members may have deleted their accounts; then nobody else could lead the team.
             leads = not team.memberships.filter(role=Membership.Role.LEADER).exists()
             role = Membership.Role.LEADER if leads else Membership.Role.MEMBER
-            _add_member(team, user, role, terms_accepted_at(team.track))
-            if team.benchmark_team is not None:
-                spread_team(team.benchmark_team)
+            _add_member(team, user, role, terms_accepted_at(team.benchmark))
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:
-        return team.track.team_of(user) or team
+        return team.benchmark.team_of(user) or team
 
 
 def _add_member(team: Team, user: User, role: str, accepted: datetime | None) -> None:
     lock_people([user.pk])
-    refuse_judges(team.track, user)
+    refuse_judges(team.benchmark, user)
     Membership.objects.create(
-        track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
+        benchmark=team.benchmark, team=team, user=user, role=role, accepted_terms_at=accepted
     )
     # A user who joined by a link no longer needs an answer.
-    waiting = JoinRequest.objects.filter(track=team.track, user=user)
+    waiting = JoinRequest.objects.filter(benchmark=team.benchmark, user=user)
     waiting.filter(state=JoinRequest.State.WAITING).update(
         state=JoinRequest.State.APPROVED, decided_at=timezone.now()
     )
 
 
-def leave_team(track: Track, user: User) -> None:
+def leave_team(benchmark: Benchmark, user: User) -> None:
     """Leave the user's team, which keeps its runs; raises JoinError for its last leader."""
     with transaction.atomic():
-        own = Membership.objects.select_related("team").get(track=track, user=user)
+        own = Membership.objects.select_related("team").get(benchmark=benchmark, user=user)
         team = Team.objects.select_for_update(no_key=True).get(pk=own.team_id)
         others = team.memberships.exclude(pk=own.pk)
         if own.role == Membership.Role.LEADER and not others.filter(role=own.role).exists():
             raise JoinError("Make someone else a leader before you leave.")
-        Membership.objects.filter(team__in=rows_of(team), user=user).delete()
+        own.delete()
         AuditEvent.objects.record(user, "leave", team)
 
 
@@ -363,7 +327,7 @@ def find_teams_led_alone(user: User) -> QuerySet[Team]:
     others = Membership.objects.filter(team=OuterRef("pk")).exclude(user=user)
     led = Team.objects.filter(memberships__user=user, memberships__role=Membership.Role.LEADER)
     alone = led.filter(Exists(others)).exclude(Exists(others.filter(role=Membership.Role.LEADER)))
-    return alone.select_related("track").order_by("track__name", "pk")
+    return alone.select_related("benchmark").order_by("benchmark__name", "pk")
 
 
 def make_leader(team: Team, leader: User, user_id: int) -> None:
@@ -383,48 +347,40 @@ def remove_member(team: Team, leader: User, user_id: int) -> None:
 
 
 def _plain_members(team: Team, user_id: int) -> QuerySet[Membership]:
-    """Return the rows of a member who is no leader, on all tracks of the team's benchmark."""
-    members = Membership.objects.filter(team__in=rows_of(team), user=user_id)
-    return members.filter(role=Membership.Role.MEMBER)
+    return team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
 
 
 @transaction.atomic
 def renew_team_link(team: Team, leader: User) -> None:
-    """Replace the team's invitation links; the old ones stop working."""
-    for row in rows_of(team):
-        Team.objects.filter(pk=row.pk).update(invitation=new_invitation())
+    """Replace the team's invitation link; the old one stops working."""
+    Team.objects.filter(pk=team.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(leader, "renew invitation", team)
 
 
-def get_or_create_team(track: Track, name: str) -> Team:
+def get_or_create_team(benchmark: Benchmark, name: str) -> Team:
     """Return the team of that name, created without members if missing; for organisers."""
     name = clean_team_name(name)
-    with transaction.atomic():
-        key = team_key(name)
-        team, is_new = Team.objects.get_or_create(track=track, key=key, defaults={"name": name})
-        if is_new:
-            enlist(team)
+    team, _ = benchmark.teams.get_or_create(key=team_key(name), defaults={"name": name})
     return team
 
 
-def get_or_create_organisers_team(track: Track) -> Team:
+def get_or_create_organisers_team(benchmark: Benchmark) -> Team:
     """Return the team of the baselines and other runs of the organisers."""
-    team, _ = Team.objects.get_or_create(
-        track=track, of_organisers=True, defaults={"name": ORGANISERS}
-    )
-    enlist(team)
+    team, _ = benchmark.teams.get_or_create(of_organisers=True, defaults={"name": ORGANISERS})
     return team
 
 
 @transaction.atomic
-def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "") -> Grant:
-    """Grant a team more runs, today (UTC) or in total, and notify it.
+def grant_runs(
+    track: Track, team: Team, user: User, runs: int, today: bool, reason: str = ""
+) -> Grant:
+    """Grant a team more runs on a track, today (UTC) or in total, and notify it.
 
     Uploads are counted under the lock on the team's row, so the next upload can use the grant.
     """
-    team = Team.objects.select_for_update(no_key=True).select_related("track").get(pk=team.pk)
+    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     day = timezone.now().date() if today else None
-    granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
+    granted = team.grants.create(track=track, runs=runs, day=day, reason=reason, granted_by=user)
     after = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
     AuditEvent.objects.record(user, "grant", granted, after=after)
     notices.notify_granted(granted)
@@ -433,36 +389,35 @@ def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "")
 
 @transaction.atomic
 def extend_deadline(
-    team: Team, user: User, closes_at: datetime | None, reason: str = ""
+    track: Track, team: Team, user: User, closes_at: datetime | None, reason: str = ""
 ) -> datetime | None:
     """Give a team a later deadline than its track, or remove that deadline, and notify the team.
 
     Return the team's deadline; raises ActionError.
     """
-    team = Team.objects.select_for_update(no_key=True).select_related("track").get(pk=team.pk)
-    before = team.closes_at
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    own, _ = Participation.objects.get_or_create(team=team, track=track)
+    before = own.closes_at
     if closes_at == before:
-        return team.track.deadline_of(team)
+        return track.deadline_of(team)
     if closes_at is not None:
-        refuse_extension(team, closes_at, reason)
-    team.closes_at, team.extension_reason = closes_at, reason if closes_at else ""
-    Team.objects.filter(pk=team.pk).update(
-        closes_at=team.closes_at, extension_reason=team.extension_reason
-    )
+        refuse_extension(track, team, closes_at, reason)
+    own.closes_at, own.extension_reason = closes_at, reason if closes_at else ""
+    own.save()
+    track.__dict__.pop("own_deadlines", None)
     AuditEvent.objects.record(
         user,
         "extend",
-        team,
+        own,
         before={"deadline": before and before.isoformat()},
         after={"deadline": closes_at and closes_at.isoformat(), "reason": reason},
     )
-    notices.notify_extended(team)
-    return team.track.deadline_of(team)
+    notices.notify_extended(own)
+    return track.deadline_of(team)
 
 
-def refuse_extension(team: Team, closes_at: datetime, reason: str) -> None:
+def refuse_extension(track: Track, team: Team, closes_at: datetime, reason: str) -> None:
     """Raise ActionError if a team cannot have this later deadline."""
-    track = team.track
     if team.of_organisers:
         raise ActionError("Organisers submit at any time.")
     if track.closes_at is None:
@@ -486,7 +441,7 @@ class OrganiserError(Exception):
     """Why an organiser cannot be added or removed; the organiser sees the text."""
 
 
-def find_new_organiser(organised: Track | Benchmark, name: str) -> User:
+def find_new_organiser(organised: Benchmark | Collection, name: str) -> User:
     """Return the user of that name, who does not organise it yet.  Raises OrganiserError."""
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
@@ -497,32 +452,32 @@ def find_new_organiser(organised: Track | Benchmark, name: str) -> User:
 
 
 @transaction.atomic
-def add_organiser(track: Track, user: User, name: str) -> User:
-    """Make the user of that name an organiser of the track.  Raises OrganiserError."""
-    organiser = find_new_organiser(track, name)
-    track.co_organisers.add(organiser)
-    AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
-    notices.notify_appointed(track, organiser)
+def add_organiser(benchmark: Benchmark, user: User, name: str) -> User:
+    """Make the user of that name an organiser of a benchmark.  Raises OrganiserError."""
+    organiser = find_new_organiser(benchmark, name)
+    benchmark.co_organisers.add(organiser)
+    AuditEvent.objects.record(user, "add organiser", benchmark, after={"organiser": name})
+    notices.notify_appointed(benchmark, organiser)
     return organiser
 
 
 @transaction.atomic
-def remove_organiser(track: Track, user: User, organiser: User) -> None:
+def remove_organiser(benchmark: Benchmark, user: User, organiser: User) -> None:
     """Remove an organiser; if that was the owner, another organiser becomes the owner.
 
-    Raises OrganiserError for the last one.  The lock on the track keeps two organisers from
+    Raises OrganiserError for the last one.  The lock on the benchmark keeps two organisers from
     removing each other.
     """
-    track = Track.objects.select_for_update(no_key=True).get(pk=track.pk)
-    track.co_organisers.remove(organiser)
-    if track.owner_id == organiser.pk:
-        heir = track.co_organisers.order_by("pk").first()
+    benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    benchmark.co_organisers.remove(organiser)
+    if benchmark.owner_id == organiser.pk:
+        heir = benchmark.co_organisers.order_by("pk").first()
         if heir is None:
-            raise OrganiserError("A track needs an organiser. Add another first.")
-        track.co_organisers.remove(heir)
-        Track.objects.filter(pk=track.pk).update(owner=heir)
+            raise OrganiserError("A benchmark needs an organiser. Add another first.")
+        benchmark.co_organisers.remove(heir)
+        Benchmark.objects.filter(pk=benchmark.pk).update(owner=heir)
     before = {"organiser": organiser.username}
-    AuditEvent.objects.record(user, "remove organiser", track, before=before)
+    AuditEvent.objects.record(user, "remove organiser", benchmark, before=before)
 
 
 def needs_second_factor(user: User) -> bool:
@@ -534,10 +489,10 @@ def needs_second_factor(user: User) -> bool:
 
 
 def is_organiser(user: User) -> bool:
-    """Whether the user organises a track or a collection, or may create one."""
+    """Whether the user organises a benchmark or a collection, or may create one."""
     return (
         user.may_organise
-        or Track.objects.organised_by(user).exists()
+        or Benchmark.objects.organised_by(user).exists()
         or Collection.objects.organised_by(user).exists()
     )
 

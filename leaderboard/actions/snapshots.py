@@ -218,7 +218,7 @@ def render_bibtex(snapshot: Snapshot | BenchmarkSnapshot, address: str) -> str:
 
 def _find_authors(snapshot: Snapshot | BenchmarkSnapshot) -> list[Author]:
     if isinstance(snapshot, Snapshot):
-        people = [snapshot.track.owner]
+        people = [snapshot.track.benchmark.owner]
         named = parse_authors(snapshot.authors)
     else:
         people, named = list(snapshot.benchmark.organisers()), []

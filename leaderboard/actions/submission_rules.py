@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.display.phases import phase_of
-from leaderboard.models import BenchmarkTeam, Run, Team, Track
+from leaderboard.models import Run, Team, Track
 from leaderboard.runs.facts import missing_facts
 from leaderboard.runs.quotas import Quota, find_benchmark_quota, find_freed_place, find_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
@@ -92,10 +92,9 @@ def refuse_over_quota(
 def refuse_over_benchmark_quota(
     team: Team, received_at: datetime, replaced: Run | None = None
 ) -> None:
-    """Refuse a run beyond the quota of the team's benchmark; its row of the benchmark is locked."""
-    if team.benchmark_team is not None:
-        quota = find_benchmark_quota(team.benchmark_team, received_at, find_freed_place(replaced))
-        _refuse_beyond(quota, received_at)
+    """Refuse a run beyond the quota of the team's benchmark; the team's row is locked."""
+    quota = find_benchmark_quota(team, received_at, find_freed_place(replaced))
+    _refuse_beyond(quota, received_at)
 
 
 def _refuse_beyond(quota: Quota, received_at: datetime) -> None:
@@ -122,18 +121,15 @@ def _refuse_beyond(quota: Quota, received_at: datetime) -> None:
 
 
 def lock_team(team_id: int) -> Team:
-    """Return a team with its row locked, after that of its team of the benchmark if it has one."""
-    team = Team.objects.select_related("benchmark_team__benchmark").get(pk=team_id)
-    if team.benchmark_team_id is not None:
-        BenchmarkTeam.objects.select_for_update(no_key=True).get(pk=team.benchmark_team_id)
-    Team.objects.select_for_update(no_key=True).get(pk=team_id)
-    return team
+    """Return a team with its row locked."""
+    locked = Team.objects.select_related("benchmark").select_for_update(no_key=True, of=("self",))
+    return locked.get(pk=team_id)
 
 
 def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> None:
     """Refuse a run after too many rejected files today; `check` finds the errors offline."""
     midnight = received_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Run.objects.filter(team=team, received_at__gte=midnight)
+    today = Run.objects.filter(track=track, team=team, received_at__gte=midnight)
     refused = today.filter(state=Run.State.REFUSED).count()
     if refused >= track.attempts_per_day:
         raise NotAccepted(
@@ -152,15 +148,15 @@ def refuse_repeated_tag(run: Run) -> None:
     """Refuse a run with a tag that its team already used, if the track forbids that."""
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return
-    same = Run.objects.active().filter(team=run.team_id, tag=run.tag)
+    same = Run.objects.active().filter(track=run.track_id, team=run.team_id, tag=run.tag)
     if same.exclude(pk__in=[run.pk, run.replaces_id]).exists():
         raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
 def refuse_repeated_file(run: Run) -> None:
     """Refuse to restore a run whose file the team submitted again later."""
-    same = Run.objects.active().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
-    again = same.filter(version=run.version_id).first()
+    same = Run.objects.active().filter(track=run.track_id, team=run.team_id, sha256=run.sha256)
+    again = same.filter(version=run.version_id).exclude(pk=run.pk).first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")
 

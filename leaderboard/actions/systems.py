@@ -20,14 +20,18 @@ from leaderboard.actions import people, uploads
 from leaderboard.actions.people import INVISIBLE
 from leaderboard.actions.run_files import RunFile, set_others_aside
 from leaderboard.actions.runs import withdraw_run
-from leaderboard.actions.submission_rules import ActionError, NotAccepted, refuse_large
+from leaderboard.actions.submission_rules import (
+    ActionError,
+    NotAccepted,
+    lock_team,
+    refuse_large,
+)
 from leaderboard.actions.track_recognition import FoundTrack, find_track
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import (
     AuditEvent,
     Benchmark,
-    BenchmarkTeam,
     Run,
     System,
     SystemVersion,
@@ -146,7 +150,7 @@ def submit_version(
     files = set_others_aside(files)
     ignored = [file for file in files if file.is_ignored]
     with _open_files([file for file in files if not file.is_ignored], tracks) as opened:
-        team = get_or_create_benchmark_team(benchmark, user, tracks)
+        team = _find_or_join_team(benchmark, user)
         known = _find_repeated_version(user, team, opened, details, received_at)
         if known is None:
             known = _store_version(benchmark, user, team, opened, details, received_at)
@@ -201,36 +205,15 @@ def _open_file(
     return _OpenFile(run_file.name, file, uploads.hash_file(file), found)
 
 
-def find_benchmark_team(benchmark: Benchmark, user: User) -> BenchmarkTeam | None:
-    """Return the team of a user in a benchmark."""
-    return BenchmarkTeam.objects.filter(benchmark=benchmark, teams__memberships__user=user).first()
-
-
-def get_or_create_benchmark_team(
-    benchmark: Benchmark, user: User, tracks: Sequence[Track]
-) -> BenchmarkTeam:
+def _find_or_join_team(benchmark: Benchmark, user: User) -> Team:
     """Return the user's team; a first submission joins, and organisers have one.
 
     Raises NotAccepted.
     """
-    team = find_benchmark_team(benchmark, user)
-    if team is not None:
-        return team
-    if benchmark.is_organised_by(user):
-        made = [people.get_or_create_organisers_team(track) for track in tracks]
-    else:
-        made = [_join_team(benchmark, user)]
-    found = BenchmarkTeam.objects.filter(teams__in=made).first()
-    if found is None:
-        raise NotAccepted("E_NO_TEAM", "Join this benchmark before you submit to it.")
-    return found
-
-
-def _join_team(benchmark: Benchmark, user: User) -> Team:
-    try:
-        return people.admit(benchmark, user)
-    except people.JoinError as reason:
-        raise NotAccepted("E_NO_TEAM", str(reason)) from None
+    team = benchmark.team_of(user)
+    if team is None and benchmark.is_organised_by(user):
+        return people.get_or_create_organisers_team(benchmark)
+    return team or uploads.join_team(benchmark, user)
 
 
 Stored = tuple[SystemVersion, list[SubmittedRun]]
@@ -238,7 +221,7 @@ Stored = tuple[SystemVersion, list[SubmittedRun]]
 
 def _find_repeated_version(
     user: User,
-    team: BenchmarkTeam,
+    team: Team,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
@@ -279,7 +262,7 @@ def _match_runs(version: SystemVersion, files: Sequence[_OpenFile]) -> Stored | 
 def _store_version(
     benchmark: Benchmark,
     user: User,
-    team: BenchmarkTeam,
+    team: Team,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
@@ -291,7 +274,7 @@ def _store_version(
         for file, run in zip(files, runs, strict=True):
             uploads.save_file(run, file.file)
         with transaction.atomic():
-            BenchmarkTeam.objects.select_for_update(no_key=True).get(pk=team.pk)
+            lock_team(team.pk)
             version = _get_or_create_version(benchmark, user, team, details)
             submitted = _insert_runs(version, files, runs, limited=not organises)
     except IntegrityError:
@@ -319,14 +302,13 @@ def _delete_files(runs: Sequence[Run]) -> None:
 
 def _build_runs(
     user: User,
-    team: BenchmarkTeam,
+    team: Team,
     files: Sequence[_OpenFile],
     details: SystemDetails,
     received_at: datetime,
     organises: bool,
 ) -> list[Run]:
     """Return the runs of the files, not yet saved; raises FilesRefusedError by the rules."""
-    teams = {row.track_id: row for row in Team.objects.filter(benchmark_team=team)}
     stated = _stated_facts(team, details)
     shared = RunDetails(
         description=details.description, facts=stated, idempotency_key=details.idempotency_key
@@ -335,12 +317,10 @@ def _build_runs(
     for file in files:
         track = file.found.track
         try:
-            if track.pk not in teams:
-                raise NotAccepted("E_NO_TEAM", f"Your team does not take part in {track.slug}.")
             if not organises:
-                uploads.refuse_by_rules(track, shared, received_at, teams[track.pk])
-            own, sent = teams[track.pk], file.file
-            runs.append(uploads.build_run(track, own, user, sent, file.sha256, shared, received_at))
+                uploads.refuse_by_rules(track, shared, received_at, team)
+            sent, sha256 = file.file, file.sha256
+            runs.append(uploads.build_run(track, team, user, sent, sha256, shared, received_at))
         except NotAccepted as refusal:
             refusals[file.name] = refusal
     if refusals:
@@ -348,14 +328,14 @@ def _build_runs(
     return runs
 
 
-def _stated_facts(team: BenchmarkTeam, details: SystemDetails) -> dict[str, Any]:
+def _stated_facts(team: Team, details: SystemDetails) -> dict[str, Any]:
     """Return the facts of the runs: those of the system, and what the request states."""
     system = System.objects.filter(team=team, name=details.name).first()
     return {**(system.facts if system is not None else {}), **details.run_facts}
 
 
 def _get_or_create_version(
-    benchmark: Benchmark, user: User, team: BenchmarkTeam, details: SystemDetails
+    benchmark: Benchmark, user: User, team: Team, details: SystemDetails
 ) -> SystemVersion:
     """Return the version of a request, created if needed; the row of the team is locked."""
     system, is_new = System.objects.get_or_create(
@@ -403,8 +383,7 @@ def _insert_runs(
     """Save the runs of a version in the caller's transaction; raises FilesRefusedError."""
     submitted: dict[str, SubmittedRun] = {}
     refusals: dict[str, NotAccepted] = {}
-    # All requests lock the rows of teams in one order.
-    for file, run in sorted(zip(files, runs, strict=True), key=lambda pair: pair[1].team_id):
+    for file, run in zip(files, runs, strict=True):
         try:
             kept = _insert_run(version, run, limited)
         except NotAccepted as refusal:
@@ -412,9 +391,7 @@ def _insert_runs(
         else:
             submitted[file.name] = SubmittedRun(file.name, kept, file.found.by, kept is run)
     if refusals:
-        # In the order of the request.
-        names = [file.name for file in files if file.name in refusals]
-        raise FilesRefusedError({name: refusals[name] for name in names})
+        raise FilesRefusedError(refusals)
     return [submitted[file.name] for file in files]
 
 
@@ -427,7 +404,9 @@ def _insert_run(version: SystemVersion, run: Run, limited: bool) -> Run:
             "Withdraw it, or submit a new version."
         )
         raise NotAccepted("E_CONFLICT", message)
-    alone = Run.objects.active().filter(team=run.team_id, sha256=run.sha256, version=None)
+    alone = Run.objects.active().filter(
+        track=run.track_id, team=run.team_id, sha256=run.sha256, version=None
+    )
     known = present or alone.select_related("track").first()
     if known is not None:
         Run.objects.filter(pk=known.pk).update(version=version)
@@ -493,9 +472,7 @@ def add_run(version: SystemVersion, user: User, run: Run) -> None:
         raise _answered_already(version, run.track)
     try:
         with transaction.atomic():
-            free = Run.objects.active().filter(
-                version=None, team__benchmark_team=version.system.team_id
-            )
+            free = Run.objects.active().filter(version=None, team=version.system.team_id)
             if not free.filter(pk=run.pk).update(version=version):
                 raise ActionError("This run is withdrawn or is part of a version already.")
             SystemVersion.objects.filter(pk=version.pk).update(announced_at=None)

@@ -38,7 +38,7 @@ def _create_team(track: Track, organiser: User, name: str) -> TeamAccount:
     user = User(username=_free_username(track, name))
     user.set_unusable_password()
     user.save()
-    team = people.create_team(track, user, name)
+    team = people.create_team(track.benchmark, user, name)
     AuditEvent.objects.record(organiser, "create", team, after={"account": user.username})
     _, secret = ApiToken.objects.issue(user, SCOPES, name="created with the team")
     return TeamAccount(team, user, secret)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.benchmark_teams import spread
+from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.track_settings import with_changes
@@ -30,7 +32,6 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import MOST_INDEXED
 from leaderboard.models.notices import WebhookFormat
-from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
 from leaderboard.scoring.judgments import explain_first_missing
@@ -38,30 +39,30 @@ from leaderboard.scoring.kinds import kind_of
 
 # Changes of these can make a board public, or put other judgments on a public one.
 CHECKED_WITH = {"judgment_set", "visibility", "disclosure", "is_draft"}
-# What the tracks of a benchmark share.
-OF_THE_BENCHMARK = {"joining", "terms"}
 
 
 @transaction.atomic
-def open_track(track: Track, user: User) -> Track:
+def open_track(track: Track, user: User, **rules: Any) -> Track:
     """Save a new track and queue its scoring.
 
-    Raises ActionError for measures that its judgments cannot give.
+    Without a benchmark it gets its own with these rules. Raises ActionError for measures that its
+    judgments cannot give.
     """
-    return _save_new(track, user, "open")
+    return _save_new(track, user, "open", rules)
 
 
 @transaction.atomic
-def create_draft(track: Track, user: User) -> Track:
+def create_draft(track: Track, user: User, **rules: Any) -> Track:
     """Save a new track that only organisers see until they open it; raises as `open_track`."""
     track.is_draft = True
-    return _save_new(track, user, "create")
+    return _save_new(track, user, "create", rules)
 
 
-def _save_new(track: Track, user: User, act: str) -> Track:
+def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> Track:
     _refuse_missing_judgments(track.measures, track.judgment_set)
     _refuse_unchecked(track)
-    track.owner = user
+    if track.benchmark_id is None:
+        track.benchmark = make_own_benchmark(track, user, **rules)
     track.save(force_insert=True)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
     renew_edition(track)
@@ -77,8 +78,6 @@ def open_draft(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
             AuditEvent.objects.record(user, "open", track)
-            for benchmark in Benchmark.objects.filter(places__track=track):
-                spread(benchmark)
 
 
 @transaction.atomic
@@ -102,17 +101,24 @@ def make_baseline(track: Track, user: User) -> None:
         )
     with transaction.atomic():
         if not Job.objects.of("make_baseline", track).open().exists():
-            get_or_create_organisers_team(track)
+            get_or_create_organisers_team(track.benchmark)
             AuditEvent.objects.record(user, "make baseline", track)
             queue.enqueue("make_baseline", track)
 
 
 @transaction.atomic
-def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "change") -> Track:
+def change_track(
+    track: Track,
+    user: User,
+    changes: Mapping[str, Any],
+    act: str = "change",
+    rules: Mapping[str, Any] = MappingProxyType({}),
+) -> Track:
     """Change fields of a track; a change that affects scores makes new editions.
 
-    Unchanged fields, which a form also sends, are ignored.  Raises ActionError if a setting would
-    reveal what only a release may, or if the judgments cannot give a measure.
+    `rules` are those of its benchmark, which has no other track. Unchanged fields, which a form
+    also sends, are ignored.  Raises ActionError if a setting would reveal what only a release may,
+    or if the judgments cannot give a measure.
     """
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.find_trial_judgments(track), track.closes_at
@@ -121,17 +127,10 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
         )
-    if OF_THE_BENCHMARK & after.keys():
-        _refuse_in_a_benchmark(track)
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(with_changes(track, after))
-    before = {name: plain_value(getattr(track, name)) for name in after}
-    for name, value in after.items():
-        setattr(track, name, value)
-    if after:
-        track.save(update_fields=list(after))
-        plain = {name: plain_value(value) for name, value in after.items()}
-        AuditEvent.objects.record(user, act, track, before, plain)
+    save_changes(track, user, after, act)
+    _change_rules(track.benchmark, user, rules)
     if track.closes_at != deadline:
         notices.notify_deadline_changed(track)
     renew_edition(track)
@@ -140,13 +139,29 @@ def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "
     return track
 
 
-def _refuse_in_a_benchmark(track: Track) -> None:
-    """Raise ActionError for a change that a benchmark makes for all its tracks."""
-    benchmark = Benchmark.objects.filter(places__track=track).first()
-    if benchmark is not None:
+def save_changes(
+    changed: Track | Benchmark, user: User, changes: Mapping[str, Any], act: str = "change"
+) -> None:
+    """Save the fields that differ; the activity log has both values."""
+    after = {name: value for name, value in changes.items() if value != getattr(changed, name)}
+    before = {name: plain_value(getattr(changed, name)) for name in after}
+    for name, value in after.items():
+        setattr(changed, name, value)
+    if after:
+        changed.save(update_fields=list(after))
+        plain = {name: plain_value(value) for name, value in after.items()}
+        AuditEvent.objects.record(user, act, changed, before, plain)
+
+
+def _change_rules(benchmark: Benchmark, user: User, rules: Mapping[str, Any]) -> None:
+    """Change the rules of a benchmark with one track; raises ActionError for that of several."""
+    if all(value == getattr(benchmark, name) for name, value in rules.items()):
+        return
+    if benchmark.has_several_tracks:
         raise ActionError(
             f"Who can join and on which terms is a setting of the benchmark {benchmark}."
         )
+    save_changes(benchmark, user, rules)
 
 
 def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | None) -> None:
@@ -249,19 +264,6 @@ def release_track(track: Track, user: User) -> None:
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
             notices.notify_released(track)
-
-
-@transaction.atomic
-def renew_invitation(track: Track, user: User) -> None:
-    """Replace the track's invitation link; the old one stops working.
-
-    Raises ActionError if anyone can join without it.
-    """
-    _refuse_in_a_benchmark(track)
-    if track.joining == Track.Joining.EVERYONE:
-        raise ActionError("Anyone can join this track, so its link is no secret to renew.")
-    Track.objects.filter(pk=track.pk).update(invitation=new_invitation())
-    AuditEvent.objects.record(user, "renew invitation", track)
 
 
 @transaction.atomic

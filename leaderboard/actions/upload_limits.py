@@ -16,7 +16,6 @@ from django.http import HttpRequest
 
 from leaderboard.actions.partial_uploads import PIECE_LIMIT
 from leaderboard.actions.people import can_join_by_run
-from leaderboard.actions.systems import find_benchmark_team
 from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT, SMALL_BODY
 from leaderboard.models import Benchmark, Collection, PartialUpload, Track, User
 
@@ -42,12 +41,12 @@ def size_of_three_files() -> int:
 
 
 def can_submit(user: User, address: Address) -> bool:
-    """Whether the user has a team in the track, organises it or joins it by a first run."""
-    track = Track.objects.visible_to(user).filter(slug=address["slug"]).first()
+    """Whether the user has a team of the track, organises it or joins it by a first run."""
+    visible = Track.objects.visible_to(user).select_related("benchmark")
+    track = visible.filter(slug=address["slug"]).first()
     if track is None:
         return False
-    is_inside = track.team_of(user) is not None or track.is_organised_by(user)
-    return is_inside or can_join_by_run(track)
+    return _can_submit_to(track.benchmark, user)
 
 
 def can_submit_systems(user: User, address: Address) -> bool:
@@ -55,10 +54,12 @@ def can_submit_systems(user: User, address: Address) -> bool:
     benchmark = Benchmark.objects.visible_to(user).filter(slug=address["slug"]).first()
     if benchmark is None:
         return False
-    if find_benchmark_team(benchmark, user) is not None or benchmark.is_organised_by(user):
-        return True
-    tracks = benchmark.tracks().filter(pk__in=Track.objects.visible_to(user).values("pk"))
-    return any(map(can_join_by_run, tracks))
+    return _can_submit_to(benchmark, user)
+
+
+def _can_submit_to(benchmark: Benchmark, user: User) -> bool:
+    is_inside = benchmark.team_of(user) is not None or benchmark.is_organised_by(user)
+    return is_inside or can_join_by_run(benchmark)
 
 
 def can_add_collection(user: User, address: Address) -> bool:

@@ -46,6 +46,7 @@ from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
+    Benchmark,
     Collection,
     JudgmentSet,
     Pool,
@@ -115,16 +116,16 @@ def accept_run(
     team = team or find_team(track, user, organises)
     if team is None:
         # Nobody joins by a run that replaces nothing.
-        find_replaced_run(team, details.replaces)
+        find_replaced_run(track, team, details.replaces)
         refuse_by_rules(track, details, received_at)
-        team = join_team(track, user)
+        team = join_team(track.benchmark, user)
     sha256 = hash_file(file)
     # This comes before the rules: a user who missed the first answer may retry after the deadline.
     known = find_repeated_run(track, user, team, sha256, details.idempotency_key, received_at)
     if known is not None:
         refuse_known_replacement(known, details.replaces)
         return AcceptedRun(known, is_new=False)
-    replaced = find_replaced_run(team, details.replaces)
+    replaced = find_replaced_run(track, team, details.replaces)
     if not organises:
         refuse_by_rules(track, details, received_at, team)
         if replaced is not None:
@@ -165,11 +166,11 @@ def build_run(
     )
 
 
-def find_replaced_run(team: Team | None, run_id: str) -> Run | None:
+def find_replaced_run(track: Track, team: Team | None, run_id: str) -> Run | None:
     """Return the run of the team that an upload replaces, or raise NotAccepted."""
     if not run_id:
         return None
-    runs = Run.objects.active().not_removed().filter(team=team, pk=run_id)
+    runs = Run.objects.active().not_removed().filter(track=track, team=team, pk=run_id)
     replaced = runs.select_related("track").first()
     if replaced is None:
         raise NotAccepted("E_FIELD", "replaces: your team has no such run to replace.")
@@ -193,13 +194,17 @@ def refuse_known_replacement(known: Run, run_id: str) -> None:
 def find_team(track: Track, user: User, organises: bool) -> Team | None:
     """Return the user's team, None before the first run; organisers always have a team."""
     team = track.team_of(user)
-    return people.get_or_create_organisers_team(track) if organises and team is None else team
+    return (
+        people.get_or_create_organisers_team(track.benchmark)
+        if organises and team is None
+        else team
+    )
 
 
-def join_team(track: Track, user: User) -> Team:
-    """Let the user join the track, or raise NotAccepted."""
+def join_team(benchmark: Benchmark, user: User) -> Team:
+    """Let the user join the benchmark, or raise NotAccepted."""
     try:
-        return people.admit(track, user)
+        return people.admit(benchmark, user)
     except people.JoinError as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
@@ -275,7 +280,7 @@ def find_repeated_run(
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")
-    return Run.objects.active().filter(team=team, sha256=sha256).first()
+    return Run.objects.active().filter(track=track, team=team, sha256=sha256).first()
 
 
 def hash_file(file: UploadedFile) -> str:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.numbers import anywhere_on_earth, counted
-from leaderboard.models import Job, Run, Track
+from leaderboard.models import Benchmark, Job, Run, Track
 from leaderboard.scoring.kinds import kind_of
 
 # The first steps, without which a track does not open.
@@ -134,12 +134,13 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
 
 
 def _invite(track: Track) -> ChecklistStep:
+    rule = Benchmark.Joining
     details = {
-        Track.Joining.EVERYONE: "Everyone can join once the track is open. Share its URL.",
-        Track.Joining.INVITATION: "People join with the link, which works once the track is open.",
-        Track.Joining.APPROVAL: "Once the track is open, teams ask to join and you approve them.",
+        rule.EVERYONE: "Everyone can join once the track is open. Share its URL.",
+        rule.INVITATION: "People join with the link, which works once the track is open.",
+        rule.APPROVAL: "Once the track is open, teams ask to join and you approve them.",
     }
-    detail = details[Track.Joining(track.joining)]
+    detail = details[rule(track.benchmark.joining)]
     address = f"{reverse('manage', args=[track.slug])}#invitation"
     return ChecklistStep("invite", "Invite teams", detail, True, address)
 

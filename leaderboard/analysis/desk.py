@@ -24,6 +24,7 @@ from leaderboard.models import (
     Job,
     JoinRequest,
     JudgmentSet,
+    Participation,
     Pool,
     Run,
     Team,
@@ -135,7 +136,7 @@ class Desk:
     conflicts: list[str]
     num_refused: int
     num_valid: int
-    names: list[Team]
+    names: list[Participation]
     teams: list[tuple[Team, Quota]]
     queue: Queue
 
@@ -174,7 +175,7 @@ class Findings:
 def build_desk(sight: Sight) -> Desk:
     """Build the desk of a track, for its organisers."""
     track = sight.track
-    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
+    waiting = track.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     return Desk(
         release_waits=waits_for_release(track),
         failed=find_failed_jobs(track),
@@ -269,7 +270,7 @@ def _calculations(track: Track) -> dict[str, CalculationQuerySet]:
     return {
         "judge_boards": every.filter(track=track),
         "try_orders": every.filter(edition__track=track),
-        "compare_systems": every.filter(benchmark__places__track=track),
+        "compare_systems": every.filter(benchmark__tracks=track),
     }
 
 
@@ -342,13 +343,18 @@ def _teams(track: Track) -> list[tuple[Team, Quota]]:
     if track.quota_per_day is None and track.quota_total is None:
         return []
     teams = _competing_teams(track)
-    quotas = find_quotas(teams)
-    return [(team, quotas[team.pk]) for team in teams]
+    quotas = find_quotas([(track, team) for team in teams])
+    return [(team, quotas[track.pk, team.pk]) for team in teams]
+
+
+def _pseudonyms(track: Track) -> list[Participation]:
+    competing = track.participations.filter(team__of_organisers=False)
+    return list(competing.select_related("team").order_by("team__name"))
 
 
 def _competing_teams(track: Track) -> list[Team]:
-    teams = track.teams.filter(of_organisers=False)
-    return list(teams.order_by("name").select_related("track"))
+    teams = track.benchmark.teams.filter(of_organisers=False)
+    return list(teams.order_by("name"))
 
 
 def _queue() -> Queue:

@@ -55,12 +55,12 @@ def search_site(viewer: Viewer, text: str) -> SiteSearch:
     tracks = list(Track.objects.visible_to(viewer).order_by("name"))
     sights = sights_of(tracks, viewer)
     named = Q(name__icontains=text) | Q(slug__icontains=text)
-    benchmarks = Benchmark.objects.visible_to(viewer).filter(named).order_by("name")
+    benchmarks = Benchmark.objects.visible_to(viewer).of_several_tracks().filter(named)
     collections = list(Collection.objects.visible_to(viewer).ready().order_by("name"))
     readable = [each for each in collections if each.documents]
     return SiteSearch(
         text,
-        benchmarks=benchmarks[:MOST],
+        benchmarks=benchmarks.order_by("name")[:MOST],
         tracks=[each for each in tracks if is_named(each, text)][:MOST],
         collections=[each for each in collections if is_named(each, text)][:MOST],
         teams=find_teams_by_name(sights, text, MOST),

@@ -6,6 +6,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -37,6 +38,7 @@ from leaderboard.api.auth import READ
 from leaderboard.api.describing import group_calls, split_code
 from leaderboard.api.errors import register_error_handlers, with_api_errors
 from leaderboard.api.schemas import Me, add_rejections, response_schemas
+from leaderboard.models import Track
 
 DESCRIPTION = """\
 Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
@@ -117,15 +119,13 @@ unknown_paths = Router()
 def me(request: HttpRequest) -> dict[str, Any]:
     """Get the token's user, scopes and teams."""
     user = request.auth.user
-    memberships = user.memberships.select_related("track", "team").order_by("track__slug")
+    tracks = Track.objects.opened().filter(benchmark__memberships__user=user)
+    own = tracks.annotate(team=F("benchmark__memberships__team__name")).order_by("slug")
     return {
         "user": user.username,
         "may_organise": user.may_organise,
         "scopes": request.auth.token.scopes,
-        "teams": [
-            {"track": membership.track.slug, "team": membership.team.name}
-            for membership in memberships
-        ],
+        "teams": [{"track": track.slug, "team": track.team} for track in own],
     }
 
 

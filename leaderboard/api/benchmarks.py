@@ -43,7 +43,7 @@ PLAIN = (
 def list_benchmarks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     """List the benchmarks with a track that you may know."""
     user = viewer(request)
-    page = page_by_slug(Benchmark.objects.visible_to(user), paging)
+    page = page_by_slug(Benchmark.objects.visible_to(user).of_several_tracks(), paging)
     items = [serialise_benchmark(benchmark_sight_of(benchmark, user)) for benchmark in page.items]
     return {"items": items, "next": page.next}
 
@@ -57,20 +57,14 @@ def get_benchmark(request: HttpRequest, slug: str) -> dict[str, Any]:
 def serialise_benchmark(sight: BenchmarkSight) -> dict[str, Any]:
     benchmark = sight.benchmark
     tracks = [seen.track for seen in sight.sights]
-    teams = (seen.team for seen in sight.sights)
     return {
         "slug": benchmark.slug,
         **{name: getattr(benchmark, name) for name in PLAIN},
         "tracks": [track.slug for track in tracks],
         "places": [
-            {
-                "track": track.slug,
-                "phase": track.benchmark_place.phase,
-                "group": track.benchmark_place.group,
-            }
-            for track in tracks
+            {"track": track.slug, "phase": track.phase, "group": track.group} for track in tracks
         ],
-        "team": next((team.name for team in teams if team is not None), None),
+        "team": None if sight.team is None else sight.team.name,
         "invitation": benchmark.invitation if sight.is_organiser else "",
     }
 
@@ -107,7 +101,7 @@ def _free_track_or_error(user: Viewer, slug: str, field: str) -> Track:
     track = Track.objects.organised_by(user).filter(slug=slug).first()
     if track is None:
         raise field_error(field, "is not a track that you organise", slug)
-    if Benchmark.objects.filter(places__track=track).exists():
+    if track.benchmark.has_several_tracks:
         raise field_error(field, "belongs to a benchmark already", slug)
     return track
 

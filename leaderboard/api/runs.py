@@ -138,7 +138,7 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     """Return the team for which an organiser submits a run; for others the field is ignored."""
     if not name or not sight.is_organiser or not request.auth.has_scope("organise"):
         return None
-    team = sight.track.teams.filter(key=team_key(name)).first()
+    team = sight.track.benchmark.teams.filter(key=team_key(name)).first()
     if team is None:
         raise field_error("team", "is not a team of this track", name)
     return team
@@ -174,7 +174,7 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
 def serialise_main(seen: VisibleRun) -> dict[str, Any]:
     """Compare a run with the main branch of its team, on tracks that have one."""
     sight, edition = seen.sight, seen.sight.edition
-    if edition is None or not sight.track.main_branch:
+    if edition is None or not sight.track.benchmark.main_branch:
         return {}
     edition.track = sight.track
     found = compare_with_main_branch(sight, seen.run, edition, sight.primary_measure)

@@ -12,7 +12,7 @@ from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.names import MOST_MEASURES, clean_commit_url
 from leaderboard.api.fields import FactName, Instant, Label, Measure, Text, Version
-from leaderboard.models import Track
+from leaderboard.models import Benchmark, Track
 from leaderboard.models.track_settings import setting_fields, site_defaults
 from leaderboard.scoring.answer_runs import ANSWER_CHOICES
 from leaderboard.scoring.kinds import KINDS
@@ -62,9 +62,9 @@ def setting_default(model_field: models.Field) -> Any:
 
 
 def setting_schema_fields() -> dict[str, tuple[Any, Any]]:
-    """Return a schema field for each setting of a track, and one to draw public topics."""
+    """Return a schema field for each setting of a track or its benchmark, and for a share."""
     fields: dict[str, tuple[Any, Any]] = {}
-    for model_field in setting_fields(Track):
+    for model_field in (*setting_fields(Track), *setting_fields(Benchmark)):
         kind = setting_type(model_field) | None if model_field.null else setting_type(model_field)
         default = Field(setting_default(model_field), description=model_field.setting.description)
         fields[API_NAMES.get(model_field.name, model_field.name)] = (kind, default)

@@ -12,6 +12,7 @@ from ninja import Query, Router, Status
 
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.lone_tracks import RULES
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.actions.track_settings import (
@@ -52,7 +53,9 @@ router = Router(tags=["tracks"])
 DERIVED_SETTINGS = ("judgments", "public_topics", "public_share")
 # Names of layers of marks, which exist for who may see what they give.
 OF_MARKS = ("assignments", "support")
-PLAIN_SETTINGS = [name for name in TrackSettings.model_fields if name not in DERIVED_SETTINGS]
+PLAIN_SETTINGS = [
+    name for name in TrackSettings.model_fields if name not in (*DERIVED_SETTINGS, *RULES)
+]
 
 
 @router.post("", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True)
@@ -69,7 +72,8 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     if track.judgment_set and "relevance_threshold" not in body.model_fields_set:
         track.relevance_threshold = track.judgment_set.relevant_from
     try:
-        track_actions.open_track(track, user)
+        rules = {name: getattr(body, name) for name in RULES}
+        track_actions.open_track(track, user, **rules)
     except IntegrityError:
         raise field_error("slug", "is already in use", body.slug) from None
     return Status(201, serialise_track(track_or_404(user, track.slug)))
@@ -147,7 +151,9 @@ def read_public_topics(
 
 @router.get("", auth=PUBLIC, response=response_schemas(TrackList), exclude_unset=True)
 def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
-    tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
+    tracks = Track.objects.visible_to(viewer(request)).select_related(
+        "benchmark", "collection", "judgment_set"
+    )
     page = page_by_slug(tracks, paging)
     items = [serialise_track(sight_of(track, viewer(request))) for track in page.items]
     return {"items": items, "next": page.next}
@@ -166,6 +172,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
     track = sight.track
     hidden = () if sight.can_see_scores else OF_MARKS
     answer = {name: getattr(track, name) for name in PLAIN_SETTINGS if name not in hidden}
+    answer |= {name: getattr(track.benchmark, name) for name in RULES}
     answer |= {
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),
@@ -182,7 +189,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         answer["baseline"] = track.baseline_id
     if sight.is_organiser:
         answer["public_topics"] = track.public_topics
-        answer["invitation"] = track.invitation
+        answer["invitation"] = track.benchmark.invitation
     return answer
 
 
@@ -206,9 +213,10 @@ def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str,
     refuse_changes_of_fixed_fields(sight.track, body)
     names = [name for name in TrackSettings.model_fields if name in body.model_fields_set]
     changes = read_changes(sight.track, body, names)
+    rules = {name: getattr(body, name) for name in RULES if name in names}
     with transaction.atomic():
-        if changes:
-            track_actions.change_track(sight.track, user, changes)
+        if changes or rules:
+            track_actions.change_track(sight.track, user, changes, rules=rules)
         if "baseline" in body.model_fields_set:
             run = None if body.baseline is None else ranked_run_or_error(sight, body.baseline)
             track_actions.choose_baseline(sight.track, user, run)
@@ -233,9 +241,9 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
     """Join a track with a new team. Returns your team if you already have one."""
     user, asking = viewer(request), read_details(body or JoinIn())
     track = get_object_or_404(Track.objects.opened(), slug=slug)
-    if not people.find_admission(track, asking).is_invited:
+    if not people.find_admission(track.benchmark, asking).is_invited:
         track_or_404(user, slug)
-    return {"track": track.slug, "team": admit_or_error(track, user, asking).name}
+    return {"track": track.slug, "team": admit_or_error(track.benchmark, user, asking).name}
 
 
 @router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))
@@ -260,11 +268,11 @@ def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[s
     """
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
-    team = track.teams.filter(key=team_key(body.team)).first()
+    team = track.benchmark.teams.filter(key=team_key(body.team)).first()
     if team is None:
         raise field_error("team", "is not a team of this track", body.team)
     try:
-        deadline = people.extend_deadline(team, user, body.closes_at, body.reason)
+        deadline = people.extend_deadline(track, team, user, body.closes_at, body.reason)
     except ActionError as refusal:
         raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     return {"track": track.slug, "team": team.name, "deadline": deadline}
@@ -287,10 +295,10 @@ def read_details(body: JoinIn) -> people.JoinDetails:
     return people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
 
 
-def admit_or_error(place: Track | Benchmark, user: User, asking: people.JoinDetails) -> Team:
+def admit_or_error(benchmark: Benchmark, user: User, asking: people.JoinDetails) -> Team:
     """Return the user's team, joined or created if needed; raise ApiError for others."""
     try:
-        return people.admit(place, user, asking)
+        return people.admit(benchmark, user, asking)
     except people.NotInvitedError as reason:
         raise ApiError(403, "E_NO_TEAM", str(reason)) from None
     except people.JoinError as reason:

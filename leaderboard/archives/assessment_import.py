@@ -53,7 +53,7 @@ def restore_assessment(archive: Archive, entry: AssessmentEntry, track: Track) -
             assessment = Assessment.objects.create(
                 track=track,
                 pool=pool,
-                created_by=track.owner,
+                created_by=track.benchmark.owner,
                 version=find_judgments(track.collection, entry.version),
                 **clean_values(Assessment, entry.fields),
             )

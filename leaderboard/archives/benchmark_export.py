@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from leaderboard.archives.manifests import (
     BENCHMARK_ARCHIVE_VERSION,
+    PLACE,
     BenchmarkManifest,
     BenchmarkTeamEntry,
     PlaceEntry,
@@ -22,14 +23,14 @@ from leaderboard.archives.manifests import (
 )
 from leaderboard.archives.track_export import build_track_members
 from leaderboard.archives.zip_files import MANIFEST, ZipEntry, stream_zip
-from leaderboard.models import Benchmark, BenchmarkTeam, System, SystemVersion
+from leaderboard.models import Benchmark, System, SystemVersion, Team
 
 
 def build_benchmark_members(
     benchmark: Benchmark, with_documents: bool = False
 ) -> Iterator[ZipEntry]:
     """Build the members of a benchmark's archive, its tracks in their order."""
-    for track in benchmark.tracks():
+    for track in benchmark.tracks.in_order():
         members = build_track_members(track, with_documents)
         yield ZipEntry(track_path(track.slug), stream_zip(members))
     yield ZipEntry(
@@ -53,8 +54,8 @@ def build_benchmark_manifest(benchmark: Benchmark) -> BenchmarkManifest:
         slug=benchmark.slug,
         fields=plain_values(benchmark),
         places=[
-            PlaceEntry(track=place.track.slug, fields=plain_values(place))
-            for place in benchmark.places.select_related("track")
+            PlaceEntry(track=track.slug, fields={name: getattr(track, name) for name in PLACE})
+            for track in benchmark.tracks.in_order()
         ],
         teams=[_describe_team(team) for team in teams],
         systems=[_describe_system(system, places[system.team_id]) for system in systems],
@@ -62,9 +63,10 @@ def build_benchmark_manifest(benchmark: Benchmark) -> BenchmarkManifest:
     )
 
 
-def _describe_team(team: BenchmarkTeam) -> BenchmarkTeamEntry:
-    names = dict(team.teams.order_by("pk").values_list("track__slug", "name"))
-    return BenchmarkTeamEntry(names=names, fields=plain_values(team))
+def _describe_team(team: Team) -> BenchmarkTeamEntry:
+    slugs = team.benchmark.tracks.in_order().values_list("slug", flat=True)
+    fields = {"of_organisers": team.of_organisers, "created_at": team.created_at}
+    return BenchmarkTeamEntry(names=dict.fromkeys(slugs, team.name), fields=fields)
 
 
 def _describe_system(system: System, team: int) -> SystemEntry:
@@ -77,6 +79,6 @@ def _describe_system(system: System, team: int) -> SystemEntry:
 
 
 def _describe_version(version: SystemVersion) -> VersionEntry:
-    runs = version.runs.filter(track__benchmark_place__benchmark=version.system.benchmark_id)
+    runs = version.runs.filter(track__benchmark=version.system.benchmark_id)
     ids = list(runs.order_by("received_at", "pk").values_list("pk", flat=True))
     return VersionEntry(runs=ids, fields=plain_values(version))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
 from leaderboard.actions import people
-from leaderboard.archives.manifests import BENCHMARK_ARCHIVE_VERSION, BenchmarkManifest
+from leaderboard.archives.manifests import (
+    BENCHMARK_ARCHIVE_VERSION,
+    PLACE,
+    BenchmarkManifest,
+    BenchmarkTeamEntry,
+    Manifest,
+)
 from leaderboard.archives.track_import import clean_values, parse_manifest
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.models import (
     AuditEvent,
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Run,
     System,
     SystemVersion,
@@ -24,6 +29,9 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.runs.facts import clean_facts
+
+# What an archive says of a team besides its names.
+OF_A_TEAM = ("of_organisers", "created_at")
 
 
 def read_benchmark_manifest(archive: Archive) -> BenchmarkManifest:
@@ -42,10 +50,10 @@ def read_benchmark_manifest(archive: Archive) -> BenchmarkManifest:
 
 @dataclass(frozen=True)
 class RestoredBenchmark:
-    """A benchmark, its teams in the order of the manifest, and the version of each run."""
+    """A benchmark without tracks yet, its teams by track and name there, and runs' versions."""
 
     benchmark: Benchmark
-    teams: list[BenchmarkTeam]
+    names: dict[tuple[str, str], str]
     versions: dict[str, SystemVersion]
 
 
@@ -56,12 +64,12 @@ def restore_benchmark(manifest: BenchmarkManifest, owner: User, slug: str) -> Re
         slug=slug, owner=owner, **clean_values(Benchmark, manifest.fields)
     )
     AuditEvent.objects.record(owner, "create", benchmark, after={"slug": slug})
-    teams = [
-        BenchmarkTeam.objects.create(
-            benchmark=benchmark, **clean_values(BenchmarkTeam, entry.fields)
-        )
-        for entry in manifest.teams
-    ]
+    teams = [_restore_team(benchmark, entry) for entry in manifest.teams]
+    names = {
+        (track, name): team.name
+        for team, entry in zip(teams, manifest.teams, strict=True)
+        for track, name in entry.names.items()
+    }
     versions: dict[str, SystemVersion] = {}
     systems = []
     for entry in manifest.systems:
@@ -78,33 +86,53 @@ def restore_benchmark(manifest: BenchmarkManifest, owner: User, slug: str) -> Re
     if manifest.baseline is not None and manifest.baseline < len(systems):
         benchmark.baseline = systems[manifest.baseline]
         benchmark.save(update_fields=["baseline"])
-    return RestoredBenchmark(benchmark, teams, versions)
+    return RestoredBenchmark(benchmark, names, versions)
+
+
+def _restore_team(benchmark: Benchmark, entry: BenchmarkTeamEntry) -> Team:
+    """Return the team of an entry, under the first of its names that is free."""
+    values = clean_values(Team, {name: entry.fields[name] for name in OF_A_TEAM}, set())
+    if values["of_organisers"]:
+        team = people.get_or_create_organisers_team(benchmark)
+    else:
+        free = (name for name in entry.names.values() if not benchmark.has_team(name))
+        spare = f"team {benchmark.teams.count() + 1}"
+        team = people.get_or_create_team(benchmark, next(free, spare))
+    Team.objects.filter(pk=team.pk).update(created_at=values["created_at"])
+    return team
+
+
+def name_teams_alike(manifest: Manifest, restored: RestoredBenchmark) -> Manifest:
+    """Return the manifest of a track with each team under its name in the benchmark."""
+    track = manifest.track.slug
+
+    def rename(rows: list[Any], field: str) -> list[Any]:
+        return [
+            row.model_copy(update={field: restored.names.get((track, own), own)})
+            for row in rows
+            for own in [getattr(row, field)]
+        ]
+
+    return manifest.model_copy(
+        update={
+            "teams": rename(manifest.teams, "name"),
+            "runs": rename(manifest.runs, "team"),
+            "refused": rename(manifest.refused, "team"),
+        }
+    )
 
 
 @transaction.atomic
-def join_tracks(
+def finish_benchmark(
     manifest: BenchmarkManifest,
     restored: RestoredBenchmark,
     tracks: Mapping[str, Track],
     rejected: Mapping[str, Run],
 ) -> None:
-    """Put the restored tracks into the benchmark, and their teams into those of the benchmark."""
+    """Give the restored tracks their places, and the rejected runs their versions."""
     for old_id, run in rejected.items():
         Run.objects.filter(pk=run.pk).update(version=restored.versions.get(old_id))
-    for entry, team in zip(manifest.teams, restored.teams, strict=True):
-        for slug, name in entry.names.items():
-            _join_team(team, tracks[slug], name)
     for place in manifest.places:
-        BenchmarkTrack.objects.create(
-            benchmark=restored.benchmark,
-            track=tracks[place.track],
-            **clean_values(BenchmarkTrack, place.fields),
-        )
-
-
-def _join_team(team: BenchmarkTeam, track: Track, name: str) -> None:
-    if team.of_organisers:
-        found = people.get_or_create_organisers_team(track)
-    else:
-        found = people.get_or_create_team(track, name)
-    Team.objects.filter(pk=found.pk).update(benchmark_team=team)
+        values = clean_values(Track, place.fields, set())
+        same = Track.objects.filter(pk=tracks[place.track].pk)
+        same.update(**{name: values[name] for name in PLACE if name in values})

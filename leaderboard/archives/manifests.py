@@ -21,12 +21,15 @@ from leaderboard.models import (
     Run,
     Track,
 )
+from leaderboard.models.track_settings import setting_fields
 
 # Increased when an older version could misread a new archive.
 ARCHIVE_VERSION = 3
 
 # Of what is read from a file, the archive has the file and what was read.
 OF_IMPORTS = {"id", "version", "state", "asks_first", "sha256", "size", "preview"}
+# The place of a track in its benchmark, which the manifest of the benchmark has.
+PLACE = {"position", "phase", "group"}
 
 # Fields that belong to this installation, or that the importing site computes again.
 LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
@@ -38,7 +41,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     },
     NuggetVersion: OF_IMPORTS,
     MarkLayer: OF_IMPORTS,
-    Track: {"id", "slug", "invitation", "badge_code"},
+    Track: {"id", "slug", "badge_code", *PLACE},
     Run: {
         *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
         *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
@@ -103,12 +106,12 @@ class TrackEntry(Entry):
 
 
 class TeamEntry(Entry):
-    """A team with its grants beyond the quota."""
+    """A team with its grants beyond the quota; without a run it has no alias."""
 
     name: str
     of_organisers: bool = False
     created_at: datetime | None = None
-    alias: str = Field(pattern=r"^[A-Z0-9]{1,8}$")
+    alias: str = Field("", pattern=r"^[A-Z0-9]{0,8}$")
     # Its own later deadline; written only where there is one.
     closes_at: datetime | None = Field(None, exclude_if=lambda deadline: deadline is None)
     extension_reason: str = Field("", max_length=300, exclude_if=lambda reason: not reason)
@@ -252,6 +255,13 @@ def plain_values(row: models.Model, left_out: set[str] | None = None) -> dict[st
     return {field.name: field.value_from_object(row) for field in fields}
 
 
+def split_fields(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields of a track, and those of the rules of its benchmark."""
+    names = {model_field.name for model_field in setting_fields(Benchmark)}
+    own = {name: value for name, value in fields.items() if name not in names}
+    return own, {name: value for name, value in fields.items() if name in names}
+
+
 # Increased when an older version could misread a new archive.
 BENCHMARK_ARCHIVE_VERSION = 1
 SLUG = r"^[A-Za-z0-9_-]{1,60}$"
@@ -265,7 +275,7 @@ class PlaceEntry(Entry):
 
 
 class BenchmarkTeamEntry(Entry):
-    """A team of the benchmark, with the name that it has on each track."""
+    """A team of the benchmark, by its name on each track: archives of before have several."""
 
     names: dict[str, str]
     fields: dict[str, Any]

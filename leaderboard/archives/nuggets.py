@@ -110,7 +110,7 @@ def restore_version(
     for name, value in clean_values(type(version), entry.fields).items():
         setattr(version, name, value)
     version.version, version.state = entry.version, ImportState.READY
-    version.created_by = version.track.owner
+    version.created_by = version.track.benchmark.owner
     with archive.member(member) as file:
         filename = version.filename
         uploads.store_version_file(version, File(file, name=filename))

@@ -71,11 +71,13 @@ from leaderboard.models import (
     Assessment,
     AssignedDocument,
     Assignment,
+    Benchmark,
     Collection,
     Edition,
     JudgmentSet,
     MachineCard,
     Overview,
+    Participation,
     Pool,
     PracticeDocument,
     Run,
@@ -85,6 +87,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.collections import ImportState
+from leaderboard.models.track_settings import setting_fields
 
 # The kinds of events to export; the others are about people or contain their URLs.
 EXPORTED_KINDS = (
@@ -212,7 +215,7 @@ def rejected_run_members(run: Run) -> Iterator[ZipEntry]:
 
 
 def ordered_teams(track: Track) -> QuerySet[Team]:
-    return track.teams.order_by("pk")
+    return track.benchmark.teams.order_by("pk")
 
 
 def render_json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
@@ -237,7 +240,7 @@ def run_scores(run: Run, edition: Edition) -> dict[str, Any]:
 
 
 def board_members(track: Track) -> Iterator[ZipEntry]:
-    sight = sight_of(track, track.owner)
+    sight = sight_of(track, track.benchmark.owner)
     board, whole = (
         find_board(sight, BoardChoice(columns=(ALL_COLUMNS,))),
         find_board(sight.with_every_run()),
@@ -271,11 +274,11 @@ def build_manifest(track: Track) -> Manifest:
         ],
         track=TrackEntry(
             slug=track.slug,
-            fields=plain_values(track),
+            fields=plain_values(track) | rules_of(track.benchmark),
             judgments=None if judged is None else judged.version,
             baseline=track.baseline_id,
         ),
-        teams=[team_entry(team) for team in ordered_teams(track)],
+        teams=[team_entry(team, track) for team in ordered_teams(track)],
         runs=[run_entry(run) for run in accepted_runs(track)],
         refused=[run_entry(run, LOCAL_FIELDS_OF_REJECTED) for run in rejected_runs(track)],
         announcements=[
@@ -328,16 +331,22 @@ def find_judgment_format(judged: JudgmentSet) -> str:
     return "strata" if judged.num_strata else "trec"
 
 
-def team_entry(team: Team) -> TeamEntry:
-    grants = [plain_values(grant) for grant in team.grants.order_by("pk")]
+def rules_of(benchmark: Benchmark) -> dict[str, Any]:
+    """Return who may join a track, and how its runs name their code."""
+    return {field.name: getattr(benchmark, field.name) for field in setting_fields(Benchmark)}
+
+
+def team_entry(team: Team, track: Track) -> TeamEntry:
+    own = team.participations.filter(track=track).first() or Participation()
+    grants = team.grants.filter(track=track).order_by("pk")
     return TeamEntry(
         name=team.name,
         of_organisers=team.of_organisers,
         created_at=team.created_at,
-        alias=team.alias,
-        closes_at=team.closes_at,
-        extension_reason=team.extension_reason,
-        grants=grants,
+        alias=own.alias,
+        closes_at=own.closes_at,
+        extension_reason=own.extension_reason,
+        grants=[plain_values(grant) for grant in grants],
     )
 
 

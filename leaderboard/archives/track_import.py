@@ -39,12 +39,14 @@ from leaderboard.archives.manifests import (
     SnapshotEntry,
     named_rows,
     plain_fields,
+    split_fields,
 )
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.collections.groups import DECLARED
 from leaderboard.models import (
     Announcement,
     AuditEvent,
+    Benchmark,
     Collection,
     Edition,
     Grant,
@@ -52,6 +54,7 @@ from leaderboard.models import (
     MachineCard,
     Milestone,
     Overview,
+    Participation,
     Pool,
     Run,
     Score,
@@ -244,10 +247,16 @@ def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:
     return File(stack.enter_context(archive.member(name)), name=name) if name else None
 
 
-def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Track:
-    """Restore the track of an archive on its collection, which must be ready."""
+def restore_track(
+    manifest: Manifest, collection: Collection, slug: str, benchmark: Benchmark | None = None
+) -> Track:
+    """Restore the track of an archive on its collection, which must be ready.
+
+    Without a benchmark it gets one of its own, with the rules that the archive has.
+    """
+    fields, rules = split_fields(manifest.track.fields)
     # Its layers of marks are restored once there are runs.
-    values = clean_values(Track, manifest.track.fields) | NO_MARKS
+    values = clean_values(Track, fields) | NO_MARKS
     track = Track(slug=slug, collection=collection, **values)
     track.judgment_set = find_judgments(collection, manifest.track.judgments)
     check_names(track)
@@ -256,6 +265,9 @@ def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Trac
             parse_measure(text)
     except MeasureError as error:
         raise ArchiveError(str(error)) from None
+    if benchmark is None:
+        return tracks.open_track(track, collection.owner, **clean_values(Benchmark, rules))
+    track.benchmark, track.position = benchmark, benchmark.tracks.count()
     return tracks.open_track(track, collection.owner)
 
 
@@ -311,29 +323,35 @@ def restore_teams(manifest: Manifest, track: Track) -> None:
     """Restore the teams with their grants and deadlines, but without members."""
     for entry in manifest.teams:
         team = find_or_create_team(track, "" if entry.of_organisers else entry.name)
-        created = {} if entry.created_at is None else {"created_at": entry.created_at}
-        own = {"closes_at": entry.closes_at, "extension_reason": entry.extension_reason}
-        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **own, **created)
+        if entry.created_at is not None:
+            Team.objects.filter(pk=team.pk).update(created_at=entry.created_at)
+        if entry.alias:
+            Participation.objects.create(
+                team=team,
+                track=track,
+                alias=entry.alias,
+                closes_at=entry.closes_at,
+                extension_reason=entry.extension_reason,
+            )
         grants = [clean_values(Grant, grant) for grant in entry.grants]
         Grant.objects.bulk_create(
-            Grant(team=team, granted_by=track.owner, **values) for values in grants
+            Grant(team=team, track=track, granted_by=track.benchmark.owner, **values)
+            for values in grants
         )
 
 
 def find_or_create_team(track: Track, name: str) -> Team:
     """Return the team of that name, created if missing; no name means the organisers' team."""
-    return (
-        people.get_or_create_team(track, name)
-        if name
-        else people.get_or_create_organisers_team(track)
-    )
+    if name:
+        return people.get_or_create_team(track.benchmark, name)
+    return people.get_or_create_organisers_team(track.benchmark)
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:
     """Restore the announcements of a track."""
     rows = [clean_values(Announcement, announcement) for announcement in manifest.announcements]
     Announcement.objects.bulk_create(
-        Announcement(track=track, created_by=track.owner, **values) for values in rows
+        Announcement(track=track, created_by=track.benchmark.owner, **values) for values in rows
     )
 
 
@@ -375,9 +393,10 @@ def submit_run(
 ) -> AcceptedRun:
     """Submit a file for a team, as the run of a version if there is one."""
     if version is None:
-        return uploads.accept_run(track, track.owner, file, details, team=team)
+        return uploads.accept_run(track, track.benchmark.owner, file, details, team=team)
     hashed = uploads.hash_file(file)
-    run = uploads.build_run(track, team, track.owner, file, hashed, details, timezone.now())
+    owner = track.benchmark.owner
+    run = uploads.build_run(track, team, owner, file, hashed, details, timezone.now())
     run.version = version
     return uploads.store_run(run, file, limited=False)
 
@@ -391,9 +410,8 @@ def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run
     values["facts"] = clean_facts(values["facts"])
     check_fixes(values)
     check_problems(values["problems"])
-    run = Run(
-        track=track, team=find_or_create_team(track, entry.team), submitted_by=track.owner, **values
-    )
+    team, owner = find_or_create_team(track, entry.team), track.benchmark.owner
+    run = Run(track=track, team=team, submitted_by=owner, **values)
     if run.state not in (Run.State.REFUSED, Run.State.FAILED):
         raise ArchiveError(f"its run {entry.id} is {run.state} and is listed among the rejected")
     problems = f"problems/{entry.id}.jsonl"
@@ -470,7 +488,7 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
     pooled = [find_run(runs, run_id) for run_id in entry.runs]
     values["summary"]["runs"] = [find_run(runs, run_id).pk for run_id in values["summary"]["runs"]]
     with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
-        pool = Pool(track=track, created_by=track.owner, **values)
+        pool = Pool(track=track, created_by=track.benchmark.owner, **values)
         pool.judged_in = find_judgments(track.collection, entry.judged_in)
         pool.checks = find_judgments(track.collection, entry.checks)
         pool.save(force_insert=True)
@@ -488,7 +506,8 @@ def restore_snapshot(
     """Restore a frozen board, with links to the runs here."""
     name = f"snapshots/{entry.slug}.json"
     (fields,) = read_json_lines(archive, name)
-    snapshot = Snapshot(track=track, edition=editions[entry.edition], created_by=track.owner)
+    owner = track.benchmark.owner
+    snapshot = Snapshot(track=track, edition=editions[entry.edition], created_by=owner)
     try:
         for field, value in clean_values(Snapshot, fields).items():
             setattr(snapshot, field, value)

@@ -135,7 +135,7 @@ def find_workers(assessment: Assessment) -> list[LoadedAssessor]:
 def find_teams(assessment: Assessment, assessors: Iterable[Assessor]) -> dict[int | None, int]:
     """Return the team of each user among the assessors who takes part in the track."""
     users = [found.user_id for found in assessors]
-    members = Membership.objects.filter(track=assessment.track_id, user__in=users)
+    members = Membership.objects.filter(benchmark=assessment.track.benchmark_id, user__in=users)
     return dict(members.values_list("user", "team"))
 
 

@@ -70,7 +70,7 @@ def count_judges(assessment: Assessment) -> Judges:
     judges = assessment.assessors.filter(pk__in=graded.values("assessor"))
     users = set(judges.exclude(user=None).values_list("user", flat=True))
     members = Membership.objects.filter(
-        track=assessment.track_id, user__in=users, team__of_organisers=False
+        benchmark=assessment.track.benchmark_id, user__in=users, team__of_organisers=False
     )
     organisers = assessment.track.organisers().filter(pk__in=users)
     return Judges(judges.count(), members.values("user").distinct().count(), organisers.count())

@@ -442,9 +442,7 @@ def find_benchmark_board(
     """Return the board of a benchmark as this viewer may see it, with or without its tests."""
     phase = _choose_phase(sight, choice)
     everything = phase == EVERY_PHASE and len(sight.phases) > 1
-    wanted = [
-        seen for seen in sight.sights if everything or seen.track.benchmark_place.phase == phase
-    ]
+    wanted = [seen for seen in sight.sights if everything or seen.track.phase == phase]
     shown = [seen for seen in wanted if sight.shows(seen)]
     chosen = [seen for seen in shown if seen.track.slug in choice.tracks] or shown
     columns = _load_columns(sight, chosen, choice)
@@ -476,7 +474,7 @@ def _choose_phase(sight: BenchmarkSight, choice: BenchmarkChoice) -> str:
     asks_all = choice.phase == EVERY_PHASE and len(sight.phases) > 1
     if choice.phase is not None and (choice.phase in sight.phases or asks_all):
         return choice.phase
-    shown = [seen.track.benchmark_place.phase for seen in sight.sights if sight.shows(seen)]
+    shown = [seen.track.phase for seen in sight.sights if sight.shows(seen)]
     latest = [phase for phase in sight.phases if phase in shown] or sight.phases
     return latest[-1] if latest else ""
 
@@ -506,7 +504,7 @@ def _load_columns(
                 sight=seen,
                 edition=edition,
                 measure=measure,
-                group=seen.track.benchmark_place.group,
+                group=seen.track.group,
                 values=_shown_values(seen, measure, means),
             )
         )
@@ -570,7 +568,7 @@ def _load_rows(
                 team=teams.get(version.system.team_id, ""),
                 runs=own,
                 values=values,
-                is_own=version.system.team_id in sight.own_teams,
+                is_own=sight.owns(version.system),
             )
         )
     baseline = _find_baseline(sight, choice)
@@ -599,8 +597,8 @@ def _find_baseline(sight: BenchmarkSight, choice: BenchmarkChoice) -> Callable[[
 
 
 def _load_team_names(columns: Sequence[BenchmarkColumn]) -> dict[int, str]:
-    teams = Team.objects.filter(track__in=[column.track_id for column in columns])
-    return dict(teams.exclude(benchmark_team=None).values_list("benchmark_team", "name"))
+    teams = Team.objects.filter(benchmark__tracks__in=[column.track_id for column in columns])
+    return dict(teams.values_list("pk", "name"))
 
 
 def _rank(

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Concat, Lower, Substr
 from django.http import Http404
 
@@ -28,7 +28,10 @@ from leaderboard.models import (
     Assessment,
     Benchmark,
     Edition,
+    Participation,
     Run,
+    System,
+    Team,
     Topic,
     Track,
 )
@@ -50,8 +53,8 @@ ANONYMOUS_FACTS = {*FILTERS, "efficiency"}
 MOMENTS = ("received_at", "checked_at", "scored_at", "withdrawn_at", "disqualified_at", "hidden_at")
 
 
-def with_pseudonym(run: Run) -> Run:
-    """Return a copy of the run under the pseudonym of its team; do not save it.
+def with_pseudonym(run: Run, track: Track) -> Run:
+    """Return a copy of a run on this track under the pseudonym of its team; do not save it.
 
     Nothing that a run on another track may share with it is left: no hash, no size, no time of day.
     """
@@ -63,8 +66,9 @@ def with_pseudonym(run: Run) -> Run:
         if moment := run.__dict__.get(name):
             setattr(other, name, day_of(moment))
     other.team = copy(run.team)
-    other.team.name = run.team.pseudonym
-    other.tag = run.pseudonym
+    other.track = track
+    other.team.name = other.team_pseudonym
+    other.tag = other.pseudonym
     other.size = 0
     other.sha256 = other.filename = other.description = other.withdrawn_reason = ""
     other.metadata, other.lengths = {}, {}
@@ -214,7 +218,7 @@ class Sight(TrackSight):
         The organisers' own runs do not compete and keep their names.
         """
         known = self.owns(run) or run.team.of_organisers
-        return run if known or not self.hides_names else with_pseudonym(run)
+        return run if known or not self.hides_names else with_pseudonym(run, self.track)
 
     def can_see_means_of(self, run: Run) -> bool:
         """Whether the means of a run may be shown, possibly rounded."""
@@ -255,18 +259,27 @@ def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
 
 def find_runs_by_tag(sights: Sequence[Sight], text: str, most: int) -> list[Run]:
     """Find runs of these tracks whose shown tag contains the text, in one query."""
-    own = Q(team__in=[sight.team for sight in sights if sight.team is not None])
+    own = _own_runs(sights)
     organised = Q(track__in=[sight.track for sight in sights if sight.is_organiser])
     shown = Q(track__in=[sight.track for sight in sights if sight.can_see_means]) & ON_THE_BOARD
     hidden = Q(track__in=[sight.track for sight in sights if sight.hides_names])
     has_pseudonym = hidden & ~own & ~Q(team__of_organisers=True)
-    pseudonym = Concat(Lower("team__alias"), Value("-"), Substr("pk", 1, 4))
+    own_alias = Participation.objects.filter(team=OuterRef("team"), track=OuterRef("track"))
+    alias = Subquery(own_alias.values("alias"))
+    pseudonym = Concat(Lower(alias), Value("-"), Substr("pk", 1, 4))
     named = (Q(tag__icontains=text) & ~has_pseudonym) | (Q(name__icontains=text) & has_pseudonym)
     found = Run.objects.alias(name=pseudonym).filter(own | organised | shown).filter(named)
     sight_by_track = {sight.track.pk: sight for sight in sights}
     # An order by the tag or the time would tell more than a pseudonym.
     ordered = found.select_related("team", "track").order_by("track__name", "pk")
     return [sight_by_track[run.track_id].with_shown_name(run) for run in ordered[:most]]
+
+
+def _own_runs(sights: Sequence[Sight]) -> Q:
+    """Return what runs of the viewer's teams fulfil, on these tracks alone."""
+    inside = [sight for sight in sights if sight.team is not None]
+    teams = {sight.team for sight in inside}
+    return Q(team__in=teams, track__in=[sight.track for sight in inside])
 
 
 class SeenTeam(NamedTuple):
@@ -283,7 +296,7 @@ def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[Se
     A team is found by its runs: those on a board that shows names, and of one's own or of a track
     that one organises all of them.
     """
-    own = Q(team__in=[sight.team for sight in sights if sight.team is not None])
+    own = _own_runs(sights)
     organised = Q(track__in=[sight.track for sight in sights if sight.is_organiser])
     named = [sight.track for sight in sights if sight.can_see_means and not sight.hides_names]
     seen = Run.objects.filter(own | organised | (Q(track__in=named) & ON_THE_BOARD))
@@ -296,7 +309,7 @@ def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[Se
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """Return the viewer's view of a track; raise 404 if the track may not be known."""
     tracks = Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team", "benchmark_place__benchmark"),
+        *("collection", "judgment_set", "baseline__team", "benchmark"),
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     track = tracks.filter(slug=slug).first()
@@ -317,7 +330,7 @@ class BenchmarkSight:
     @property
     def phases(self) -> list[str]:
         """The names of its phases in order; "" is the phase of tracks without a name for it."""
-        return list(dict.fromkeys(sight.track.benchmark_place.phase for sight in self.sights))
+        return list(dict.fromkeys(sight.track.phase for sight in self.sights))
 
     @property
     def accepts_runs(self) -> bool:
@@ -327,16 +340,17 @@ class BenchmarkSight:
     @property
     def can_take_part(self) -> bool:
         """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
-        is_in = self.is_organiser or bool(self.own_teams)
-        return is_in or self.benchmark.joining != Track.Joining.INVITATION
+        is_in = self.is_organiser or self.team is not None
+        return is_in or self.benchmark.joining != Benchmark.Joining.INVITATION
 
-    @property
-    def own_teams(self) -> set[int]:
-        """The ids of the viewer's team of the benchmark."""
-        teams = (sight.team for sight in self.sights)
-        return {
-            team.benchmark_team_id for team in teams if team is not None and team.benchmark_team_id
-        }
+    @cached_property
+    def team(self) -> Team | None:
+        """The viewer's team."""
+        return self.benchmark.team_of(self.viewer)
+
+    def owns(self, system: System) -> bool:
+        """Whether a system is of the viewer's team."""
+        return self.team is not None and system.team_id == self.team.pk
 
     def shows(self, sight: Sight) -> bool:
         """Whether the scores of a track may stand on the board of the benchmark.
@@ -381,10 +395,10 @@ def shared_benchmark_sight(benchmark: Benchmark) -> BenchmarkSight:
 
 def _load_tracks(benchmark: Benchmark, known: QuerySet[Track, Any]) -> list[Track]:
     """Return those tracks of a benchmark, in order, with what their views read."""
-    tracks = benchmark.tracks().filter(pk__in=known)
+    tracks = benchmark.tracks.in_order().filter(pk__in=known)
     return list(
         tracks.select_related(
-            *("benchmark_place", "collection", "judgment_set", "baseline__team"),
+            *("benchmark", "collection", "judgment_set", "baseline__team"),
             *("edition__judgment_set", "public_edition__judgment_set"),
         )
     )

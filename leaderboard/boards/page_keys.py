@@ -15,7 +15,6 @@ from django.db.models import (
     BooleanField,
     Count,
     Exists,
-    F,
     IntegerField,
     OuterRef,
     QuerySet,
@@ -28,9 +27,9 @@ from django.utils.functional import cached_property
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import (
     Assessment,
-    Benchmark,
     Job,
     Notice,
+    Participation,
     Team,
     Track,
     TrackChange,
@@ -41,7 +40,7 @@ from leaderboard.models.tracks import TrackQuerySet
 from leaderboard.sight.tracks import Viewer
 from leaderboard.sight.visible_rows import visible_runs
 
-LONG_TEXTS = ("description", "terms", "exclusion_reason")
+LONG_TEXTS = ("description", "exclusion_reason")
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,8 @@ def find_seen_benchmark(viewer: Viewer, slug: str) -> SeenBenchmark | None:
     tracks = tuple(_look(_tracks_of_benchmark, viewer, slug))
     if not tracks:
         return None
-    first = tracks[0].sight.track
-    return SeenBenchmark(first.benchmark_id, bool(first.organises_benchmark), tracks)
+    first = tracks[0].sight
+    return SeenBenchmark(first.track.benchmark_id, first.is_organiser, tracks)
 
 
 def _track_called(viewer: Viewer, slug: str) -> TrackQuerySet:
@@ -141,16 +140,7 @@ def _track_of_run(viewer: Viewer, run_id: str) -> TrackQuerySet:
 
 
 def _tracks_of_benchmark(viewer: Viewer, slug: str) -> TrackQuerySet:
-    organised = Benchmark.objects.organised_by(viewer).filter(
-        pk=OuterRef("benchmark_place__benchmark")
-    )
-    return (
-        Track.objects.filter(benchmark_place__benchmark__slug=slug)
-        .annotate(
-            benchmark_id=F("benchmark_place__benchmark"), organises_benchmark=Exists(organised)
-        )
-        .order_by("benchmark_place__position", "pk")
-    )
+    return Track.objects.filter(benchmark__slug=slug).in_order()
 
 
 # They stand for the viewer and for the name in a query that is compiled once.
@@ -193,7 +183,9 @@ def _compile(ask: Ask, is_known: bool, is_staff: bool, vendor: str, silence: int
 def _see(track: Track, viewer: Viewer) -> SeenTrack:
     team = None
     if track.own_team is not None:
-        team = Team(pk=track.own_team, closes_at=_to_instant(track.own_deadline), track=track)
+        team = Team(pk=track.own_team, benchmark_id=track.benchmark_id)
+        deadline = _to_instant(track.own_deadline)
+        track.own_deadlines = {} if deadline is None else {team.pk: deadline}
     sight = Sight(track, viewer, bool(track.organises), team, bool(track.is_assessing))
     sums = track.version or 0, track.inside or 0
     return SeenTrack(sight, *sums, track.num_unread or 0, bool(track.is_stalled))
@@ -220,11 +212,14 @@ def _roles_of(viewer: Viewer) -> dict[str, object]:
             **dict.fromkeys(("own_team", "own_deadline", "num_unread"), nothing),
             **dict.fromkeys(("organises", "is_assessing"), no),
         }
-    teams = Team.objects.filter(track=OuterRef("pk"), memberships__user=viewer)
+    teams = Team.objects.filter(benchmark=OuterRef("benchmark"), memberships__user=viewer)
+    extended = Participation.objects.filter(
+        track=OuterRef("pk"), team__memberships__user=viewer
+    ).exclude(closes_at=None)
     assessed = Assessment.objects.judged_by(viewer).filter(track=OuterRef("pk"))
     return {
         "own_team": Subquery(teams.values("pk")[:1]),
-        "own_deadline": Subquery(teams.values("closes_at")[:1]),
+        "own_deadline": Subquery(extended.values("closes_at")[:1]),
         "organises": Exists(Track.objects.organised_by(viewer).filter(pk=OuterRef("pk"))),
         "is_assessing": Exists(assessed),
         "num_unread": Subquery(_count(Notice.objects.unread_by(viewer))),

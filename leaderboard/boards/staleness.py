@@ -33,8 +33,6 @@ from leaderboard.models import (
     AuditEvent,
     Benchmark,
     BenchmarkSnapshot,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Calculation,
     Collection,
     Edition,
@@ -45,6 +43,7 @@ from leaderboard.models import (
     Milestone,
     NuggetVersion,
     Overview,
+    Participation,
     Pool,
     Run,
     Score,
@@ -76,14 +75,12 @@ OF_SCORE_SET = (
 )
 OF_COLLECTION = "SELECT id FROM leaderboard_track WHERE collection_id = {row}.collection_id"
 AS_COLLECTION = "SELECT id FROM leaderboard_track WHERE collection_id = {row}.id"
-OF_BENCHMARK = (
-    "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.benchmark_id"
-)
+OF_BENCHMARK = "SELECT id FROM leaderboard_track WHERE benchmark_id = {row}.benchmark_id"
 OF_CALCULATION = f"{OF_TRACK} UNION {OF_EDITION} UNION {OF_BENCHMARK}"
-AS_BENCHMARK = "SELECT track_id AS id FROM leaderboard_benchmarktrack WHERE benchmark_id = {row}.id"
+AS_BENCHMARK = "SELECT id FROM leaderboard_track WHERE benchmark_id = {row}.id"
 OF_SYSTEM = (
-    "SELECT place.track_id AS id FROM leaderboard_system made "
-    "JOIN leaderboard_benchmarktrack place ON place.benchmark_id = made.benchmark_id "
+    "SELECT track.id AS id FROM leaderboard_system made "
+    "JOIN leaderboard_track track ON track.benchmark_id = made.benchmark_id "
     "WHERE made.id = {row}.system_id"
 )
 OF_ASSESSMENT = "SELECT track_id AS id FROM leaderboard_assessment WHERE id = {row}.assessment_id"
@@ -135,7 +132,6 @@ BOOKKEEPING = "bookkeeping of a form or a job"
 
 SHOWN = (
     Shown(Track, ITSELF, acts=("INSERT", "UPDATE")),
-    Shown(Track.co_organisers.through, OF_TRACK),
     Shown(Edition, OF_TRACK),
     Shown(
         Run,
@@ -151,16 +147,15 @@ SHOWN = (
         OF_CALCULATION,
         dict.fromkeys(("edition", "track", "benchmark", "kind", "key", "request"), FIXED),
     ),
-    Shown(Team, OF_TRACK),
-    Shown(Membership, OF_TRACK),
+    Shown(Team, OF_BENCHMARK),
+    Shown(Participation, OF_TRACK),
+    Shown(Membership, OF_BENCHMARK),
     Shown(Snapshot, OF_TRACK),
     Shown(Announcement, OF_TRACK),
     Shown(Milestone, OF_TRACK),
     Shown(Overview, OF_TRACK),
-    Shown(BenchmarkTrack, OF_TRACK),
     Shown(Benchmark, AS_BENCHMARK),
     Shown(Benchmark.co_organisers.through, OF_BENCHMARK),
-    Shown(BenchmarkTeam, OF_BENCHMARK),
     Shown(BenchmarkSnapshot, OF_BENCHMARK),
     Shown(System, OF_BENCHMARK),
     Shown(SystemVersion, OF_SYSTEM, {"announced_at": BOOKKEEPING}),

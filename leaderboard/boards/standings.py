@@ -581,7 +581,7 @@ def _load_runs(sight: Sight, edition: Edition) -> list[Run]:
     runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*RUN_FIELDS)
     scored = list(runs)
     # Teams are read after the runs, or a team that joined in between would be missing.
-    teams = {team.pk: team for team in sight.track.teams.all()}
+    teams = {team.pk: team for team in sight.track.benchmark.teams.all()}
     for run in scored:
         # Setting both attributes would do the same, but takes as long as the whole query.
         run._state.fields_cache |= {"track": sight.track, "team": teams[run.team_id]}

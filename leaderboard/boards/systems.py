@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.http import Http404
 
 from leaderboard.boards.disclosure import BenchmarkSight, Sight
-from leaderboard.models import Edition, Run, System, SystemVersion, Team
+from leaderboard.models import Edition, Run, System, SystemVersion
 from leaderboard.models.benchmarks import SystemQuerySet
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 from leaderboard.scoring.scores import load_measure_means
@@ -95,9 +95,9 @@ def visible_runs_of_systems(sight: BenchmarkSight) -> RunQuerySet:
             seen |= of_track
         elif sight.shows(track_sight):
             seen |= of_track & ON_THE_BOARD
-    seen |= Q(team__benchmark_team__in=sight.own_teams) & Q(
-        track__in=[track_sight.track for track_sight in sight.sights]
-    )
+    if sight.team is not None:
+        known = [track_sight.track for track_sight in sight.sights]
+        seen |= Q(team=sight.team, track__in=known)
     return Run.objects.filter(seen, version__system__benchmark=sight.benchmark)
 
 
@@ -107,7 +107,7 @@ def visible_systems(sight: BenchmarkSight) -> SystemQuerySet:
     if sight.is_organiser:
         return systems
     shown = visible_runs_of_systems(sight).values("version__system")
-    return systems.filter(Q(pk__in=shown) | Q(team__in=sight.own_teams))
+    return systems.filter(Q(pk__in=shown) | Q(team=sight.team, team__isnull=False))
 
 
 def load_systems(sight: BenchmarkSight, systems: Iterable[System]) -> list[VisibleSystem]:
@@ -120,31 +120,28 @@ def load_systems(sight: BenchmarkSight, systems: Iterable[System]) -> list[Visib
         kept = by_place[run.version_id].get(run.track_id)
         if kept is None or not run.withdrawn_at or kept.withdrawn_at:
             by_place[run.version_id][run.track_id] = run
-    own = sight.own_teams
     means = _Means(sight)
     versions: dict[int, list[VisibleVersion]] = defaultdict(list)
     for version in SystemVersion.objects.filter(system__in=systems):
         found = by_place.get(version.pk, {})
         system = next(one for one in systems if one.pk == version.system_id)
-        if not found and not sight.is_organiser and system.team_id not in own:
+        if not found and not sight.is_organiser and not sight.owns(system):
             continue
         version.system, system.benchmark = system, sight.benchmark
         cells = [means.cell(seen, found.get(seen.track.pk)) for seen in sight.sights]
         versions[system.pk].append(VisibleVersion(version, cells))
     names = _load_team_names(sight)
     return [
-        VisibleSystem(one, names.get(one.team_id, ""), one.team_id in own, versions[one.pk])
+        VisibleSystem(one, names.get(one.team_id, ""), sight.owns(one), versions[one.pk])
         for one in systems
     ]
 
 
 def _load_team_names(sight: BenchmarkSight) -> dict[int, str]:
     """Return the names of teams that the viewer may know, from tracks that hide none."""
-    known = Q(track__in=[seen.track for seen in sight.sights if not seen.hides_names])
-    teams = Team.objects.filter(known | Q(benchmark_team__in=sight.own_teams)).exclude(
-        benchmark_team=None
-    )
-    return dict(teams.values_list("benchmark_team", "name"))
+    if any(not seen.hides_names for seen in sight.sights):
+        return dict(sight.benchmark.teams.values_list("pk", "name"))
+    return {} if sight.team is None else {sight.team.pk: sight.team.name}
 
 
 class _Means:

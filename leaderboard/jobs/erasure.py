@@ -74,8 +74,11 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     BenchmarkSnapshot.objects.filter(editions__in=editions).delete()
     for rows in (Snapshot, Assessment, Pool):
         rows.objects.filter(track__in=tracks).delete()
+    of = Benchmark.objects.filter(pk__in=list(tracks.values_list("benchmark", flat=True)))
     for queryset in (runs, editions, tracks):
         queryset.delete()
+    for benchmark in of.filter(tracks=None):
+        erase_benchmark(benchmark)
 
 
 @transaction.atomic
@@ -90,7 +93,7 @@ def erase_run(run: Run) -> None:
 
 @transaction.atomic
 def erase_benchmark(benchmark: Benchmark) -> None:
-    """Delete a benchmark, its systems and snapshots; its tracks stand alone and keep their runs.
+    """Delete a benchmark without tracks, its systems and snapshots.
 
     Of equal runs that a team submitted as several versions, the first one stays on the board.
     """
@@ -106,15 +109,12 @@ def erase_benchmark(benchmark: Benchmark) -> None:
 def _withdraw_repetitions(runs: QuerySet[Run]) -> None:
     """Withdraw what a track alone would have refused: a file that the team submitted before."""
     counted = Run.objects.active().exclude(state__in=[Run.State.REFUSED, Run.State.FAILED])
-    teams = runs.values("team")
-    seen: dict[tuple[int, str], str] = dict(
-        ((team, sha256), run_id)
-        for team, sha256, run_id in counted.filter(team__in=teams, version=None).values_list(
-            "team", "sha256", "pk"
-        )
-    )
+    alone = counted.filter(team__in=runs.values("team"), version=None)
+    seen: dict[tuple[int, int, str], str] = {
+        (run.track_id, run.team_id, run.sha256): run.pk for run in alone
+    }
     for run in counted.filter(pk__in=runs.values("pk")).order_by("received_at", "pk"):
-        first = seen.setdefault((run.team_id, run.sha256), run.pk)
+        first = seen.setdefault((run.track_id, run.team_id, run.sha256), run.pk)
         if first != run.pk:
             reason = f"The same file as {first}; the benchmark of its system was deleted."
             Run.objects.filter(pk=run.pk).update(

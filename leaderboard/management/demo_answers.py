@@ -51,7 +51,7 @@ def make_sample_answers(
     track.measures, track.primary_measure = ["nDCG@10", "Grade", "Judged", "P@5"], "nDCG@10"
     tracks.open_track(track, organiser)
     for team, user in users.items():
-        people.admit(track, user, people.JoinDetails(team_name=team))
+        people.admit(track.benchmark, user, people.JoinDetails(team_name=team))
     found = {run.tag: run.text for run in runs(HARBOURS.folder, {q.ranker for q in QUOTERS})}
     for quoter in QUOTERS:
         lines = "".join(quote(quoter, collection, found[quoter.ranker]))

@@ -93,4 +93,4 @@ def submit_files(
         details.name, version=details.version, description=first.description, facts=facts
     )
     sent = list_run_files(files)
-    return submit_version(benchmark, user, list(benchmark.tracks()), sent, shared).version
+    return submit_version(benchmark, user, list(benchmark.tracks.in_order()), sent, shared).version

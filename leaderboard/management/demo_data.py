@@ -44,7 +44,7 @@ def load_sample() -> list[Account]:
     if track is None:
         track = open_sample_track(HARBOURS, ada)
         for account, user in teams:
-            people.admit(track, user, people.JoinDetails(team_name=account.team))
+            people.admit(track.benchmark, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_runs(track, ada, [ben, cat])
     users = {account.team: user for account, user in teams}

@@ -13,8 +13,6 @@ from leaderboard.models.assessments import (
 )
 from leaderboard.models.benchmarks import (
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Milestone,
     Overview,
     System,
@@ -40,6 +38,7 @@ from leaderboard.models.people import (
     Grant,
     JoinRequest,
     Membership,
+    Participation,
     SentForm,
     Team,
     User,
@@ -60,8 +59,6 @@ __all__ = [
     "AuditEvent",
     "Benchmark",
     "BenchmarkSnapshot",
-    "BenchmarkTeam",
-    "BenchmarkTrack",
     "Calculation",
     "Collection",
     "Delivery",
@@ -85,6 +82,7 @@ __all__ = [
     "Overview",
     "PagesCopy",
     "PartialUpload",
+    "Participation",
     "Pool",
     "PracticeDocument",
     "Run",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.models.people import User
@@ -94,6 +95,11 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def latest_first(self) -> AuditEventQuerySet:
         return self.select_related("actor").order_by("-at", "-pk")
 
+    def about(self, track: models.Model) -> AuditEventQuerySet:
+        """Return what was done to a track, and to the people of its benchmark."""
+        of_people = Q(benchmark=track.benchmark_id, track=None)
+        return self.filter(Q(track=track.pk) | of_people)
+
     def record(
         self,
         actor: User | None,
@@ -108,12 +114,17 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
             act=Act(act).value,
             target_kind=target._meta.model_name or "",
             target_id=str(target.pk),
-            track_id=target.pk
-            if target._meta.model_name == "track"
-            else getattr(target, "track_id", None),
+            track_id=_find_key(target, "track"),
+            benchmark_id=_find_key(target, "benchmark"),
             before=before,
             after=after,
         )
+
+
+def _find_key(target: models.Model, kind: str) -> int | None:
+    """Return the key of the track or benchmark that a target is, or belongs to."""
+    own = target._meta.model_name == kind
+    return target.pk if own else getattr(target, f"{kind}_id", None)
 
 
 class AuditEvent(models.Model):
@@ -125,6 +136,7 @@ class AuditEvent(models.Model):
     target_kind = models.CharField(max_length=20)
     target_id = models.CharField(max_length=40)
     track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
+    benchmark = models.ForeignKey("Benchmark", models.SET_NULL, null=True, related_name="events")
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
     # When an organiser undid the change.

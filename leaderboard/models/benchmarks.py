@@ -1,4 +1,4 @@
-"""Benchmarks, which are groups of tracks; and what a track presents on its home page."""
+"""Benchmarks: the people of one or several tracks, and what a track presents on its overview."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from urllib.parse import quote
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 from django.db import models
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
+from django.utils.functional import cached_property
 
-from leaderboard.models.people import Team, User, find_organisers
+from leaderboard.models.people import Team, User, find_organisers, team_key
+from leaderboard.models.track_settings import setting
 from leaderboard.models.tracks import Track, new_invitation
 
 if TYPE_CHECKING:
@@ -29,32 +31,54 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
 
     def visible_to(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
         """Return the benchmarks of the user, and those with a track that the user may see."""
-        visible = Track.objects.visible_to(user).values("pk")
-        known = Q(pk__in=BenchmarkTrack.objects.filter(track__in=visible).values("benchmark"))
+        visible = Track.objects.visible_to(user)
+        known = Q(pk__in=visible.values("benchmark"))
         return self.filter(known | Q(pk__in=self.organised_by(user).values("pk")))
+
+    def of_several_tracks(self) -> BenchmarkQuerySet:
+        """Return the benchmarks that have a board of their own besides that of a track."""
+        return self.alias(num_tracks=Count("tracks")).filter(num_tracks__gt=1)
 
 
 class Benchmark(models.Model):
-    """An ordered group of tracks with one home, one set of teams, terms and organisers."""
+    """One or several tracks with their people: organisers, teams, and how they join."""
+
+    class Joining(models.TextChoices):
+        EVERYONE = "everyone", "Any user; a first run creates the team"
+        INVITATION = "invitation", "Anyone with the invitation link"
+        APPROVAL = "approval", "Teams approved by the organisers"
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True, max_length=20000)
     owner = models.ForeignKey(User, models.PROTECT, related_name="benchmarks")
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
-    # What all its tracks share; the tracks hold copies, which nobody changes one by one.
-    joining = models.CharField(max_length=12, choices=Track.Joining, default=Track.Joining.EVERYONE)
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
-    terms = models.TextField(blank=True, max_length=20000)
+    joining = setting(
+        models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE), "Who can join"
+    )
+    terms = setting(
+        models.TextField(blank=True, max_length=20000),
+        "Terms",
+        hint="Teams must accept these to join.",
+    )
     # How many runs a team may submit to all tracks together; None for no limit.
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
     # One measure for the board; "" for the primary measure of each track.
     measure = models.CharField(max_length=80, blank=True)
     baseline = models.ForeignKey("System", models.SET_NULL, null=True, blank=True, related_name="+")
-    # As for tracks: versions state commit and branch, and are compared with this branch.
-    main_branch = models.CharField(max_length=80, blank=True)
-    commit_url = models.CharField(max_length=300, blank=True)
+    main_branch = setting(
+        models.CharField(max_length=80, blank=True),
+        "Main branch",
+        hint="If set, runs state their commit, branch and configuration. Each is compared with its "
+        "team’s last run of this branch.",
+    )
+    commit_url = setting(
+        models.CharField(max_length=300, blank=True),
+        "Commit link",
+        hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
+    )
     badge_code = models.CharField(max_length=40, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -78,6 +102,15 @@ class Benchmark(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @cached_property
+    def has_several_tracks(self) -> bool:
+        return self.tracks.count() > 1
+
+    @property
+    def first_track(self) -> Track | None:
+        """The first track in order; a benchmark that is not being made or deleted has one."""
+        return self.tracks.in_order().first()
+
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Benchmark.objects.organised_by(user).filter(pk=self.pk).exists()
 
@@ -85,76 +118,31 @@ class Benchmark(models.Model):
         """Return the owner, then the co-organisers by name."""
         return find_organisers(self.owner_id, self.co_organisers)
 
-    def tracks(self) -> QuerySet[Track]:
-        """Return its tracks in order."""
-        ordered = Track.objects.filter(benchmark_place__benchmark=self).select_related(
-            "benchmark_place"
-        )
-        return ordered.order_by("benchmark_place__position", "pk")
+    def team_of(self, user: User | AnonymousUser) -> Team | None:
+        if not user.is_authenticated:
+            return None
+        return self.teams.filter(memberships__user=user).first()
 
-    def link_of_commit(self, commit: str) -> str:
+    def has_team(self, name: str) -> bool:
+        """Return whether a team has this name, or one that looks alike."""
+        return self.teams.filter(key=team_key(name)).exists()
+
+    def link_of_commit(self, commit: object) -> str:
         """Return the URL of a commit; "" if the organisers gave no pattern."""
-        return self.commit_url.replace("{commit}", quote(commit, safe="")) if commit else ""
-
-
-class BenchmarkTrack(models.Model):
-    """The place of a track in its benchmark.
-
-    Tracks of one phase are side by side; phases come one after the other, and no mean is
-    taken over them. Tracks of one group have a mean of their own, such as those of one language.
-    """
-
-    track = models.OneToOneField(
-        Track, models.CASCADE, primary_key=True, related_name="benchmark_place"
-    )
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="places")
-    position = models.PositiveSmallIntegerField()
-    phase = models.CharField(max_length=60, blank=True)
-    group = models.CharField(max_length=60, blank=True)
-
-    class Meta:
-        ordering = ["position", "pk"]
-
-    def __str__(self) -> str:
-        return f"{self.track} in {self.benchmark}"
-
-
-class BenchmarkTeam(models.Model):
-    """One team of a benchmark; it has a row of `Team` on every track, all of one name."""
-
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="teams")
-    of_organisers = models.BooleanField(default=False)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["benchmark"],
-                condition=Q(of_organisers=True),
-                name="organisers_of_a_benchmark_are_one_team",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"a team of {self.benchmark}"
-
-    def on(self, track: Track) -> Team:
-        """Return the team's row of a track."""
-        return Team.objects.get(benchmark_team=self, track=track)
+        return self.commit_url.replace("{commit}", quote(str(commit), safe="")) if commit else ""
 
 
 class SystemQuerySet(models.QuerySet["System"]):
     def sent_by(self, user: User) -> SystemQuerySet:
         """Return the systems of the user's teams."""
-        own = Team.objects.filter(memberships__user=user).values("benchmark_team")
-        return self.filter(team__in=own)
+        return self.filter(team__memberships__user=user)
 
 
 class System(models.Model):
     """What a team's runs on several tracks have in common; its facts are stated once."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="systems")
-    team = models.ForeignKey(BenchmarkTeam, models.PROTECT, related_name="systems")
+    team = models.ForeignKey(Team, models.PROTECT, related_name="systems")
     name = models.CharField(max_length=80)
     description = models.TextField(blank=True, max_length=5000)
     facts = models.JSONField(default=dict, blank=True)

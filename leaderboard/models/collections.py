@@ -58,10 +58,12 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         seen = Q(tracks__visibility="public", tracks__is_draft=False, state=ImportState.READY)
         if user.is_authenticated:
             seen |= Q(owner=user) | Q(co_organisers=user)
-            seen |= Q(tracks__memberships__user=user) | Q(tracks__co_organisers=user)
-            seen |= Q(
-                tracks__visibility="members", tracks__joining="everyone", tracks__is_draft=False
+            of = "tracks__benchmark"
+            seen |= Q(**{f"{of}__owner": user}) | Q(**{f"{of}__co_organisers": user})
+            inside = Q(**{f"{of}__memberships__user": user}) | Q(
+                **{f"{of}__joining": "everyone", "tracks__visibility": "members"}
             )
+            seen |= inside & Q(tracks__is_draft=False)
         return self.filter(seen).distinct()
 
 

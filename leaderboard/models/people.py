@@ -39,7 +39,7 @@ class User(AbstractUser):
 
 
 def find_organisers(owner_id: int, others: QuerySet[User]) -> QuerySet[User]:
-    """Return the owner of a track or a benchmark, then the co-organisers by name."""
+    """Return the owner of a benchmark, then the co-organisers by name."""
     owner = User.objects.filter(pk=owner_id).values("pk")
     # With `or` between them PostgreSQL would read all users.
     found = User.objects.filter(pk__in=owner.union(others.values("pk")))
@@ -47,45 +47,30 @@ def find_organisers(owner_id: int, others: QuerySet[User]) -> QuerySet[User]:
 
 
 class Team(models.Model):
-    """A team of a track; quota and visibility belong to the team, not to a person."""
+    """A team of a benchmark: it takes part in all its tracks."""
 
-    track = models.ForeignKey("Track", models.CASCADE, related_name="teams")
+    benchmark = models.ForeignKey("Benchmark", models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     key = models.CharField(max_length=160, editable=False)
     of_organisers = models.BooleanField(default=False)
-    # Random, so that pseudonyms made from it do not reveal the team.
-    alias = models.CharField(max_length=8, default="", db_default="", editable=False)
     # Anyone who has it can join the team.
     invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
-    # Its own deadline, if the organisers gave it a later one than the track has.
-    closes_at = models.DateTimeField(null=True, editable=False)
-    extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The team of the benchmark, if its track belongs to one.
-    benchmark_team = models.ForeignKey(
-        "BenchmarkTeam", models.SET_NULL, null=True, editable=False, related_name="teams"
-    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["benchmark_team", "track"], name="a_team_of_a_benchmark_is_once_on_a_track"
+                fields=["benchmark", "key"], name="team_names_differ_in_a_benchmark"
             ),
-            models.UniqueConstraint(fields=["track", "key"], name="team_names_differ_in_a_track"),
             models.UniqueConstraint(
-                fields=["track"],
+                fields=["benchmark"],
                 condition=Q(of_organisers=True),
-                name="organisers_of_a_track_are_one_team",
+                name="organisers_of_a_benchmark_are_one_team",
             ),
             models.UniqueConstraint(
                 fields=["invitation"],
                 condition=~Q(invitation=""),
                 name="an_invitation_leads_to_one_team",
-            ),
-            models.UniqueConstraint(
-                fields=["track", "alias"],
-                condition=~Q(alias=""),
-                name="aliases_differ_in_a_track",
             ),
         ]
 
@@ -95,17 +80,41 @@ class Team(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.key = team_key(self.name)
         self.invitation = self.invitation or secrets.token_urlsafe(12)
-        self.alias = self.alias or new_alias(self.track_id)
         super().save(*args, **kwargs)
 
-    @property
-    def pseudonym(self) -> str:
-        return f"Team {self.alias}"
+
+class Participation(models.Model):
+    """What a team has on one track: its pseudonym there, and perhaps a later deadline.
+
+    It is made with the first run. A team has another pseudonym on each track, so that the names
+    which one track shows tell nothing about another that hides them.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="participations")
+    track = models.ForeignKey("Track", models.CASCADE, related_name="participations")
+    # Random, so that pseudonyms made from it do not reveal the team.
+    alias = models.CharField(max_length=8, editable=False)
+    # Its own deadline, if the organisers gave it a later one than the track has.
+    closes_at = models.DateTimeField(null=True, editable=False)
+    extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "track"], name="a_team_is_once_on_a_track"),
+            models.UniqueConstraint(fields=["track", "alias"], name="aliases_differ_in_a_track"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} on {self.track}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.alias = self.alias or new_alias(self.track_id)
+        super().save(*args, **kwargs)
 
 
 def new_alias(track_id: int) -> str:
     """Return four random characters that no other team of the track has."""
-    taken = set(Team.objects.filter(track=track_id).values_list("alias", flat=True))
+    taken = set(Participation.objects.filter(track=track_id).values_list("alias", flat=True))
     while (alias := "".join(secrets.choice(ALIAS_LETTERS) for _ in range(4))) in taken:
         pass
     return alias
@@ -143,7 +152,7 @@ class Membership(models.Model):
         LEADER = "leader"
         MEMBER = "member"
 
-    track = models.ForeignKey("Track", models.CASCADE, related_name="memberships")
+    benchmark = models.ForeignKey("Benchmark", models.CASCADE, related_name="memberships")
     team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.LEADER)
@@ -152,7 +161,9 @@ class Membership(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["track", "user"], name="one_team_a_person_and_track")
+            models.UniqueConstraint(
+                fields=["benchmark", "user"], name="one_team_a_person_and_benchmark"
+            )
         ]
 
     def __str__(self) -> str:
@@ -160,14 +171,14 @@ class Membership(models.Model):
 
 
 class JoinRequest(models.Model):
-    """A request for a team in a track whose organisers approve teams."""
+    """A request for a team in a benchmark whose organisers approve teams."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         APPROVED = "approved"
         DECLINED = "declined"
 
-    track = models.ForeignKey("Track", models.CASCADE, related_name="join_requests")
+    benchmark = models.ForeignKey("Benchmark", models.CASCADE, related_name="join_requests")
     user = models.ForeignKey(User, models.CASCADE, related_name="join_requests")
     team_name = models.CharField(max_length=80)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
@@ -179,7 +190,7 @@ class JoinRequest(models.Model):
     class Meta:
         ordering = ["asked_at"]
         constraints = [
-            models.UniqueConstraint(fields=["track", "user"], name="one_asks_once_a_track")
+            models.UniqueConstraint(fields=["benchmark", "user"], name="one_asks_once_a_benchmark")
         ]
 
     def __str__(self) -> str:
@@ -188,13 +199,14 @@ class JoinRequest(models.Model):
     @property
     def name_is_taken(self) -> bool:
         """Return whether a team has the requested name by now."""
-        return self.track.has_team(self.team_name)
+        return self.benchmark.has_team(self.team_name)
 
 
 class Grant(models.Model):
-    """Runs that a team may submit beyond its quota: on one day (UTC), or in total."""
+    """Runs that a team may submit to a track beyond its quota: on one day (UTC), or in total."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="grants")
+    track = models.ForeignKey("Track", models.CASCADE, related_name="grants")
     runs = models.PositiveIntegerField()
     day = models.DateField(null=True)
     reason = models.CharField(max_length=300, blank=True)
@@ -209,11 +221,6 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.runs} for {self.team}"
-
-    @property
-    def track_id(self) -> int:
-        """Return the track, for the audit trail."""
-        return self.team.track_id
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

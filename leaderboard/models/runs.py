@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from numpy.typing import NDArray
 
-from leaderboard.models.people import Team, User
+from leaderboard.models.people import Participation, Team, User
 from leaderboard.models.tracks import Edition, Track
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -95,9 +95,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return same.exclude(pk=run.pk).active().accepted().order_by("received_at")
 
     def replace_primary(self, primary: Run) -> None:
-        """Make `primary` the only primary run of its team."""
-        others = self.filter(team=primary.team_id, is_primary=True).exclude(pk=primary.pk)
-        others.update(is_primary=False)
+        """Make `primary` the only primary run of its team on its track."""
+        same = self.filter(track=primary.track_id, team=primary.team_id, is_primary=True)
+        same.exclude(pk=primary.pk).update(is_primary=False)
 
     def rejected_before(self, instant: datetime) -> RunQuerySet:
         """Return runs rejected before that time whose file is still stored."""
@@ -199,15 +199,15 @@ class Run(models.Model):
                 name="an_idempotency_key_makes_one_run",
             ),
             models.UniqueConstraint(
-                fields=["team", "sha256"],
+                fields=["track", "team", "sha256"],
                 # Versions of a system may well have the same run on some track.
                 condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None, version=None),
-                name="the_same_bytes_are_one_run_of_a_team",
+                name="the_same_bytes_are_one_run_of_a_team_on_a_track",
             ),
             models.UniqueConstraint(
-                fields=["team"],
+                fields=["track", "team"],
                 condition=Q(is_primary=True, state__in=["valid", "scored"], withdrawn_at=None),
-                name="a_team_has_one_primary_run",
+                name="a_team_has_one_primary_run_on_a_track",
             ),
             models.UniqueConstraint(
                 fields=["version", "track"],
@@ -249,6 +249,12 @@ class Run(models.Model):
         run.__dict__.update(zip(field_names, values, strict=True))
         return run
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self._state.adding:
+            # From its first run on, a team has a pseudonym on the track.
+            Participation.objects.get_or_create(team=self.team, track=self.track)
+        super().save(*args, **kwargs)
+
     def __str__(self) -> str:
         return self.tag or self.filename or self.id
 
@@ -260,7 +266,12 @@ class Run(models.Model):
     @property
     def pseudonym(self) -> str:
         """Return the name of the run on a track with pseudonyms."""
-        return f"{self.team.alias.lower()}-{self.pk[:4]}"
+        return f"{self.track.aliases[self.team_id].lower()}-{self.pk[:4]}"
+
+    @property
+    def team_pseudonym(self) -> str:
+        """Return the name of its team on a track with pseudonyms."""
+        return f"Team {self.track.aliases[self.team_id]}"
 
     # Whether this is a copy under a pseudonym, which knows only the days of its moments.
     has_pseudonym = False

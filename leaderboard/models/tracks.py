@@ -6,15 +6,15 @@ import hashlib
 import json
 import secrets
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Q, QuerySet, Value
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from leaderboard.models.collections import Collection, JudgmentSet
-from leaderboard.models.people import Team, User, find_organisers, team_key
+from leaderboard.models.people import Team, User
 from leaderboard.models.track_settings import setting
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.none()
         if user.is_staff:
             return self.all()
-        return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
+        return self.filter(self._organised(user))
+
+    def in_order(self) -> TrackQuerySet:
+        """Return the tracks of a benchmark in its order."""
+        return self.order_by("position", "pk")
 
     def opened(self) -> TrackQuerySet:
         """Return every track but drafts."""
@@ -44,15 +48,15 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.all()
         seen = (
             Q(visibility=Track.Visibility.PUBLIC)
-            | Q(pk__in=user.memberships.values("track"))
-            | Q(joining=Track.Joining.EVERYONE)
+            | Q(benchmark__in=user.memberships.values("benchmark"))
+            | Q(benchmark__joining="everyone")
         )
-        organised = Q(owner=user) | Q(pk__in=self._co_organised_by(user))
-        return self.filter(organised | (seen & Q(is_draft=False)))
+        return self.filter(self._organised(user) | (seen & Q(is_draft=False)))
 
-    def _co_organised_by(self, user: User) -> QuerySet[Any]:
-        """Return ids, because a join with eight other tables costs PostgreSQL 50 ms of planning."""
-        return Track.objects.filter(co_organisers=user).values("pk")
+    def _organised(self, user: User) -> Q:
+        # Ids, because a join with eight other tables costs PostgreSQL 50 ms of planning.
+        benchmark = Track._meta.get_field("benchmark").related_model
+        return Q(benchmark__in=benchmark.objects.organised_by(user).values("pk"))
 
 
 def trec_alone() -> list[str]:
@@ -83,11 +87,6 @@ class Track(models.Model):
     class Visibility(models.TextChoices):
         PUBLIC = "public", "Everyone, signed in or not"
         MEMBERS = "members", "Participants and people who can join"
-
-    class Joining(models.TextChoices):
-        EVERYONE = "everyone", "Any user; a first run creates the team"
-        INVITATION = "invitation", "Anyone with the invitation link"
-        APPROVAL = "approval", "Teams approved by the organisers"
 
     class Selection(models.TextChoices):
         ALL = "all", "Every scored run"
@@ -137,8 +136,13 @@ class Track(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     # Only organisers know of a draft.
     is_draft = models.BooleanField(default=False, db_default=False, editable=False)
-    owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
-    co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
+    # Who takes part, who organises it and how it is joined are of the benchmark.
+    benchmark = models.ForeignKey("Benchmark", models.PROTECT, related_name="tracks")
+    position = models.PositiveSmallIntegerField(default=0, editable=False)
+    # Tracks of one phase are side by side; phases come one after the other, and no mean is taken
+    # over them. Tracks of one group have a mean of their own, such as those of one language.
+    phase = models.CharField(max_length=60, blank=True, default="", editable=False)
+    group = models.CharField(max_length=60, blank=True, default="", editable=False)
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
@@ -151,7 +155,6 @@ class Track(models.Model):
     announced_judgments = models.ForeignKey(
         JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
     )
-    invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
     # Shows the badge of a track that is not public to anyone who has it.
     badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
     released_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -271,14 +274,6 @@ class Track(models.Model):
         models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC),
         "Who sees the track",
     )
-    joining = setting(
-        models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE), "Who can join"
-    )
-    terms = setting(
-        models.TextField(blank=True, max_length=20000, default="", db_default=""),
-        "Terms",
-        hint="Teams must accept these to join.",
-    )
     selection = setting(
         models.CharField(max_length=10, choices=Selection, default=Selection.ALL),
         "Runs shown on the board",
@@ -383,12 +378,6 @@ class Track(models.Model):
         description="When others than organisers read the nuggets.",
         may_be_empty=True,
     )
-    main_branch = setting(
-        models.CharField(max_length=80, blank=True, default="", db_default=""),
-        "Main branch",
-        hint="If set, runs state their commit, branch and configuration. Each is compared with its "
-        "team’s last run of this branch.",
-    )
     # A loss of up to this against the run of the main branch is accepted; 0 for no gate.
     gate_margin = setting(
         models.FloatField(default=0.0, db_default=0.0),
@@ -407,11 +396,6 @@ class Track(models.Model):
         least=1,
         most=10_000,
         may_be_empty=True,
-    )
-    commit_url = setting(
-        models.CharField(max_length=300, blank=True, default="", db_default=""),
-        "Commit link",
-        hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
     )
     missing_topics = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
@@ -458,11 +442,6 @@ class Track(models.Model):
                 condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
                 name="a_ladder_is_of_a_leaderboard",
             ),
-            models.CheckConstraint(
-                condition=Q(commit_url="")
-                | Q(commit_url__startswith="https://", commit_url__contains="{commit}"),
-                name="a_commit_link_has_its_commit",
-            ),
             models.UniqueConstraint(
                 fields=["badge_code"],
                 condition=~Q(badge_code=""),
@@ -482,18 +461,30 @@ class Track(models.Model):
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
 
+    @cached_property
+    def own_deadlines(self) -> dict[int, datetime]:
+        """The later deadlines of teams, by the id of the team."""
+        extended = self.participations.exclude(closes_at=None)
+        return dict(extended.values_list("team", "closes_at"))
+
+    @cached_property
+    def aliases(self) -> dict[int, str]:
+        """The aliases of the teams with runs on this track, by the id of the team."""
+        return dict(self.participations.values_list("team", "alias"))
+
     def deadline_of(self, team: Team | None) -> datetime | None:
         """Return when runs of a team are due: at its own later deadline, or at the track's."""
-        if team is None or team.closes_at is None or self.closes_at is None:
+        if team is None or self.closes_at is None:
             return self.closes_at
-        return max(self.closes_at, team.closes_at)
+        return max(self.closes_at, self.own_deadlines.get(team.pk, self.closes_at))
 
     def is_late(self, instant: datetime, team: Team | None = None) -> bool:
         """Return whether that time is after the team's deadline and the minutes of grace."""
-        deadline = self.deadline_of(team)
-        if deadline is None:
+        last = instant - timedelta(minutes=self.grace_minutes)
+        # Most runs are in time for all teams.
+        if self.closes_at is None or last < self.closes_at:
             return False
-        return instant - timedelta(minutes=self.grace_minutes) >= deadline
+        return last >= self.deadline_of(team)
 
     def accepts_runs(self, now: datetime | None = None, team: Team | None = None) -> bool:
         state = self.state(now, team)
@@ -578,26 +569,17 @@ class Track(models.Model):
         """Return what shows all scores, in words: the deadline or the release."""
         return "the deadline" if self.shows_by_date else "the release"
 
-    def link_of_commit(self, commit: object) -> str:
-        """Return the URL of a commit; "" if the organisers gave no pattern."""
-        return self.commit_url.replace("{commit}", quote(str(commit), safe="")) if commit else ""
-
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
 
     def organisers(self) -> QuerySet[User]:
-        """Return the owner, then the co-organisers by name."""
-        return find_organisers(self.owner_id, self.co_organisers)
+        """Return the owner of its benchmark, then the co-organisers by name."""
+        return self.benchmark.organisers()
 
     def team_of(self, user: User | AnonymousUser) -> Team | None:
         if not user.is_authenticated:
             return None
-        return Team.objects.filter(track=self, memberships__user=user).first()
-
-    def has_team(self, name: str) -> bool:
-        """Return whether a team here or in the benchmark has this name, or one that looks alike."""
-        beside = Q(benchmark_team__benchmark__places__track=self)
-        return Team.objects.filter(Q(track=self) | beside, key=team_key(name)).exists()
+        return Team.objects.filter(benchmark=self.benchmark_id, memberships__user=user).first()
 
 
 class EditionQuerySet(models.QuerySet["Edition"]):

@@ -33,6 +33,7 @@ from leaderboard.models import (
     Mail,
     Membership,
     Notice,
+    Participation,
     Run,
     SystemVersion,
     Team,
@@ -59,7 +60,7 @@ class Readers:
 
 def count_readers(track: Track) -> Readers:
     """Count who gets an announcement of a track."""
-    members = track.memberships.all()
+    members = track.benchmark.memberships.all()
     counts = members.aggregate(people=Count("user"), teams=Count("team", distinct=True))
     return Readers(**counts, by_email=count_email_readers(members) if settings.EMAIL_HOST else 0)
 
@@ -139,7 +140,7 @@ def notify_board_judgments_changed(track: Track, edition: Edition, is_first: boo
 
 def count_notified_of_judgments(track: Track) -> int:
     """Return how many members are notified when the board changes to other judgments."""
-    return track.memberships.count() if track.edition_id and track.shows_means else 0
+    return track.benchmark.memberships.count() if track.edition_id and track.shows_means else 0
 
 
 def notify_trial_scored(track: Track, edition: Edition) -> None:
@@ -159,51 +160,39 @@ def notify_webhook_switched_off(webhook: Webhook) -> None:
 
 def notify_join_requested(request: JoinRequest) -> None:
     """Notify the organisers that a user asked to join."""
-    name, address, _, _ = _join_target(request.track)
-    text = f"{request.user} asked to join {name} as {request.team_name}."
-    _notify_organisers(request.track, text, address)
+    benchmark = request.benchmark
+    text = f"{request.user} asked to join {benchmark} as {request.team_name}."
+    organisers = benchmark.organisers().values_list("pk", flat=True)
+    _notify_of(benchmark, organisers, text, "manage", "benchmark_manage")
 
 
-def notify_appointed(track: Track, user: User) -> None:
+def notify_appointed(benchmark: Benchmark, user: User) -> None:
     """Notify a user who was made an organiser."""
-    _notify([user.pk], track, f"You now organise {track}.", reverse("desk", args=[track.slug]))
-
-
-def notify_appointed_to_benchmark(benchmark: Benchmark, user: User) -> None:
-    """Notify a user who was made an organiser of a benchmark."""
-    address = reverse("benchmark_home", args=[benchmark.slug])
-    for track in benchmark.tracks()[:1]:
-        _notify([user.pk], track, f"You now organise {benchmark} and its tracks.", address)
-
-
-def _join_target(track: Track) -> tuple[str, str, str, str]:
-    """Return what people join: its name, and the addresses of its settings, home and joining.
-
-    That is the benchmark of a track, if there is one.
-    """
-    benchmark = Benchmark.objects.filter(places__track=track).first()
-    if benchmark is not None:
-        pages = ("benchmark_manage", "benchmark_home", "benchmark_join")
-        name, slug = benchmark.name, benchmark.slug
-    else:
-        pages = ("manage", "board", "join")
-        name, slug = track.name, track.slug
-    settings_page, home, join = (reverse(page, args=[slug]) for page in pages)
-    return name, settings_page, home, join
+    text = f"You now organise {benchmark}."
+    _notify_of(benchmark, [user.pk], text, "desk", "benchmark_home")
 
 
 def notify_join_answered(request: JoinRequest, approved: bool) -> None:
     """Notify a user whether the request to join was approved."""
-    name, _, address, _ = _join_target(request.track)
     words = "You joined" if approved else "The organisers declined your request to join"
-    _notify([request.user_id], request.track, f"{words} {name}.", address)
+    text = f"{words} {request.benchmark}."
+    _notify_of(request.benchmark, [request.user_id], text, "board", "benchmark_home")
 
 
 def notify_name_taken(request: JoinRequest) -> None:
     """Notify a user that another team has the requested name."""
-    name, _, _, address = _join_target(request.track)
-    text = f"The name {request.team_name} is taken in {name}. Choose another."
-    _notify([request.user_id], request.track, text, address)
+    benchmark = request.benchmark
+    text = f"The name {request.team_name} is taken in {benchmark}. Choose another."
+    _notify_of(benchmark, [request.user_id], text, "join", "benchmark_join")
+
+
+def _notify_of(
+    benchmark: Benchmark, users: Iterable[int], text: str, page: str, page_of_several: str
+) -> None:
+    """Notify users of a benchmark: on the page of its only track, or on that of the benchmark."""
+    first, several = benchmark.first_track, benchmark.has_several_tracks
+    page, slug = (page_of_several, benchmark.slug) if several else (page, first.slug)
+    _notify(users, first, text, reverse(page, args=[slug]))
 
 
 def notify_announced(announcement: Announcement) -> None:
@@ -218,19 +207,19 @@ def notify_announced(announcement: Announcement) -> None:
 
 def notify_granted(grant: Grant) -> None:
     """Notify a team that it may submit more runs."""
-    team, runs = grant.team, counted(grant.runs, "run")
-    text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
+    team, track, runs = grant.team, grant.track, counted(grant.runs, "run")
+    text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {track}."
     members = team.memberships.values_list("user", flat=True)
-    _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
+    _notify(members, track, text, reverse("submit", args=[track.slug]))
 
 
-def notify_extended(team: Team) -> None:
+def notify_extended(own: Participation) -> None:
     """Notify a team of its later deadline, or that this deadline has been removed."""
-    track = team.track
+    team, track = own.team, own.track
     told = str(phase_of(track, team=team).lead)
     text = f"{team} has the deadline of all teams on {track} again. {told}"
-    if team.closes_at is not None:
-        reason = team.extension_reason
+    if own.closes_at is not None:
+        reason = own.extension_reason
         text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
     _notify(members, track, text, reverse("submit", args=[track.slug]))
@@ -265,8 +254,7 @@ def notify_version_done(version: SystemVersion, comparison: str) -> None:
     done = f"{counted(len(runs), 'run')} of {version} done"
     text = comparison or (f"{done}, {rejected} rejected." if rejected else f"{done}, all accepted.")
     address = reverse("benchmark_system", args=[system.benchmark.slug, system.pk])
-    members = Membership.objects.filter(team__benchmark_team=system.team_id)
-    users = members.order_by("user").values_list("user", flat=True).distinct()
+    users = system.team.memberships.values_list("user", flat=True)
     _notify(users, runs[0].track, text, address)
     body = {"benchmark": system.benchmark.slug, "system": system.name, "version": version.label}
     called: set[str] = set()
@@ -283,7 +271,7 @@ def notify_team(run: Run, text: str) -> None:
 
 
 def _notify_members(track: Track, text: str, address: str) -> None:
-    _notify(track.memberships.values_list("user", flat=True), track, text, address)
+    _notify(track.benchmark.memberships.values_list("user", flat=True), track, text, address)
 
 
 def _notify_organisers(track: Track, text: str, address: str) -> None:

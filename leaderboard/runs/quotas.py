@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from leaderboard.models import BenchmarkTeam, Grant, Run, Team, Track
+from leaderboard.models import Grant, Run, Team, Track
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,18 @@ def find_quota(
     `without` is the id of a run whose place another run takes.
     """
     if team is not None:
-        return find_quotas([team], now, without)[team.pk]
+        return find_quotas([(track, team)], now, without)[track.pk, team.pk]
     per_day, in_all = track.quota_per_day, track.quota_total
     return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
 
 
 def find_benchmark_quota(
-    team: BenchmarkTeam, now: datetime | None = None, without: str | None = None
+    team: Team, now: datetime | None = None, without: str | None = None
 ) -> Quota:
     """Return how many runs a team may submit to all tracks of its benchmark together."""
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
-    runs = Run.objects.using_quota().filter(team__benchmark_team=team).order_by()
+    runs = Run.objects.using_quota().filter(team=team).order_by()
     runs = runs if without is None else runs.exclude(pk=without)
     that_day = runs.filter(received_at__gte=midnight, received_at__lt=next_day)
     per_day, in_all = team.benchmark.quota_per_day, team.benchmark.quota_total
@@ -78,8 +78,8 @@ def find_used_up(track: Track, team: Team | None, replaced: Run | None = None) -
     """Return the quota that leaves no place for a run now: of the track, or of its benchmark."""
     freed = find_freed_place(replaced)
     quotas = [find_quota(track, team, without=freed)]
-    if team is not None and team.benchmark_team is not None:
-        quotas.append(find_benchmark_quota(team.benchmark_team, without=freed))
+    if team is not None:
+        quotas.append(find_benchmark_quota(team, without=freed))
     return next((quota for quota in quotas if quota.is_used_up), None)
 
 
@@ -94,26 +94,28 @@ def find_freed_place(replaced: Run | None) -> str | None:
 
 
 def find_quotas(
-    teams: Sequence[Team], now: datetime | None = None, without: str | None = None
-) -> dict[int, Quota]:
-    """Return the quotas by team id, with as few queries as for one team."""
+    pairs: Sequence[tuple[Track, Team]], now: datetime | None = None, without: str | None = None
+) -> dict[tuple[int, int], Quota]:
+    """Return the quotas by the ids of track and team, with as few queries as for one pair."""
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
     that_day = Q(received_at__gte=midnight, received_at__lt=next_day)
-    runs = Run.objects.using_quota().filter(team__in=teams).order_by()
-    sent = (runs if without is None else runs.exclude(pk=without)).values("team")
+    wanted = Q(track__in={track.pk for track, _ in pairs}, team__in={team.pk for _, team in pairs})
+    runs = Run.objects.using_quota().filter(wanted).order_by()
+    sent = (runs if without is None else runs.exclude(pk=without)).values("track", "team")
     counted = sent.annotate(today=Count("pk", filter=that_day), in_all=Count("pk"))
-    used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
-    granted: dict[tuple[int, bool], int] = defaultdict(int)
-    for grant in Grant.objects.filter(Q(day=midnight.date()) | Q(day=None), team__in=teams):
-        granted[grant.team_id, grant.day is None] += grant.runs
+    used = {(row["track"], row["team"]): (row["today"], row["in_all"]) for row in counted}
+    granted: dict[tuple[int, int, bool], int] = defaultdict(int)
+    for grant in Grant.objects.filter(wanted, Q(day=midnight.date()) | Q(day=None)):
+        granted[grant.track_id, grant.team_id, grant.day is None] += grant.runs
     quotas = {}
-    for team in teams:
-        today = _add_grant(team.track.quota_per_day, granted[team.pk, False])
-        in_all = _add_grant(team.track.quota_total, granted[team.pk, True])
-        used_today, used_in_all = used.get(team.pk, (0, 0))
+    for track, team in pairs:
+        key = track.pk, team.pk
+        today = _add_grant(track.quota_per_day, granted[*key, False])
+        in_all = _add_grant(track.quota_total, granted[*key, True])
+        used_today, used_in_all = used.get(key, (0, 0))
         left = _left(today, used_today), _left(in_all, used_in_all)
-        quotas[team.pk] = Quota(today, in_all, *left, next_day)
+        quotas[key] = Quota(today, in_all, *left, next_day)
     return quotas
 
 

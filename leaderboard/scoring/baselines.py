@@ -35,8 +35,8 @@ def make_baseline(track_id: str, progress: Progress) -> Publish:
     text = "".join(_lines(track, progress)).encode()
     run = Run(
         track=track,
-        team=track.teams.get(of_organisers=True),
-        submitted_by=track.owner,
+        team=track.benchmark.teams.get(of_organisers=True),
+        submitted_by=track.benchmark.owner,
         description=DESCRIPTION,
         filename=f"{TAG}.run",
         size=len(text),
@@ -50,7 +50,8 @@ def make_baseline(track_id: str, progress: Progress) -> Publish:
 
 def publish_baseline(run: Run) -> None:
     """Show the run, queue its check, and compare with it unless there is a baseline already."""
-    known = Run.objects.active().filter(team=run.team, sha256=run.sha256).first()
+    same = Run.objects.active().filter(track=run.track, team=run.team, sha256=run.sha256)
+    known = same.first()
     if known is None:
         run.save(force_insert=True)
         Job.objects.enqueue("check_run", run, share=f"team {run.team_id}")

@@ -69,7 +69,7 @@ def compare_with_main(
 
     None if the track has no main branch, or if either has no score.
     """
-    other = find_main_run(run, runs) if run.track.main_branch else None
+    other = find_main_run(run, runs) if run.track.benchmark.main_branch else None
     if other is None:
         return None
     scores = Score.objects.filter(score_set__edition=edition, measure=measure)
@@ -79,11 +79,11 @@ def compare_with_main(
         return None
     mask, direction = topic_mask(edition), parse_measure(measure).direction
     gains = direction * (found[run.pk].values - found[other.pk].values)[mask]
-    is_main = other.facts.get(BRANCH) == run.track.main_branch
+    is_main = other.facts.get(BRANCH) == run.track.benchmark.main_branch
     return BranchComparison(
         run=run,
         other=other,
-        branch=run.track.main_branch if is_main else "",
+        branch=run.track.benchmark.main_branch if is_main else "",
         measure=measure,
         mean=found[run.pk].mean,
         other_mean=found[other.pk].mean,
@@ -105,6 +105,6 @@ def find_main_run(run: Run, runs: RunQuerySet) -> Run | None:
     """Return the team's last scored run of the main branch before this one, or the baseline."""
     scored = runs.on_the_board().exclude(pk=run.pk)
     before = scored.filter(team=run.team_id, received_at__lt=run.received_at)
-    main = before.filter(**{f"facts__{BRANCH}": run.track.main_branch})
+    main = before.filter(**{f"facts__{BRANCH}": run.track.benchmark.main_branch})
     newest = main.order_by("-received_at", "pk").first()
     return newest or scored.filter(pk=run.track.baseline_id).first()

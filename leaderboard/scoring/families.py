@@ -20,8 +20,8 @@ from leaderboard.scoring.scores import load_measure_means
 # No text that names a measure is longer.
 LONGEST_MEASURE = 128
 # The fields that name a run, and those that the selection rules read.
-NAME_FIELDS = ("tag", "filename", "track", "team__name", "team__alias", "facts")
-SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers", "team__closes_at")
+NAME_FIELDS = ("tag", "filename", "track", "team__name", "facts")
+SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers")
 
 
 def family_of(edition: Edition) -> list[str]:

@@ -22,7 +22,7 @@ from leaderboard.scoring.scores import load_measure_means, tested_scores
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9
 # The fields of a team that say whether it competes, and until when.
-TEAM_FIELDS = ("team__of_organisers", "team__closes_at")
+TEAM_FIELDS = ("team__of_organisers",)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, holm
 from leaderboard.display.numbers import counted, p_in_words, signed
 from leaderboard.infrastructure.process_cache import ProcessCache
-from leaderboard.models import Edition, Membership, Run, SystemVersion, Track
+from leaderboard.models import Edition, Run, SystemVersion, Track
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.scoring.contests import Contest, Part, compute_differences, explain_missing_mean
@@ -114,12 +114,10 @@ def compare_version(version: SystemVersion, editions: Sequence[Edition]) -> Vers
     """
     benchmark = version.system.benchmark
     runs = find_runs(version, editions)
-    phases = [edition.track.benchmark_place.phase for edition in editions]
-    answered = {
-        edition.track.benchmark_place.phase for edition in editions if edition.track_id in runs
-    }
+    phases = [edition.track.phase for edition in editions]
+    answered = {edition.track.phase for edition in editions if edition.track_id in runs}
     phase = next((name for name in reversed(list(dict.fromkeys(phases))) if name in answered), None)
-    of_phase = [edition for edition in editions if edition.track.benchmark_place.phase == phase]
+    of_phase = [edition for edition in editions if edition.track.phase == phase]
     measures = {edition.pk: find_measure(benchmark.measure, edition.track) for edition in of_phase}
     shared = [edition for edition in of_phase if edition.track_id in runs and measures[edition.pk]]
     other = find_main_version(version, shared) if shared else None
@@ -270,10 +268,10 @@ def announce_version(version_id: str, progress: Progress) -> Publish:
 
 def find_public_editions(version: SystemVersion) -> list[Edition]:
     """Return the boards of the benchmark whose scores every member of a team sees, under names."""
-    tracks = version.system.benchmark.tracks().filter(is_draft=False)
-    members = Membership.objects.filter(team__benchmark_team=version.system.team_id)
+    tracks = version.system.benchmark.tracks.in_order().filter(is_draft=False)
+    members = version.system.team.memberships.all()
     editions = []
-    for track in tracks.select_related("edition", "benchmark_place"):
+    for track in tracks.select_related("edition"):
         if TrackSight.of_members(track, members).can_see_snapshots and track.edition is not None:
             track.edition.track = track
             editions.append(track.edition)

@@ -165,7 +165,7 @@ def withdraw_replaced_run(run: Run, now: datetime) -> None:
 def _describe_against_main(run: Run, track: Track) -> str:
     """Say how a scored run did against the main branch of its team, if the track has one."""
     edition = track.edition
-    if edition is None or not track.main_branch:
+    if edition is None or not track.benchmark.main_branch:
         return ""
     edition.track = track
     found = compare_with_main(run, edition, track.primary_measure, track.runs.all())

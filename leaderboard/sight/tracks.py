@@ -16,7 +16,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import TruncDay
 
-from leaderboard.models import Assessment, Membership, Run, Team, Track, User
+from leaderboard.models import Assessment, Benchmark, Membership, Run, Team, Track, User
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 
 Viewer = User | AnonymousUser
@@ -52,17 +52,14 @@ class TrackSight:
         """Return the viewer's view of each track, with as few queries as for one."""
         organised = set(Track.objects.organised_by(viewer).values_list("pk", flat=True))
         own = Team.objects.filter(memberships__user=viewer) if viewer.is_authenticated else []
-        teams = {team.track_id: team for team in own}
-        for track in tracks:
-            if track.pk in teams:
-                teams[track.pk].track = track
+        teams = {team.benchmark_id: team for team in own}
         judged = set(Assessment.objects.judged_by(viewer).values_list("track", flat=True))
         return [
             cls(
                 track,
                 viewer,
                 is_organiser=track.pk in organised,
-                team=teams.get(track.pk),
+                team=teams.get(track.benchmark_id),
                 is_assessing=track.pk in judged,
             )
             for track in tracks
@@ -107,7 +104,7 @@ class TrackSight:
     @property
     def can_take_part(self) -> bool:
         """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
-        return self.is_inside or self.track.joining != Track.Joining.INVITATION
+        return self.is_inside or self.track.benchmark.joining != Benchmark.Joining.INVITATION
 
     @property
     def accepts_late_runs(self) -> bool:

@@ -136,7 +136,7 @@ PROGRAMS = ("<script>alert", "<img src=x", 'href="javascript:')
 
 @pytest.mark.parametrize("case", cases("form"), ids=lambda case: case["id"])
 def test_a_form(case, track, cat, as_ada, as_ben):
-    people.admit(track, cat, people.JoinDetails(team_name="Acme"))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_name="Acme"))
     client = {"team.create": as_ben, "run.create": as_ben, "login": Client()}.get(
         case["target"], as_ada
     )

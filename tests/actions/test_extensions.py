@@ -12,7 +12,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import NotAccepted
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_visible_board
-from leaderboard.models import AuditEvent, Run, Team, Track
+from leaderboard.models import AuditEvent, Participation, Run, Team, Track
 from tests.builders import OTHER_RUN, make_run, make_track
 from tests.pages.reading import page_at, words
 
@@ -34,8 +34,8 @@ def closed(collection, ben, cat) -> Track:
 
 
 def extend(track: Track, ada, name: str = "ben", by: timedelta = DAY) -> datetime:
-    team = track.teams.get(name=name)
-    return extend_deadline(team, ada, timezone.now() + by, "a fire in the server room")
+    team = track.benchmark.teams.get(name=name)
+    return extend_deadline(track, team, ada, timezone.now() + by, "a fire in the server room")
 
 
 def test_a_team_with_a_later_deadline_submits_in_time(closed, ada, ben):
@@ -58,9 +58,9 @@ def test_no_other_team_may(closed, ada, cat):
 
 def test_after_its_own_deadline_a_team_is_told_that_one(closed, ada, ben):
     deadline = extend(closed, ada)
-    Team.objects.update(closes_at=timezone.now() - timedelta(minutes=1))
+    Participation.objects.update(closes_at=timezone.now() - timedelta(minutes=1))
     with pytest.raises(NotAccepted, match="your team’s own deadline"):
-        make_run(closed, ben)
+        make_run(Track.objects.get(), ben)
     assert deadline > closed.closes_at
 
 
@@ -116,15 +116,16 @@ def test_where_it_would_be_unfair_or_void_it_is_refused(closed, ada, fields, by,
     Track.objects.update(**fields)
     with pytest.raises(ActionError, match=said):
         extend(Track.objects.get(), ada, by=by)
-    assert not Team.objects.exclude(closes_at=None).exists()
+    assert not Participation.objects.exclude(closes_at=None).exists()
 
 
 def test_a_later_deadline_needs_a_reason_and_comes_before_the_release(closed, ada):
     Track.objects.update(disclosure="blind", release_at=timezone.now() + DAY / 2)
+    closed.refresh_from_db()
     team = Team.objects.get(name="ben")
     for after, said in ((DAY, "before the planned release"), (DAY / 4, "Enter a reason")):
         with pytest.raises(ActionError, match=said):
-            extend_deadline(team, ada, timezone.now() + after, " ")
+            extend_deadline(closed, team, ada, timezone.now() + after, " ")
 
 
 def test_an_organiser_gives_it_on_a_page_and_ends_it_there(closed, as_ada, ben):
@@ -132,9 +133,11 @@ def test_an_organiser_gives_it_on_a_page_and_ends_it_there(closed, as_ada, ben):
     form = {"team": team.pk, "closes_at": "2029-11-30T23:59", "zone": "UTC", "reason": "a fire"}
     assert as_ada.post(PAGE, form).status_code == 302
     assert "a fire" in as_ada.get(PAGE).text
-    assert Team.objects.get(name="ben").closes_at.isoformat() == "2029-11-30T23:59:00+00:00"
+    own = Participation.objects.get(team=team)
+    assert own.closes_at.isoformat() == "2029-11-30T23:59:00+00:00"
     as_ada.post(PAGE, {"end": team.pk})
-    assert Team.objects.get(name="ben").closes_at is None
+    own.refresh_from_db()
+    assert own.closes_at is None
     assert "has the deadline of all teams on" in ben.notices.first().text
 
 

@@ -58,7 +58,7 @@ def test_only_a_rejected_run_is_repaired_and_only_once_by_each_repair(track, ben
 def test_a_repair_is_held_to_the_quota(track, ben):
     run = make_run(track, ben, BLANK)
     make_run(track, ben)
-    tracks.change_track(track, track.owner, {"quota_per_day": 1})
+    tracks.change_track(track, track.benchmark.owner, {"quota_per_day": 1})
     with pytest.raises(NotAccepted, match="used 1 of 1 run"):
         runs.repair_run(Run.objects.get(pk=run.pk), ben, "tag")
 

@@ -67,7 +67,7 @@ def test_a_table_names_what_is_averaged(benchmark, anybody_api):
 
 
 def test_a_hidden_track_is_named_and_nothing_of_it_shown(benchmark, anybody_api, ada_api):
-    benchmark.tracks().filter(slug="cheese").update(disclosure="blind")
+    benchmark.tracks.in_order().filter(slug="cheese").update(disclosure="blind")
     board = anybody_api.get(PATH).json()
     assert board["hidden"] == ["cheese"]
     assert all("cheese" not in row["scores"] for row in board["standings"])
@@ -75,7 +75,7 @@ def test_a_hidden_track_is_named_and_nothing_of_it_shown(benchmark, anybody_api,
 
 
 def test_a_benchmark_that_one_may_not_know_does_not_exist(benchmark, anybody_api):
-    benchmark.tracks().update(visibility="members")
+    benchmark.tracks.in_order().update(visibility="members")
     assert anybody_api.get(PATH).status_code == 404
 
 

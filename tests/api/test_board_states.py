@@ -18,14 +18,10 @@ from leaderboard.boards.standings import find_untested_board
 from leaderboard.jobs import calculations
 from leaderboard.models import (
     Assignment,
-    Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Calculation,
     Run,
     System,
     SystemVersion,
-    Team,
     Track,
 )
 from leaderboard.scoring import contest_tests
@@ -97,11 +93,8 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
 
 def make_benchmark(run: Run) -> dict[str, str]:
     """A benchmark of the track alone, with a system of this run."""
-    benchmark = Benchmark.objects.create(slug="bread", name="Bread", owner=run.track.owner)
-    BenchmarkTrack.objects.create(benchmark=benchmark, track=run.track, position=0)
-    team = BenchmarkTeam.objects.create(benchmark=benchmark)
-    Team.objects.filter(pk=run.team_id).update(benchmark_team=team)
-    system = System.objects.create(benchmark=benchmark, team=team, name="oven")
+    benchmark = run.track.benchmark
+    system = System.objects.create(benchmark=benchmark, team=run.team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=run.submitted_by)
     Run.objects.filter(pk=run.pk).update(version=version)
     sight = shared_benchmark_sight(benchmark)

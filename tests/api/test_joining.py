@@ -40,7 +40,7 @@ def test_names_that_cannot_be_are_wrong_fields(track, ben_api):
 def test_an_invitation_opens_a_track_that_is_not_public(collection, ben_api, cat_api):
     track = make_track(collection, slug="secret", visibility="members", joining="invitation")
     path = "/api/v1/tracks/secret/join"
-    assert ben_api.post(path, {"invitation": track.invitation}).status_code == 200
+    assert ben_api.post(path, {"invitation": track.benchmark.invitation}).status_code == 200
     assert cat_api.post(path, {"invitation": "guessed"}).status_code == 404
     assert ben_api.get("/api/v1/tracks/secret").status_code == 200
 
@@ -48,7 +48,7 @@ def test_an_invitation_opens_a_track_that_is_not_public(collection, ben_api, cat
 def test_the_code_of_a_team_opens_a_track_that_is_not_public(collection, ben_api, cat_api):
     track = make_track(collection, slug="secret", visibility="members", joining="invitation")
     path = "/api/v1/tracks/secret/join"
-    ben_api.post(path, {"invitation": track.invitation})
+    ben_api.post(path, {"invitation": track.benchmark.invitation})
     answer = cat_api.post(path, {"team_code": Team.objects.get().invitation})
     assert (answer.status_code, answer.json()["team"]) == (200, "ben")
 

@@ -23,15 +23,12 @@ from leaderboard.models import (
     Assessment,
     Assignment,
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Collection,
     Job,
     JudgmentSet,
     Run,
     System,
     SystemVersion,
-    Team,
     Track,
     User,
 )
@@ -439,7 +436,11 @@ def make_scene() -> dict[str, str]:
     waiting = Collection.objects.create(
         slug="rye", name="Rye", owner=people["ada"], state="preview", topics_file="none"
     )
-    for each in (collection, waiting, blind_track, open_track, lead_track):
+    for each in (
+        collection,
+        waiting,
+        *(made.benchmark for made in (blind_track, open_track, lead_track)),
+    ):
         each.co_organisers.add(people["kim"])
     JudgmentSet.objects.create(
         collection=collection, version="v2", state="preview", created_by=people["ada"], file="none"
@@ -478,21 +479,21 @@ def fail_tests(track: Track) -> Job:
 
 def make_system(track: Track, user: User) -> str:
     """A benchmark of the track alone, and a system with a version of the user's first run."""
-    benchmark = Benchmark.objects.create(slug="meal", name="Meal", owner=track.owner)
-    benchmark.co_organisers.set(track.co_organisers.all())
-    BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=0)
+    benchmark = track.benchmark
+    Benchmark.objects.filter(pk=benchmark.pk).update(slug="meal", name="Meal")
     edition = Track.objects.get(pk=track.pk).edition
     frozen = {
-        **{"slug": "final", "name": "final", "created_by": track.owner, "caption": "All tracks."},
+        **{
+            "slug": "final",
+            "name": "final",
+            "created_by": benchmark.owner,
+            "caption": "All tracks.",
+        },
         **{"heads": [], "rows": [], "files": {"json": "{}"}},
     }
     benchmark.snapshots.create(**frozen).editions.add(edition)
     track.snapshots.create(**frozen, edition=edition)
-    for team in track.teams.all():
-        Team.objects.filter(pk=team.pk).update(
-            benchmark_team=BenchmarkTeam.objects.create(benchmark=benchmark)
-        )
-    team = BenchmarkTeam.objects.get(teams__memberships__user=user)
+    team = track.team_of(user)
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="v1", created_by=user)
     run = Run.objects.active().filter(track=track, submitted_by=user).earliest("received_at")
@@ -504,7 +505,7 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     """A track with an open assessment, a paused one, a planned one and a pool without any."""
     collection = make_collection(people["ada"], slug="rolls")
     track = make_track(collection, slug="rolls")
-    track.co_organisers.add(people["kim"])
+    track.benchmark.co_organisers.add(people["kim"])
     collection.co_organisers.add(people["kim"])
     run = make_run(track, people["ben"], OTHER_RUN)
     make_run(track, people["dan"])
@@ -589,7 +590,8 @@ WAYS_IN = [
 
 @pytest.mark.parametrize(("joining", "roles"), WAYS_IN)
 def test_a_track_of_members_is_not_there_for_others(people, names, joining, roles):
-    Track.objects.update(visibility="members", joining=joining)
+    Track.objects.update(visibility="members")
+    Benchmark.objects.update(joining=joining)
     for key, call in TRIED:
         if call.address.startswith(ABOUT_TRACKS):
             outside = {role: 404 for role in OUTSIDE[joining]}

@@ -9,7 +9,7 @@ import pytest
 from django.test import override_settings
 from django.utils import timezone
 
-from leaderboard.models import Run, Team, Track
+from leaderboard.models import Benchmark, Run, Team, Track
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 
@@ -158,7 +158,7 @@ def test_a_team_that_is_not_there_is_a_wrong_field(track, ada_api):
 
 
 def test_a_track_by_invitation_has_no_team_for_a_stranger(track, cat_api):
-    changed(track, joining="invitation")
+    Benchmark.objects.update(joining="invitation")
     answer = cat_api.send_run(RUN)
     assert (answer.status_code, answer.json()["code"]) == (403, "E_NO_TEAM")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.models import Run, Track
+from leaderboard.models import Benchmark, Run, Track
 from tests.benchmark_scene import BOTH, ROLLS_RUN, make_benchmark, send, zipped
 from tests.builders import OTHER_RUN, RUN, upload, work
 
@@ -106,6 +106,7 @@ def test_a_run_under_a_pseudonym_is_not_joined_with_its_system(benchmark, ben, c
 
 
 def test_a_benchmark_of_hidden_tracks_does_not_exist_for_others(benchmark, cat_api):
-    Track.objects.update(visibility="members", joining="invitation")
+    Track.objects.update(visibility="members")
+    Benchmark.objects.update(joining="invitation")
     assert send_files(cat_api, BOTH).status_code == 404
     assert cat_api.get(SYSTEMS).status_code == 404

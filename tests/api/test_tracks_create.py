@@ -70,9 +70,9 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "baseline": None,
         "edition": None,
         "released_at": None,
-        "invitation": track.invitation,
+        "invitation": track.benchmark.invitation,
     }
-    assert track.owner.username == "ada"
+    assert track.benchmark.owner.username == "ada"
 
 
 def test_what_is_given_is_kept(collection, ada_api):
@@ -241,7 +241,7 @@ def test_a_slug_that_is_taken_is_a_wrong_field(track, ada_api):
 def test_unknown_fields_are_ignored(collection, ada_api, ben):
     answer = ada_api.post("/api/v1/tracks", NEEDED | {"owner": ben.pk, "released_at": "2020"})
     assert (answer.status_code, answer.json()["released_at"]) == (201, None)
-    assert Track.objects.get().owner.username == "ada"
+    assert Track.objects.get().benchmark.owner.username == "ada"
 
 
 def test_a_collection_that_is_not_ready_is_a_conflict(collection, ada_api):

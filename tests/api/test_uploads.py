@@ -174,7 +174,7 @@ def test_the_upload_of_another_user_is_not_there(track, ben_api, cat_api):
 
 
 def test_who_may_not_submit_announces_no_file(track, cat_api):
-    type(track).objects.filter(pk=track.pk).update(joining="invitation")
+    Benchmark.objects.update(joining="invitation")
     refused = cat_api.post(UPLOADS, announced())
     assert (refused.status_code, refused.json()["code"]) == (403, "E_NO_TEAM")
 

@@ -103,8 +103,10 @@ def grown(scored, ada) -> Track:
     work()
     track = Track.objects.get(pk=scored.pk)
     snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
-    people.grant_runs(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
-    people.grant_runs(scored.teams.get(name="cat"), ada, 1, today=True)
+    people.grant_runs(
+        scored, scored.benchmark.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload"
+    )
+    people.grant_runs(scored, scored.benchmark.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
 
@@ -312,7 +314,7 @@ def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
     track = Track.objects.get(slug="bread")
     assert (track.name, track.measures) == (scored.name, scored.measures)
     assert track.baseline.tag == "other" and track.baseline.team.of_organisers
-    assert track.invitation != scored.invitation
+    assert track.benchmark.invitation != scored.benchmark.invitation
 
 
 def test_a_restored_run_keeps_its_facts_team_and_fate(scored, file):
@@ -326,7 +328,7 @@ def test_a_restored_run_keeps_its_facts_team_and_fate(scored, file):
 
 def test_a_restored_team_has_no_members_yet(file):
     command("import_track", file, *AWAY)
-    assert not Team.objects.get(track__slug="away", name="ben").memberships.exists()
+    assert not Team.objects.get(benchmark__slug="away", name="ben").memberships.exists()
 
 
 def test_documents_go_along_when_they_are_asked_for(scored, tmp_path):

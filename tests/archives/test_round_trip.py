@@ -49,8 +49,6 @@ from leaderboard.models import (
     AuditEvent,
     Benchmark,
     BenchmarkSnapshot,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Calculation,
     Collection,
     Delivery,
@@ -71,6 +69,7 @@ from leaderboard.models import (
     Overview,
     PagesCopy,
     PartialUpload,
+    Participation,
     Pool,
     PracticeDocument,
     Run,
@@ -129,8 +128,9 @@ TABLES: dict[type[models.Model], str] = {
     Intent: "judgment_set__collection__tracks",
     Track: "pk",
     Edition: "track",
-    Team: "track",
-    Grant: "team__track",
+    Team: "benchmark__tracks",
+    Participation: "track",
+    Grant: "track",
     Run: "track",
     ScoreSet: "run__track",
     Score: "score_set__run__track",
@@ -169,7 +169,7 @@ STAYS: dict[type[models.Model], str] = {
     BenchmarkSnapshot: "printed here, and read here",
 }
 # What goes along in the archive of a benchmark; see test_benchmark_archives.py.
-OF_BENCHMARKS = {Benchmark, BenchmarkTrack, BenchmarkTeam, System, SystemVersion}
+OF_BENCHMARKS = {Benchmark, System, SystemVersion}
 # What an event is about is found by its key; grants and announcements are told and not looked up.
 FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")
 PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "settled_by", "actor")
@@ -281,10 +281,12 @@ def live(ada: User, ben: User, cat: User, **fields: object) -> Track:
     work()
     track = Track.objects.get()
     snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
-    people.grant_runs(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
-    people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
+    people.grant_runs(
+        track, track.benchmark.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload"
+    )
+    people.grant_runs(track, track.benchmark.teams.get(name="cat"), ada, 1, today=True)
     later = {"closes_at": timezone.now(), "extension_reason": "a fire"}
-    track.teams.filter(name="cat").update(**later)
+    track.participations.filter(team__name="cat").update(**later)
     notices.announce(track, ada, "Judgments v2 are out.")
     texts = {"authors": "Ada Byron", "questions": "Why bread?"}
     days = [overviews.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
@@ -505,10 +507,7 @@ OUTLIVES = {User, ApiToken, PartialUpload, UploadPiece, SentForm, Job, Worker, A
 
 def surround(track: Track, ada: User, cat: User) -> None:
     """A row of each table that does not go along."""
-    benchmark = Benchmark.objects.create(slug="baking", name="Baking", owner=ada)
-    BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=0)
-    team = BenchmarkTeam.objects.create(benchmark=benchmark)
-    track.teams.filter(name="ben").update(benchmark_team=team)
+    benchmark, team = track.benchmark, track.benchmark.teams.get(name="ben")
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=ada)
     track.runs.filter(team__name="ben").update(version=version)
@@ -517,7 +516,7 @@ def surround(track: Track, ada: User, cat: User) -> None:
     BenchmarkSnapshot.objects.create(
         benchmark=benchmark, files={}, created_by=ada, **printed
     ).editions.add(track.edition)
-    JoinRequest.objects.create(track=track, user=cat)
+    JoinRequest.objects.create(benchmark=benchmark, user=cat)
     webhook = track.webhooks.create(url="https://example.org/", created_by=ada)
     Delivery.objects.create(webhook=webhook, happening="scored", body={})
     Mail.objects.create(notice=Notice.objects.filter(track=track)[0])

@@ -12,39 +12,39 @@ from leaderboard.models import (
     Assessment,
     Assignment,
     Benchmark,
-    BenchmarkTrack,
     Membership,
     Team,
     Track,
     User,
 )
+from tests.benchmark_scene import join_tracks
 from tests.builders import make_assessment, make_run, make_track, signed_in
 
 
 def make_benchmark(owner: User, *tracks: Track) -> Benchmark:
     """A benchmark of these tracks."""
-    benchmark = Benchmark.objects.create(slug="baking", name="Baking", owner=owner)
-    for position, track in enumerate(tracks):
-        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=position)
+    benchmark = join_tracks(tracks, slug="baking", name="Baking")
+    for track in tracks:
+        track.refresh_from_db()
     return benchmark
 
 
 def test_an_assessor_cannot_make_a_team(assessment, unjudged_track, dan):
     with pytest.raises(people.JoinError, match="Assessors of Bread track cannot take part"):
-        people.admit(unjudged_track, dan)
+        people.admit(unjudged_track.benchmark, dan)
 
 
 def test_an_assessor_cannot_follow_a_link_of_a_team(assessment, unjudged_track, ben, dan):
     asking = people.JoinDetails(team_code=Team.objects.get(name="ben").invitation)
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.admit(unjudged_track, dan, asking)
+        people.admit(unjudged_track.benchmark, dan, asking)
     assert not Membership.objects.filter(user=dan).exists()
 
 
 def test_an_assessor_cannot_ask_for_a_team_nor_be_let_in(assessment, unjudged_track, ada, dan, eve):
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.request_to_join(unjudged_track, dan, people.JoinDetails())
-    request = people.request_to_join(unjudged_track, eve, people.JoinDetails())
+        people.request_to_join(unjudged_track.benchmark, dan, people.JoinDetails())
+    request = people.request_to_join(unjudged_track.benchmark, eve, people.JoinDetails())
     assessments.add_assessor(assessment, eve)
     with pytest.raises(people.JoinError, match="cannot take part"):
         people.approve_request(request, ada)
@@ -65,7 +65,7 @@ def test_a_member_cannot_become_an_assessor_of_any_track_of_the_benchmark(
 ):
     other = make_track(unjudged_track.collection, "beer")
     make_benchmark(ada, unjudged_track, other)
-    people.admit(other, eve)
+    people.admit(other.benchmark, eve)
     with pytest.raises(ActionError, match="Teams of this track cannot judge it"):
         assessments.add_assessor(assessment, eve)
 
@@ -76,28 +76,28 @@ def test_an_assessor_of_one_track_takes_part_in_none_of_its_benchmark(
     other = make_track(unjudged_track.collection, "beer")
     make_benchmark(ada, unjudged_track, other)
     with pytest.raises(people.JoinError, match="Assessors of Bread track"):
-        people.admit(other, dan)
+        people.admit(other.benchmark, dan)
 
 
 def test_a_track_joins_no_benchmark_whose_members_judge_it(assessment, unjudged_track, ada, dan):
     other = make_track(unjudged_track.collection, "beer")
-    people.admit(other, dan)
+    people.admit(other.benchmark, dan)
     benchmark = make_benchmark(ada, other)
     with pytest.raises(ActionError, match="Assessors of Bread track"):
         add_track(benchmark, ada, PlacedTrack(unjudged_track))
-    assert benchmark.tracks().count() == 1
+    assert benchmark.tracks.in_order().count() == 1
 
 
 def test_who_was_taken_off_before_a_topic_began_may_join(assessment, unjudged_track, ada, dan):
     assessments.remove_assessor(assessment.assessors.get(), ada)
-    assert people.admit(unjudged_track, dan).name == "dan"
+    assert people.admit(unjudged_track.benchmark, dan).name == "dan"
 
 
 def test_who_was_taken_off_after_a_topic_began_may_not(assessment, unjudged_track, ada, dan):
     Assignment.objects.update(drawn_at=timezone.now())
     assessments.remove_assessor(assessment.assessors.get(), ada)
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.admit(unjudged_track, dan)
+        people.admit(unjudged_track.benchmark, dan)
 
 
 def test_organisers_who_allow_both_cannot_take_it_back_while_someone_does_both(pool, ada, ben):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from leaderboard.models import (
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Run,
     System,
     SystemVersion,
     User,
 )
+from tests.benchmark_scene import join_tracks
 from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
 from tests.recording import recorded
 
@@ -31,24 +30,26 @@ def put_into(version: SystemVersion, run: Run) -> None:
 
 @recorded
 def make_food_benchmark(ada: User, ben: User, cat: User) -> Benchmark:
-    benchmark = Benchmark.objects.create(slug="food", name="Food", owner=ada)
-    ours, theirs = (BenchmarkTeam.objects.create(benchmark=benchmark) for _ in range(2))
+    made = [make_track(make_collection(ada, slug), slug) for slug in ("bread", "cheese", "wine")]
+    benchmark = join_tracks(made, slug="food", name="Food")
+    tracks = list(benchmark.tracks.in_order())
+    texts = {"bm25": [RUN, OTHER_RUN, RUN], "dense": [OTHER_RUN, RUN, WORST_RUN]}
+    runs = {
+        name: [make_run(track, user, text) for track, text in zip(tracks, sent, strict=True)]
+        for (name, sent), user in zip(texts.items(), (ben, cat), strict=True)
+    }
+    benchmark.tracks.update(group="solid")
+    benchmark.tracks.filter(slug="wine").update(group="liquid")
     systems = {
-        name: System.objects.create(benchmark=benchmark, team=team, name=name)
-        for name, team in (("bm25", ours), ("dense", theirs), ("worst", theirs))
+        name: System.objects.create(benchmark=benchmark, team=benchmark.team_of(user), name=name)
+        for name, user in (("bm25", ben), ("dense", cat), ("worst", cat))
     }
     versions = {
         name: SystemVersion.objects.create(system=system, label="1", created_by=ada)
         for name, system in systems.items()
     }
-    texts = {"bm25": [RUN, OTHER_RUN, RUN], "dense": [OTHER_RUN, RUN, WORST_RUN]}
-    for place, slug in enumerate(["bread", "cheese", "wine"]):
-        track = make_track(make_collection(ada, slug), slug)
-        put_into(versions["bm25"], make_run(track, ben, texts["bm25"][place]))
-        put_into(versions["dense"], make_run(track, cat, texts["dense"][place]))
-        track.teams.filter(memberships__user=ben).update(benchmark_team=ours)
-        track.teams.filter(memberships__user=cat).update(benchmark_team=theirs)
-        group = "solid" if place < 2 else "liquid"
-        BenchmarkTrack.objects.create(track=track, benchmark=benchmark, position=place, group=group)
-    put_into(versions["worst"], make_run(benchmark.tracks()[0], cat, WORST_RUN))
+    for name, sent in runs.items():
+        for run in sent:
+            put_into(versions[name], run)
+    put_into(versions["worst"], make_run(benchmark.tracks.in_order()[0], cat, WORST_RUN))
     return benchmark

@@ -9,7 +9,7 @@ import pytest
 from leaderboard.actions.tracks import release_track
 from leaderboard.boards.benchmark_boards import BenchmarkChoice, count_points, find_benchmark_board
 from leaderboard.boards.disclosure import benchmark_sight_of
-from leaderboard.models import Benchmark, BenchmarkTrack, System, SystemVersion, User
+from leaderboard.models import Benchmark, System, SystemVersion, Track, User
 from tests.boards.food_benchmark import make_food_benchmark, put_into
 from tests.builders import RUN, make_run
 
@@ -72,28 +72,28 @@ def test_equal_values_share_the_points_of_their_ranks(benchmark, cat):
 
 
 def test_phases_are_never_averaged(benchmark, cat):
-    BenchmarkTrack.objects.filter(track__slug="wine").update(phase="test")
+    Track.objects.filter(slug="wine").update(phase="test")
     board = board_for(benchmark, cat, phase="all")
     assert len(board.columns) == 3 and board.no_mean == "phases"
     assert {(row.mean, row.borda, row.rank) for row in board.rows} == {(None, None, None)}
 
 
 def test_the_last_phase_that_shows_something_stands_first(benchmark, cat):
-    BenchmarkTrack.objects.filter(track__slug="wine").update(phase="test")
+    Track.objects.filter(slug="wine").update(phase="test")
     assert board_for(benchmark, cat).phase == "test"
-    benchmark.tracks().filter(slug="wine").update(disclosure="blind")
+    benchmark.tracks.in_order().filter(slug="wine").update(disclosure="blind")
     assert board_for(benchmark, cat).phase == ""
 
 
 def test_measures_of_different_ranges_have_no_mean(benchmark, cat):
-    benchmark.tracks().filter(slug="wine").update(
+    benchmark.tracks.in_order().filter(slug="wine").update(
         measures=["NumRelRet"], primary_measure="NumRelRet"
     )
     assert board_for(benchmark, cat).no_mean == "sums"
 
 
 def test_a_blind_track_hides_its_column_and_what_it_would_count(benchmark, ada, cat):
-    benchmark.tracks().filter(slug="cheese").update(disclosure="blind")
+    benchmark.tracks.in_order().filter(slug="cheese").update(disclosure="blind")
     board = board_for(benchmark, cat)
     assert [hidden.track.slug for hidden in board.hidden] == ["cheese"]
     assert board.rows[0].mean == pytest.approx(FIRST, abs=1e-12)
@@ -101,7 +101,7 @@ def test_a_blind_track_hides_its_column_and_what_it_would_count(benchmark, ada, 
 
 
 def test_its_release_shows_it(benchmark, ada, cat):
-    track = benchmark.tracks().get(slug="cheese")
+    track = benchmark.tracks.in_order().get(slug="cheese")
     type(track).objects.filter(pk=track.pk).update(disclosure="blind")
     track.refresh_from_db()
     release_track(track, ada)
@@ -109,13 +109,13 @@ def test_its_release_shows_it(benchmark, ada, cat):
 
 
 def test_a_track_with_pseudonyms_stands_apart_until_its_release(benchmark, ada, cat):
-    benchmark.tracks().filter(slug="cheese").update(pseudonyms=True)
+    benchmark.tracks.in_order().filter(slug="cheese").update(pseudonyms=True)
     assert [hidden.track.slug for hidden in board_for(benchmark, cat).hidden] == ["cheese"]
     assert not board_for(benchmark, ada).hidden
 
 
 def test_rounded_means_have_no_tests(benchmark, cat):
-    benchmark.tracks().filter(slug="cheese").update(disclosure="leaderboard")
+    benchmark.tracks.in_order().filter(slug="cheese").update(disclosure="leaderboard")
     board = board_for(benchmark, cat)
     assert board.contest is None and column(board, "cheese").decimals == 2
     assert board.rows[0].values[1] == round(OTHER, 2)
@@ -124,7 +124,7 @@ def test_rounded_means_have_no_tests(benchmark, cat):
 def test_the_newest_version_stands_for_its_system_once_it_is_complete(benchmark, ben, cat):
     system = System.objects.get(name="bm25")
     newer = SystemVersion.objects.create(system=system, label="2", created_by=ben)
-    for track in benchmark.tracks():
+    for track in benchmark.tracks.in_order():
         assert board_for(benchmark, cat).rows[0].version.label == "1"
         put_into(
             newer, make_run(track, ben, RUN.replace("ben-bm25", "newer") + "3 Q0 d1 4 1 newer\n")

@@ -17,14 +17,13 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
+from leaderboard.actions import people
 from leaderboard.models import (
     Benchmark,
-    BenchmarkTrack,
-    Membership,
+    Participation,
     Run,
     System,
     SystemVersion,
-    Team,
     Track,
     User,
     Worker,
@@ -32,7 +31,7 @@ from leaderboard.models import (
 from tests.benchmark_scene import (
     ROLLS_OTHER,
     ROLLS_RUN,
-    make_benchmark_team,
+    join_tracks,
     make_rolls,
     renumbered,
     send,
@@ -136,18 +135,14 @@ def make_meal(ada: User, world: World) -> Benchmark:
     collection.judgment_sets.all().delete()
     fields = {"disclosure": world.disclosure, "pseudonyms": second, "judgment_set": None}
     rolls = make_track(collection, "rolls", **fields)
-    benchmark = Benchmark.objects.create(
-        slug="meal", name="Meal", owner=ada, main_branch="main", badge_code="code-of-meal"
-    )
-    for place, track in enumerate((bread, rolls)):
-        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=place)
-    return benchmark
+    words = {"main_branch": "main", "badge_code": "code-of-meal"}
+    return join_tracks([bread, rolls], slug="meal", name="Meal", **words)
 
 
 def fill(benchmark: Benchmark, ben: User, dan: User, world: World) -> dict[str, Any]:
     """Two versions of Ben's system, the first of main, and one of Dan's, on both tracks."""
-    teams = make_benchmark_team(benchmark, ben), make_benchmark_team(benchmark, dan)
-    Team.objects.filter(benchmark_team=teams[0]).update(name=world.team)
+    people.create_team(benchmark, ben, world.team)
+    people.create_team(benchmark, dan, "dan")
     facts = {"models": world.system, "kind": "automatic"}
     tags = RUN.replace("ben-bm25", world.system), ROLLS_RUN.replace("ben-bm25", world.system)
     own = {"name": world.system, "facts": facts, "configuration": f"of the {world.system}"}
@@ -168,18 +163,20 @@ def swap_runs(track: Track, ben: User, dan: User) -> None:
 
     The pseudonyms stay with the runs.
     """
-    ours, theirs = (track.teams.get(memberships__user=user) for user in (ben, dan))
-    both = (ours.name, ours.benchmark_team), (theirs.name, theirs.benchmark_team)
-    Team.objects.filter(pk=ours.pk).update(name="nobody", benchmark_team=None)
-    Team.objects.filter(pk=theirs.pk).update(name=both[0][0], benchmark_team=both[0][1])
-    Team.objects.filter(pk=ours.pk).update(name=both[1][0], benchmark_team=both[1][1])
-    members = Membership.objects.filter(track=track)
-    members.filter(user=ben).update(team=theirs)
-    members.filter(user=dan).update(team=ours)
-    mine, his = (Run.objects.filter(team=team).earliest("received_at") for team in (ours, theirs))
+    ours, theirs = (track.team_of(user) for user in (ben, dan))
+    mine, his = (track.runs.filter(team=team) for team in (ours, theirs))
+    first, other = (runs.earliest("received_at") for runs in (mine, his))
+    ids = list(mine.values_list("pk", flat=True)), list(his.values_list("pk", flat=True))
+    aliases = track.participations.order_by("team").values_list("team", "alias")
+    (one, alias), (two, another) = aliases
+    track.participations.all().delete()
+    Participation.objects.create(track=track, team_id=one, alias=another)
+    Participation.objects.create(track=track, team_id=two, alias=alias)
     track.runs.update(version=None)
-    Run.objects.filter(pk=mine.pk).update(version=his.version, submitted_by=dan)
-    Run.objects.filter(pk=his.pk).update(version=mine.version, submitted_by=ben)
+    Run.objects.filter(pk__in=ids[0]).update(team=theirs)
+    Run.objects.filter(pk__in=ids[1]).update(team=ours)
+    Run.objects.filter(pk=first.pk).update(version=other.version, submitted_by=dan)
+    Run.objects.filter(pk=other.pk).update(version=first.version, submitted_by=ben)
 
 
 def send_more(ben: User) -> Iterator[Heard]:
@@ -205,7 +202,7 @@ def walk(ada: User, world: World) -> list[Heard]:
     ben, dan, cat = make_user("ben"), make_user("dan"), make_user("cat")
     benchmark = make_meal(ada, world)
     names = Names(fill(benchmark, ben, dan, world))
-    rolls = benchmark.tracks()[1]
+    rolls = benchmark.tracks.in_order()[1]
     if world.swaps_runs:
         swap_runs(rolls, ben, dan)
     judge(rolls, ada, NEVER if world.qrels == NEVER else renumbered(world.qrels))

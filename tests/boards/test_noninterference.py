@@ -277,7 +277,7 @@ def walk(ada: User, world: World) -> list[Heard]:
         pseudonyms=world.pseudonyms,
         public_topics=list(world.public_topics),
     )
-    membership.admit(track, ben, membership.JoinDetails(team_name=world.team))
+    membership.admit(track.benchmark, ben, membership.JoinDetails(team_name=world.team))
     told = {"description": f"the {world.tag} of {world.team}", "facts": {"models": world.tag}}
     names = {
         "run": make_run(track, ben, RUN.replace("ben-bm25", world.tag), **told).pk,

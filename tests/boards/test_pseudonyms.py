@@ -8,8 +8,9 @@ from django.db import IntegrityError
 from leaderboard.actions import runs, tracks
 from leaderboard.boards.disclosure import run_or_404, sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import Team
-from tests.builders import OTHER_RUN, make_run, make_track, signed_in
+from leaderboard.models import Track
+from tests.benchmark_scene import join_tracks
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in
 
 
 @pytest.fixture
@@ -24,23 +25,34 @@ def names_on(sight):
 
 def test_others_read_a_pseudonym_and_a_team_reads_its_own_name(masked, ada, ben, cat):
     run = make_run(masked, ben)
-    assert names_on(sight_of(masked, cat)) == {(run.team.pseudonym, run.pseudonym)}
+    assert names_on(sight_of(masked, cat)) == {(run.team_pseudonym, run.pseudonym)}
     assert (
         names_on(sight_of(masked, ben)) == names_on(sight_of(masked, ada)) == {("ben", "ben-bm25")}
     )
 
 
 def test_a_pseudonym_stays_the_same_and_tells_nothing_of_the_team(masked, ben, cat):
-    first = make_run(masked, ben).team
-    second = make_run(masked, cat, OTHER_RUN).team
-    assert first.pseudonym == Team.objects.get(pk=first.pk).pseudonym != second.pseudonym
-    assert "ben" not in first.pseudonym.casefold()
+    first = make_run(masked, ben)
+    second = make_run(masked, cat, OTHER_RUN)
+    again = make_run(masked, ben, RUN.replace("9.0", "9.5"))
+    assert first.team_pseudonym == again.team_pseudonym != second.team_pseudonym
+    assert "ben" not in first.team_pseudonym.casefold()
 
 
 def test_two_teams_of_a_track_never_share_a_pseudonym(masked, ben, cat):
-    taken = make_run(masked, ben).team.alias
+    make_run(masked, ben)
+    taken, other = masked.participations.get().alias, masked.benchmark.teams.create(name="cat")
     with pytest.raises(IntegrityError):
-        Team.objects.create(track=masked, name="cat", alias=taken)
+        masked.participations.create(team=other, alias=taken)
+
+
+def test_a_team_has_another_pseudonym_on_each_track(masked, collection, ben):
+    bread = make_track(collection, pseudonyms=True)
+    join_tracks([masked, bread], slug="baking", name="Baking")
+    for track in Track.objects.all():
+        make_run(track, ben)
+    [one, other] = ben.memberships.get().team.participations.values_list("alias", flat=True)
+    assert one != other
 
 
 def test_a_release_gives_the_names_back(masked, ada, ben, cat):
@@ -84,7 +96,7 @@ def test_a_filter_and_a_badge_know_the_pseudonym_alone(masked, ben, client):
     run = make_run(masked, ben)
     badge = "/tracks/masked/badge.svg?team="
     assert client.get(f"{badge}ben").status_code == 404
-    assert client.get(f"{badge}{run.team.pseudonym}").status_code == 200
+    assert client.get(f"{badge}{run.team_pseudonym}").status_code == 200
     assert f"/runs/{run.pk}/" not in client.get("/tracks/masked/?team=ben").content.decode()
 
 
@@ -97,6 +109,6 @@ def test_snapshots_hold_names_and_wait_for_the_release(masked, ada, ben, client)
 
 
 def test_a_team_reads_what_others_call_it_and_the_desk_all_of_them(masked, ada, ben):
-    pseudonym = make_run(masked, ben).team.pseudonym
+    pseudonym = make_run(masked, ben).team_pseudonym
     assert pseudonym in signed_in(ben).get("/tracks/masked/team/").content.decode()
     assert pseudonym in signed_in(ada).get("/tracks/masked/desk/").content.decode()

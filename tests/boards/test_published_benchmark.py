@@ -16,7 +16,7 @@ from pytest import approx
 
 from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import sign_blocks
-from leaderboard.actions import uploads
+from leaderboard.actions import people, uploads
 from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkChoice,
@@ -24,15 +24,8 @@ from leaderboard.boards.benchmark_boards import (
 )
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import benchmark_sight_of
-from leaderboard.models import (
-    Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
-    Collection,
-    Run,
-    System,
-    SystemVersion,
-)
+from leaderboard.models import Benchmark, Collection, Run, System, SystemVersion, Team
+from tests.benchmark_scene import join_tracks
 from tests.builders import make_run, make_track, upload, work
 from tests.evaluation.plain_benchmarks import mean_of
 
@@ -252,26 +245,26 @@ def as_run(rankings: Rankings, tag: str) -> str:
     )
 
 
-def make_system(benchmark: Benchmark, team: BenchmarkTeam, name: str, user) -> SystemVersion:
+def make_system(benchmark: Benchmark, team: Team, name: str, user) -> SystemVersion:
     system = System.objects.create(benchmark=benchmark, team=team, name=name)
     return SystemVersion.objects.create(system=system, label="1", created_by=user)
 
 
 @pytest.fixture
 def benchmark(texts, grades, ada, ben) -> Benchmark:
-    benchmark = Benchmark.objects.create(slug="three", name="Three collections", owner=ada)
-    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    measures = {"measures": ["nDCG@10"], "primary_measure": "nDCG@10"}
+    made = [
+        make_track(import_judged(slug, grades[slug], ada), slug, **measures, depth=DEPTH)
+        for slug in QRELS
+    ]
+    benchmark = join_tracks(made, slug="three", name="Three collections")
+    team = people.create_team(benchmark, ben, "ben")
     versions = {name: make_system(benchmark, team, name, ben) for name in NAMES}
-    for place, slug in enumerate(QRELS):
-        collection = import_judged(slug, grades[slug], ada)
-        measures = {"measures": ["nDCG@10"], "primary_measure": "nDCG@10"}
-        track = make_track(collection, slug, **measures, depth=DEPTH)
-        BenchmarkTrack.objects.create(track=track, benchmark=benchmark, position=place)
+    for track in benchmark.tracks.in_order():
         for name in NAMES:
-            run = make_run(track, ben, as_run(texts[slug][name], name))
+            run = make_run(track, ben, as_run(texts[track.slug][name], name))
             assert run.state == "scored", run.problems
             Run.objects.filter(pk=run.pk).update(version=versions[name])
-        track.teams.filter(memberships__user=ben).update(benchmark_team=team)
     Benchmark.objects.filter(pk=benchmark.pk).update(baseline=versions[BASELINE].system)
     return Benchmark.objects.get()
 

@@ -24,7 +24,6 @@ from leaderboard.models import (
     AssignedDocument,
     Assignment,
     BenchmarkSnapshot,
-    BenchmarkTeam,
     Calculation,
     Guideline,
     MachineCard,
@@ -49,7 +48,6 @@ VALUES: dict[str, Any] = {
     "Track.closes_at": timezone.now() + timedelta(days=400),
     "Track.release_at": timezone.now() + timedelta(days=500),
     "Track.disclosure": "leaderboard",
-    "Track.commit_url": "https://example.org/{commit}",
     "Benchmark.commit_url": "https://example.org/{commit}",
     "Topic.position": 999,
 }
@@ -64,7 +62,6 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
     benchmark = make_benchmark(ada, ben, cat)
     track = Track.objects.get(slug="bread")
     run = make_run(track, ben, RUN)
-    track.co_organisers.add(cat)
     benchmark.co_organisers.add(cat)
     texts = {"caption": "", "heads": [], "rows": [], "files": {}}
     BenchmarkSnapshot.objects.create(
@@ -76,9 +73,7 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
     Announcement.objects.create(track=track, text="Judgments v2 are out.", created_by=ada)
     Milestone.objects.create(track=track, label="Workshop", day=timezone.now().date())
     Overview.objects.get_or_create(track=track)
-    system = System.objects.create(
-        benchmark=benchmark, team=BenchmarkTeam.objects.first(), name="oven"
-    )
+    system = System.objects.create(benchmark=benchmark, team=benchmark.teams.first(), name="oven")
     SystemVersion.objects.create(system=system, label="1", created_by=ben)
     MachineCard.objects.create(judgment_set=judgments, model="a model", prompt="Judge.")
     assessment = make_assessment(
@@ -99,7 +94,7 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
 
 
 def version_of(track: Track, viewer: Any = None) -> tuple[int, int]:
-    seen = find_seen_track(viewer or track.owner, track.slug)
+    seen = find_seen_track(viewer or track.benchmark.owner, track.slug)
     return (0, 0) if seen is None else (seen.version, seen.inside)
 
 

@@ -26,7 +26,7 @@ from leaderboard.models import User, Team, Run, Track, Collection
 evil = {SCRIPTS!r}
 Track.objects.filter(slug='hostile').update(name=evil[1], description=evil[0] + evil[7])
 Collection.objects.filter(slug='hostile').update(name=evil[2], description=evil[3])
-for n, team in enumerate(Team.objects.filter(track__slug='hostile')):
+for n, team in enumerate(Team.objects.filter(benchmark__tracks__slug='hostile')):
     Team.objects.filter(pk=team.pk).update(name=(str(n) + evil[1])[:80], key=str(n))
 runs = Run.objects.filter(track__slug='hostile')
 runs.update(description=evil[4] + evil[1], filename=evil[1])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.models import ApiToken, Run, Track
+from leaderboard.models import ApiToken, Benchmark, Run, Track
 from rankfield import checkout
 from rankfield.__main__ import main
 from tests.builders import OTHER_RUN, RUN, make_run
@@ -140,7 +140,8 @@ def test_the_gate_has_three_answers(capsys, ada, ben, ranks, answer, status):
 
 def test_on_an_internal_board_both_comparisons_are_printed(capsys, ada, ben):
     send(ten_track(ada), ben, "first", 1)
-    Track.objects.filter(slug="ten").update(main_branch="main", baseline=Run.objects.get())
+    Benchmark.objects.update(main_branch="main")
+    Track.objects.filter(slug="ten").update(baseline=Run.objects.get())
     Path("worse.run").write_text(run_of("second", [2, 3, 4, 2, 3, 4, 2, 3, 4, 5]))
     main(["submit", "ten", "worse.run"])
     printed = capsys.readouterr().out
@@ -149,7 +150,7 @@ def test_on_an_internal_board_both_comparisons_are_printed(capsys, ada, ben):
 
 
 def test_on_an_internal_board_a_run_states_its_commit(capsys, monkeypatch):
-    Track.objects.update(main_branch="main")
+    Benchmark.objects.update(main_branch="main")
     for name in (*checkout.COMMITS, *checkout.BRANCHES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GITHUB_SHA", "4a0ffee")

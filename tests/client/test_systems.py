@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from leaderboard.actions import people
 from leaderboard.models import ApiToken, Benchmark, Run, SystemVersion
 from rankfield import Site, checkout
 from rankfield.__main__ import main
-from tests.benchmark_scene import ROLLS_RUN, make_benchmark, make_benchmark_team, zipped
+from tests.benchmark_scene import ROLLS_RUN, join_tracks, make_benchmark, zipped
 from tests.builders import OTHER_RUN, RUN
 from tests.client.conftest import URL, InProcess
 from tests.pages.ten_topics import run_of, ten_track
@@ -124,9 +125,8 @@ def test_scripts_get_json(capsys):
 
 def test_a_version_that_is_worse_ends_with_one_if_asked(capsys, ada, ben):
     track = ten_track(ada)
-    benchmark = Benchmark.objects.create(slug="tens", name="Tens", owner=ada, main_branch="main")
-    benchmark.places.create(track=track, position=0)
-    make_benchmark_team(benchmark, ben)
+    benchmark = join_tracks([track], slug="tens", name="Tens", main_branch="main")
+    people.create_team(benchmark, ben, ben.username)
     write({"first/ten.run": run_of("first", [1] * 10)})
     main(["submit", "tens", "first", "--name", "x", "--branch", "main", "--commit", "abc123"])
     write({"second/ten.run": run_of("second", [2, 3, 4, 2, 3, 4, 2, 3, 4, 5])})

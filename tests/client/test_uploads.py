@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.models import PartialUpload, Run
+from leaderboard.models import Benchmark, PartialUpload, Run
 from rankfield import RejectedError, UnreachableError, uploads
 from rankfield.__main__ import main
 from tests.benchmark_scene import ROLLS_RUN, make_benchmark
@@ -75,7 +75,7 @@ def test_a_limit_is_no_reason_to_try_again(track, bens_site, network, run_file, 
 
 def test_a_site_without_uploads_in_pieces_gets_a_form(track, bens_site, monkeypatch, run_file):
     monkeypatch.setattr("rankfield.uploads.UNKNOWN", (403,))
-    type(track).objects.update(joining="invitation")
+    Benchmark.objects.update(joining="invitation")
     with pytest.raises(RejectedError, match="invitation"):
         bens_site.submit("bread", run_file)
 

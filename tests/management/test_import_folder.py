@@ -71,7 +71,7 @@ def test_a_folder_becomes_a_released_track_with_teams_runs_and_dates(ada, folder
     text = bring(folder, *DATES, "--yes")
     track = Track.objects.get()
     assert "bread is ready: 3 runs of 3 teams." in text
-    assert (track.owner, track.shows_scores, track.state()) == (ada, True, "closed")
+    assert (track.benchmark.owner, track.shows_scores, track.state()) == (ada, True, "closed")
     assert track.released_at.isoformat() == "2019-10-01T00:00:00+00:00"
     assert {run.state for run in track.runs.all()} == {"scored"}
     tuned = track.runs.get(tag="tuned")

@@ -109,7 +109,9 @@ def test_a_refused_run_is_mailed(postman, track, reader):
 )
 def test_the_answer_to_a_request_is_mailed(postman, collection, ada, reader, answer, said):
     track = make_track(collection, joining="approval")
-    getattr(people, answer)(people.request_to_join(track, reader, people.JoinDetails()), ada)
+    getattr(people, answer)(
+        people.request_to_join(track.benchmark, reader, people.JoinDetails()), ada
+    )
     work()
     assert said in bodies(postman)[0]
 

@@ -261,7 +261,7 @@ def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
 def test_an_announcement_reaches_every_member_of_every_team_once(track, ada, ben, cat, as_ada):
     first, _ = make_run(track, ben).team, make_run(track, cat, OTHER_RUN).team
     dan = make_user("dan")
-    admit(track, dan, JoinDetails(team_code=first.invitation))
+    admit(track.benchmark, dan, JoinDetails(team_code=first.invitation))
     assert "3 people in 2 teams get a notice" in words(as_ada.get("/tracks/bread/desk/").text)
     notices.announce(track, ada, "The deadline is near. " * 30)
     sent = Notice.objects.filter(text__startswith="Bread track: The deadline")

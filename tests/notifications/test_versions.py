@@ -41,7 +41,7 @@ def test_a_notice_of_a_blind_benchmark_says_nothing_of_scores(benchmark, ben):
 
 
 def test_webhooks_are_called_once_for_a_version(benchmark, ben, ada):
-    for track in benchmark.tracks():
+    for track in benchmark.tracks.in_order():
         track.webhooks.create(
             url="https://192.0.32.8/called", created_by=ada, happenings=["version.scored"]
         )

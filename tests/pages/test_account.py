@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard.models import ApiToken, Benchmark, BenchmarkTrack, User
+from leaderboard.models import ApiToken, Benchmark, Track, User
 from tests.builders import make_run, make_track
 from tests.pages.reading import num_queries
 
@@ -350,7 +350,10 @@ def test_tracks_and_collections_are_found_by_name(track, client, wanted):
 def test_a_benchmark_is_found_by_name(ada, track, client):
     benchmark = Benchmark.objects.create(slug="meal", name="Whole meal", owner=ada)
     assertContains(client.get("/search/?q=whole+meal"), "Nothing found")
-    BenchmarkTrack.objects.create(track=track, benchmark=benchmark, position=1)
+    Track.objects.update(benchmark=benchmark)
+    Track.objects.create(
+        slug="rye", name="Rye", benchmark=benchmark, collection=track.collection, is_draft=True
+    )
     assertContains(client.get("/search/?q=whole+meal"), '<a href="/benchmarks/meal/">')
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from leaderboard.models import (
     Benchmark,
-    BenchmarkTrack,
     JudgmentSet,
     Run,
     Score,
     System,
     SystemVersion,
     Team,
+    Track,
     User,
 )
 from leaderboard.pages import board_table
@@ -176,13 +176,13 @@ def test_one_measure_counts_on_all_tracks(benchmark, client):
 
 
 def test_tracks_without_the_measure_are_named(benchmark, client):
-    benchmark.tracks().filter(slug="wine").update(measures=["AP"])
+    benchmark.tracks.in_order().filter(slug="wine").update(measures=["AP"])
     said = words(page_at(client, f"{BOARD}?measure=P@5"))
     assert "Without P@5, and so not on this board: Wine track." in said
 
 
 def test_phases_are_switched_and_never_averaged(benchmark, client):
-    BenchmarkTrack.objects.filter(track__slug="wine").update(phase="test")
+    Track.objects.filter(slug="wine").update(phase="test")
     page = page_at(client, BOARD)
     assert len(links(page, "test")) == 1 and "over 1 track" not in words(page)
     every = page_at(client, f"{BOARD}?phase=all")
@@ -191,7 +191,7 @@ def test_phases_are_switched_and_never_averaged(benchmark, client):
 
 
 def test_a_board_without_a_mean_ranks_by_points_and_says_why(benchmark, client):
-    benchmark.tracks().filter(slug="wine").update(
+    benchmark.tracks.in_order().filter(slug="wine").update(
         measures=["NumRelRet"], primary_measure="NumRelRet"
     )
     of_wine = Score.objects.filter(score_set__run__track__slug="wine", measure="AP")
@@ -202,7 +202,7 @@ def test_a_board_without_a_mean_ranks_by_points_and_says_why(benchmark, client):
 
 
 def test_a_hidden_track_is_named_with_its_date_and_counts_for_nothing(benchmark, as_cat, as_ada):
-    benchmark.tracks().filter(slug="cheese").update(
+    benchmark.tracks.in_order().filter(slug="cheese").update(
         disclosure="blind", release_at="2030-01-02T00:00:00Z"
     )
     said = words(page_at(as_cat, BOARD))
@@ -216,7 +216,7 @@ def test_all_phases_of_a_benchmark_without_phases_are_its_tracks(benchmark, clie
 
 
 def test_a_benchmark_of_which_a_reader_sees_no_track_does_not_exist(benchmark, client):
-    benchmark.tracks().update(visibility="members")
+    benchmark.tracks.in_order().update(visibility="members")
     assert client.get(BOARD).status_code == 404
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions import runs
+from leaderboard.actions import benchmark_setup, runs
 from leaderboard.jobs.erasure import erase_track
-from leaderboard.models import Benchmark, BenchmarkSnapshot, BenchmarkTrack, Run, Track, User
+from leaderboard.models import Benchmark, BenchmarkSnapshot, Run, Track, User
 from leaderboard.scoring import contest_tests
 from tests.boards.food_benchmark import make_food_benchmark
 from tests.builders import signed_in, work
@@ -88,9 +88,11 @@ def test_a_snapshot_is_hidden_as_soon_as_one_of_its_tracks_is(benchmark, as_ada,
     assert as_ada.get("/benchmarks/food/snapshots/as-published/").status_code == 200
 
 
-def test_a_track_that_left_the_benchmark_still_hides_what_was_frozen(benchmark, as_ada, as_cat):
+def test_a_track_that_left_the_benchmark_still_hides_what_was_frozen(
+    benchmark, ada, as_ada, as_cat
+):
     freeze(as_ada)
-    BenchmarkTrack.objects.filter(track__slug="wine").delete()
+    benchmark_setup.remove_track(benchmark, ada, Track.objects.get(slug="wine"))
     assert as_cat.get("/benchmarks/food/snapshots/as-published/").status_code == 200
     Track.objects.filter(slug="wine").update(disclosure="blind")
     assert as_cat.get("/benchmarks/food/snapshots/as-published/").status_code == 404
@@ -113,7 +115,7 @@ def test_no_board_of_a_benchmark_is_frozen_before_its_tests_are_made(
 
 
 def test_one_phase_is_frozen_at_a_time(benchmark, as_ada):
-    BenchmarkTrack.objects.filter(track__slug="bread").update(phase="training")
+    Track.objects.filter(slug="bread").update(phase="training")
     assert "training" in as_ada.get("/benchmarks/food/snapshots/").text
     frozen = freeze(as_ada, phase="training")
     assert frozen.editions.count() == 1 and "phase training" in frozen.caption

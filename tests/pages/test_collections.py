@@ -12,7 +12,7 @@ from tests.pages.test_other_saves import OpenForm
 
 
 def test_the_list_has_what_the_reader_sees(track, as_ada):
-    make_collection(track.owner, "rye")
+    make_collection(track.benchmark.owner, "rye")
     assertContains(as_ada.get("/collections/"), "Rye")
     assertContains(Client().get("/collections/"), "3 topics")
     assertNotContains(Client().get("/collections/"), "Rye")
@@ -90,7 +90,7 @@ def test_judgments_on_their_way_are_followed_by_the_page(collection, as_ada):
 
 
 def test_judgments_on_their_way_are_the_organisers_alone(track, as_ben):
-    uploads.accept_judgments(track.collection, upload("2.txt", QRELS), "v2", track.owner)
+    uploads.accept_judgments(track.collection, upload("2.txt", QRELS), "v2", track.benchmark.owner)
     work()
     assertNotContains(as_ben.get("/collections/bread/"), "v2")
 

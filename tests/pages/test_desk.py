@@ -296,7 +296,9 @@ def test_everything_below_is_folded(track, ben, as_ada):
 
 def test_the_desk_shows_ten_decisions_and_a_link_to_the_rest(track, as_ada):
     for number in range(12):
-        track.join_requests.create(user=make_user(f"user{number}"), team_name=f"Oats {number}")
+        track.benchmark.join_requests.create(
+            user=make_user(f"user{number}"), team_name=f"Oats {number}"
+        )
     page = as_ada.get(DESK).text
     assert "12 decisions" in page and page.count('name="approve"') == 10
     assert as_ada.get(f"{DESK}?all=decisions").text.count('name="approve"') == 12
@@ -304,7 +306,7 @@ def test_the_desk_shows_ten_decisions_and_a_link_to_the_rest(track, as_ada):
 
 def test_the_most_urgent_decision_comes_first_with_the_main_button(track, ben, ada, as_ada):
     gathered(track, ada, ben)
-    track.join_requests.create(user=ada, team_name="Oats")
+    track.benchmark.join_requests.create(user=ada, team_name="Oats")
     Run.objects.update(state="failed")
     Job.objects.filter(kind="check_run").update(state="failed", reason="The disk is full.")
     page = as_ada.get(DESK).text

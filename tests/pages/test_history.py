@@ -158,7 +158,7 @@ def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, b
     first = make_run(track, ben)
     make_run(track, ben, RUN.replace("ben-bm25", "hardly-better"))
     entries = entries_of(as_cat, "/tracks/lead/")
-    assert f"{first.pseudonym} by {first.team.pseudonym}" in entries
+    assert f"{first.pseudonym} by {first.team_pseudonym}" in entries
     assert [each for each in entries if each and "AP" in each and "rank" in each] == [
         "AP .70, rank 1 of 1"
     ]

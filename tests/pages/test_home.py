@@ -134,7 +134,7 @@ def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
 
 
 def test_a_name_is_printed_as_text_whatever_it_holds(track):
-    tracks.change_track(track, track.owner, {"name": "<script>\u202e"})
+    tracks.change_track(track, track.benchmark.owner, {"name": "<script>\u202e"})
     page = Client().get("/")
     assertContains(page, "<bdi>&lt;script&gt;\u202e</bdi>")
     assertNotContains(page, "<script>\u202e")

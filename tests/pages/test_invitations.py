@@ -23,7 +23,7 @@ def closed_circle(collection) -> Track:
 
 def test_a_link_of_organisers_says_who_invites_to_what(closed_circle, client):
     Track.objects.update(visibility="members")
-    link = f"{JOIN}?invitation={closed_circle.invitation}"
+    link = f"{JOIN}?invitation={closed_circle.benchmark.invitation}"
     page = page_at(client, link)
     assert "You are invited by ada to take part in Bread track" in words(page)
     for way in ("signup", "login"):
@@ -37,7 +37,7 @@ def test_a_link_of_a_team_names_the_team_and_its_leader(track, ben, client):
 
 
 def test_an_account_made_behind_the_link_comes_back_to_it(closed_circle, client):
-    link = f"{JOIN}?invitation={closed_circle.invitation}"
+    link = f"{JOIN}?invitation={closed_circle.benchmark.invitation}"
     person = {"username": "eva", "password1": "a-long-s-word", "password2": "a-long-s-word"}
     answer = client.post("/account/signup/", {**person, "next": link})
     assert answer.url == link and "Join Bread track" in words(page_at(client, link))

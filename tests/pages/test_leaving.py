@@ -15,7 +15,7 @@ def test_a_user_takes_everything_along(track, ben, as_ben):
     data = as_ben.get("/account/data.json").json()
     assert data["account"]["username"] == "ben"
     assert [row["id"] for row in data["runs"]] == [run.pk]
-    assert data["teams"][0]["track"] == "bread"
+    assert data["teams"][0]["benchmark"] == "bread"
 
 
 def test_an_export_has_nothing_of_others(track, ben, cat, as_cat):
@@ -45,14 +45,14 @@ def test_an_account_is_deleted_only_after_its_name(track, ben, as_ben):
 
 
 def test_an_owner_hands_over_first(track, ada, as_ada):
-    assertContains(as_ada.get(DELETE), "<li>track <bdi>Bread track</bdi>")
+    assertContains(as_ada.get(DELETE), "<li>benchmark <bdi>Bread track</bdi>")
     as_ada.post(DELETE, {"name": "ada"})
     assert User.objects.filter(username="ada").exists()
 
 
 def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
-    team = people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
-    people.admit(track, cat, people.JoinDetails(team_code=team.invitation))
+    team = people.admit(track.benchmark, ben, people.JoinDetails(team_name="Crumbs"))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=team.invitation))
     page = as_ben.post(DELETE, {"name": "ben"})
     assertContains(page, '<bdi>Crumbs</bdi> of <a href="/tracks/bread/team/">', status_code=422)
     people.make_leader(team, ben, cat.pk)
@@ -61,18 +61,18 @@ def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
 
 
 def test_who_joins_a_team_that_all_have_left_leads_it(track, ben, cat, as_ben):
-    team = people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
+    team = people.admit(track.benchmark, ben, people.JoinDetails(team_name="Crumbs"))
     as_ben.post(DELETE, {"name": "ben"})
-    people.admit(track, cat, people.JoinDetails(team_code=team.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=team.invitation))
     assert team.memberships.get().role == "leader"
 
 
 def test_the_trail_forgets_the_name(track, ada, ben, as_ben):
-    people.add_organiser(track, ada, "ben")
+    people.add_organiser(track.benchmark, ada, "ben")
     as_ben.post(DELETE, {"name": "ben"})
     assert AuditEvent.objects.filter(act="delete", target_kind="user").exists()
     assert "ben" not in str(list(AuditEvent.objects.values_list("before", "after")))
-    assert not track.co_organisers.exists() and not Membership.objects.exists()
+    assert not track.benchmark.co_organisers.exists() and not Membership.objects.exists()
 
 
 def test_a_user_takes_systems_along_and_their_versions_stay(ada, ben, as_ben, client):

@@ -27,19 +27,17 @@ from leaderboard.models import (
     Assessment,
     Assignment,
     Benchmark,
-    BenchmarkTeam,
-    BenchmarkTrack,
     Edition,
     JudgmentSet,
     MachineCard,
     Run,
     System,
     SystemVersion,
-    Team,
     Track,
     User,
 )
 from tests.assessments.marks import judge_everything
+from tests.benchmark_scene import join_tracks
 from tests.builders import (
     OTHER_RUN,
     QRELS,
@@ -562,19 +560,14 @@ def copy_of(client: Client) -> Client:
 
 def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
     """A benchmark of these tracks with a system of every run, as one team of the benchmark."""
-    benchmark = Benchmark.objects.create(
-        slug="meal", name="Meal", owner=tracks[0].owner, badge_code="code-of-meal"
-    )
-    benchmark.co_organisers.set(tracks[0].co_organisers.all())
-    team = BenchmarkTeam.objects.create(benchmark=benchmark)
+    benchmark = join_tracks(tracks, slug="meal", name="Meal", badge_code="code-of-meal")
+    team = tracks[0].runs.earliest("received_at").team
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="1", created_by=benchmark.owner)
-    for place, track in enumerate(tracks):
-        BenchmarkTrack.objects.create(benchmark=benchmark, track=track, position=place)
+    for track in tracks:
         run = track.runs.earliest("received_at")
-        Team.objects.filter(pk=run.team_id).update(benchmark_team=team)
         Run.objects.filter(pk=run.pk).update(version=version)
-    editions = Edition.objects.filter(pk__in=benchmark.tracks().values("edition"))
+    editions = Edition.objects.filter(pk__in=benchmark.tracks.in_order().values("edition"))
     # Without judgments there is no board to freeze.
     if editions:
         frozen = benchmark.snapshots.create(
@@ -606,7 +599,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
     lead = make_track(collection, slug="lead", disclosure="leaderboard")
-    for each in (collection, blind_track, open_track, lead):
+    for each in (collection, blind_track.benchmark, open_track.benchmark, lead.benchmark):
         each.co_organisers.add(people["kim"])
     for each in Track.objects.all():
         shared = {"badge_code": f"code-of-{each.slug}", "shares_judgments": True}
@@ -634,7 +627,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         "token": token.pk,
         "kim": people["kim"].pk,
         "team": blind_track.team_of(ben).pk,
-        "asked": blind_track.join_requests.create(user=eve, team_name="Eve").pk,
+        "asked": blind_track.benchmark.join_requests.create(user=eve, team_name="Eve").pk,
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
     Run.objects.update(answer_file=store_an_answer())
@@ -782,7 +775,8 @@ WAYS_IN = [
 @pytest.fixture(params=WAYS_IN)
 def members(scene, request) -> Members:
     """Every track is seen by its members alone."""
-    Track.objects.update(visibility="members", joining=request.param.joining)
+    Track.objects.update(visibility="members")
+    Benchmark.objects.update(joining=request.param.joining)
     return request.param
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.models import Overview, Team, Track
+from leaderboard.models import Overview, Participation, Track
 from tests.benchmark_scene import make_benchmark
 from tests.builders import make_run, make_track
 from tests.pages.reading import page_at, words
@@ -38,7 +38,7 @@ def test_a_link_to_replace_a_run_says_the_same_after_the_deadline(closed, as_ben
 
 
 def test_a_team_with_a_later_deadline_has_the_form(closed, as_ben):
-    Team.objects.update(closes_at=timezone.now() + timedelta(days=2))
+    Participation.objects.update(closes_at=timezone.now() + timedelta(days=2))
     assert FORM in page_at(as_ben, SUBMIT)
 
 

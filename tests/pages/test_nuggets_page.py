@@ -208,7 +208,7 @@ def test_a_track_with_nuggets_is_deleted_whole(track):
 
 def test_a_job_that_failed_stands_on_the_desk(track, as_ada):
     version = NuggetVersion.objects.create(
-        track=track, version="v2", state="failed", created_by=track.owner
+        track=track, version="v2", state="failed", created_by=track.benchmark.owner
     )
     Job.objects.create(kind="check_nuggets", target_id=str(version.pk), state="failed")
     assert "Reading the nuggets" in words(page_at(as_ada, "/tracks/bread/desk/"))

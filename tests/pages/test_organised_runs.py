@@ -161,4 +161,4 @@ def test_without_a_choice_nothing_is_done(rye, as_ada):
 def test_names_of_strangers_are_escaped(track, as_ada):
     eve = make_user("eve", first_name="<script>alert(1)</script>")
     make_run(track, eve)
-    assert "<script>alert(1)" not in signed_in(track.owner).get(PAGE).text
+    assert "<script>alert(1)" not in signed_in(track.benchmark.owner).get(PAGE).text

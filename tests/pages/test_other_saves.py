@@ -7,7 +7,7 @@ from django.test import Client
 from lxml import html
 from pytest_django.asserts import assertContains
 
-from leaderboard.models import Overview, Track
+from leaderboard.models import Benchmark, Overview, Track
 from tests.builders import make_user, signed_in
 
 SETTINGS = "/tracks/bread/manage/"
@@ -17,7 +17,7 @@ PAGE = "/tracks/bread/manage/overview/"
 @pytest.fixture
 def as_kim(track: Track) -> Client:
     kim = make_user("kim")
-    track.co_organisers.add(kim)
+    track.benchmark.co_organisers.add(kim)
     return signed_in(kim)
 
 
@@ -74,7 +74,7 @@ def test_who_saves_the_same_is_asked_nothing(track, as_ada, as_kim):
 def test_a_choice_is_shown_by_its_label(track, as_ada, as_kim):
     mine, hers = OpenForm(as_ada, SETTINGS), OpenForm(as_kim, SETTINGS)
     hers.save(joining="approval")
-    label = Track.Joining.APPROVAL.label
+    label = Benchmark.Joining.APPROVAL.label
     assertContains(mine.save(joining="invitation"), f"It is now: {label}.", status_code=422)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.collections.importing import record_missing_checksums
-from leaderboard.models import AuditEvent, Collection, Job, Overview, Track
+from leaderboard.models import AuditEvent, Benchmark, Collection, Job, Overview, Track
 from tests.builders import DOCUMENTS, make_run, make_track
 
 BENCHMARK = "/tracks/bread/overview/"
@@ -128,7 +128,7 @@ def test_documents_are_downloaded_where_organisers_share_them(track, as_ada, cli
 
 
 def test_who_organises_only_the_track_is_offered_no_documents(track, cat, as_cat):
-    track.co_organisers.add(cat)
+    track.benchmark.co_organisers.add(cat)
     assert as_cat.get(FILE).status_code == 404
     assertNotContains(as_cat.get("/tracks/bread/data/"), FILE)
 
@@ -226,7 +226,8 @@ def test_the_page_says_why_words_cannot_be_searched(track, client, monkeypatch):
 
 
 def test_words_are_searched_only_where_documents_are_seen(track, as_cat):
-    Track.objects.update(visibility="members", joining="invitation")
+    Track.objects.update(visibility="members")
+    Benchmark.objects.update(joining="invitation")
     assert as_cat.get("/collections/bread/documents/?words=loaf").status_code == 404
 
 

@@ -31,21 +31,25 @@ def test_a_name_that_cannot_be_added_is_said_at_its_field(track, as_ada, name, s
 
 
 def test_an_organiser_is_taken_out(track, as_ada, ada, ben):
-    people.add_organiser(track, ada, "ben")
+    people.add_organiser(track.benchmark, ada, "ben")
     assertRedirects(as_ada.post(f"{PEOPLE}{ben.pk}/remove/"), PEOPLE)
     assert names(track) == ["ada"]
 
 
 def test_the_last_organiser_stays(track, as_ada, ada):
     page = as_ada.post(f"{PEOPLE}{ada.pk}/remove/", follow=True)
-    assertContains(page, "A track needs an organiser. Add another first.")
+    assertContains(page, "A benchmark needs an organiser. Add another first.")
     assert names(track) == ["ada"]
 
 
 def test_an_owner_who_goes_leaves_the_track_to_another(track, as_ada, ada, ben):
-    people.add_organiser(track, ada, "ben")
+    people.add_organiser(track.benchmark, ada, "ben")
     assertRedirects(as_ada.post(f"{PEOPLE}{ada.pk}/remove/"), "/")
-    assert names(track) == ["ben"] and track.owner == ben and not track.co_organisers.exists()
+    assert (
+        names(track) == ["ben"]
+        and track.benchmark.owner == ben
+        and not track.benchmark.co_organisers.exists()
+    )
 
 
 def test_nobody_is_taken_out_who_does_not_organise(track, as_ada, ben):
@@ -53,7 +57,7 @@ def test_nobody_is_taken_out_who_does_not_organise(track, as_ada, ben):
 
 
 def test_the_trail_says_who_was_named_and_an_archive_does_not(track, as_ada, ada, ben):
-    people.add_organiser(track, ada, "ben")
+    people.add_organiser(track.benchmark, ada, "ben")
     assertContains(as_ada.get("/tracks/bread/desk/trail/"), "organiser: ben")
     assert "add organiser" not in {each["act"] for each in track_export.event_rows(track)}
 

@@ -6,7 +6,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import tracks
 from leaderboard.jobs.running import run_due_jobs
-from leaderboard.models import AuditEvent, Collection, Run, Track
+from leaderboard.models import AuditEvent, Benchmark, Collection, Run, Track
 from tests.builders import make_run, upload, work
 from tests.pages.test_meanwhile import pages_made_while
 
@@ -74,7 +74,7 @@ def test_the_step_of_the_data_names_what_is_missing(draft, as_ada):
     [("everyone", "/tracks/bread/overview/"), ("invitation", "/tracks/bread/join/?invitation=")],
 )
 def test_the_link_to_share_is_printed(draft, as_ada, joining, link):
-    Track.objects.update(joining=joining)
+    Benchmark.objects.update(joining=joining)
     assertContains(as_ada.get(SETUP), f'<pre id="invitation">http://testserver{link}')
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from leaderboard.actions import tracks, uploads
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.shared_judgments import find_conflicts
-from leaderboard.models import Track
+from leaderboard.models import Benchmark, Track
 from tests.builders import QRELS, make_run, make_track, make_user, upload, work
 from tests.pages.reading import page_at, words
 
@@ -32,13 +32,15 @@ def qrels_at(slug: str = "bread", version: str = "v1") -> str | int:
 def bring(track: Track, version: str = "v2") -> None:
     """Other judgments, which are tried on the track."""
     file = upload("second.txt", SECOND)
-    uploads.accept_judgments(track.collection, file, version, track.owner, asks_first=False)
+    uploads.accept_judgments(
+        track.collection, file, version, track.benchmark.owner, asks_first=False
+    )
     work()
 
 
 def switch(track: Track, version: str = "v2") -> None:
     judgments = track.collection.judgment_sets.get(version=version)
-    tracks.change_track(Track.objects.get(), track.owner, {"judgment_set": judgments})
+    tracks.change_track(Track.objects.get(), track.benchmark.owner, {"judgment_set": judgments})
     work()
 
 
@@ -153,8 +155,9 @@ def test_organisers_are_told_that_another_track_shows_the_same_judgments(
 
 def test_a_track_that_an_organiser_may_not_know_is_not_named(track, blind_track, collection):
     bob = make_user("bob")
-    Track.objects.filter(slug="blind").update(owner=bob)
-    Track.objects.filter(slug="bread").update(visibility="members", joining="invitation")
+    Benchmark.objects.filter(tracks__slug="blind").update(owner=bob)
+    Track.objects.filter(slug="bread").update(visibility="members")
+    Benchmark.objects.filter(tracks__slug="bread").update(joining="invitation")
     assert find_conflicts(blind_track, bob)[0].startswith("Another track shows")
 
 

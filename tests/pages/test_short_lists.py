@@ -78,7 +78,9 @@ def test_any_address_of_a_list_answers(track, as_ada, page):
 
 def test_beside_the_settings_are_three_requests_and_a_link_to_the_desk(track, as_ada):
     for number in range(4):
-        track.join_requests.create(user=make_user(f"user{number}"), team_name=f"Oats {number}")
+        track.benchmark.join_requests.create(
+            user=make_user(f"user{number}"), team_name=f"Oats {number}"
+        )
     page = page_at(as_ada, "/tracks/bread/manage/")
     assert page.count('name="approve"') == 3
     assert f'<a href="{DESK}?all=decisions#decisions">All 4 requests</a>' in page

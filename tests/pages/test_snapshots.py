@@ -40,7 +40,7 @@ def test_the_live_board_names_it_without_reading_its_lines(frozen, as_cat):
 
 def test_a_late_run_changes_the_board_and_no_snapshot(frozen, track, as_cat):
     before = table_of(as_cat)
-    make_run(track, track.owner, "1 Q0 d1 1 1.0 late\n")
+    make_run(track, track.benchmark.owner, "1 Q0 d1 1 1.0 late\n")
     assert table_of(as_cat) == before
     assert Snapshot.objects.get().files == frozen.files
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.actions import people
 from leaderboard.boards.disclosure import benchmark_sight_of
 from leaderboard.boards.systems import find_verdict
 from leaderboard.models import Benchmark, Run, System, Track
@@ -13,7 +14,6 @@ from tests.benchmark_scene import (
     ROLLS_OTHER,
     ROLLS_RUN,
     make_benchmark,
-    make_benchmark_team,
     send,
     zipped,
 )
@@ -158,7 +158,7 @@ def test_a_verdict_counts_only_tracks_whose_scores_the_viewer_sees(benchmark, be
 
 
 def test_what_main_lacks_is_left_to_the_baseline(benchmark, ben, cat):
-    make_benchmark_team(benchmark, cat)
+    people.create_team(benchmark, cat, cat.username)
     base = send(benchmark, cat, OTHERS, name="base").version
     Benchmark.objects.update(baseline=base.system)
     benchmark.refresh_from_db()
@@ -199,7 +199,8 @@ def test_a_badge_shows_the_best_mean_that_everybody_sees(benchmark, ben, client)
 
 def test_the_badge_of_a_hidden_benchmark_needs_its_code(benchmark, ben, as_ada, client):
     send(benchmark, ben, BOTH)
-    Track.objects.update(visibility="members", joining="invitation")
+    Track.objects.update(visibility="members")
+    Benchmark.objects.update(joining="invitation")
     assert client.get(f"{BENCHMARK}/badge.svg").status_code == 404
     as_ada.post(f"{BENCHMARK}/manage/badge/", {"act": "renew"})
     code = Benchmark.objects.get().badge_code

@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.actions import people
 from leaderboard.actions.uploads import NotAccepted
-from leaderboard.models import JoinRequest, Notice, Team, Track
+from leaderboard.models import Benchmark, JoinRequest, Notice, Team, Track
 from leaderboard.models.people import team_key
 from tests.builders import make_run, make_track
 
@@ -25,11 +25,11 @@ def with_terms(collection) -> Track:
 
 @pytest.fixture
 def crumbs(track, ben) -> Team:
-    return people.admit(track, ben, people.JoinDetails(team_name="Crumbs"))
+    return people.admit(track.benchmark, ben, people.JoinDetails(team_name="Crumbs"))
 
 
 def approve(client, track: Track, **how: str) -> None:
-    asked = track.join_requests.get()
+    asked = track.benchmark.join_requests.get()
     client.post(f"/tracks/bread/manage/requests/{asked.pk}/decide/", how)
 
 
@@ -72,7 +72,10 @@ def test_what_was_declined_is_not_approved_later(by_approval, as_ada, as_ben, be
 
 
 def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
-    as_ben.post(f"/tracks/bread/join/?invitation={by_approval.invitation}", {"team_name": "Crumbs"})
+    as_ben.post(
+        f"/tracks/bread/join/?invitation={by_approval.benchmark.invitation}",
+        {"team_name": "Crumbs"},
+    )
     assert by_approval.team_of(ben).name == "Crumbs"
 
 
@@ -81,7 +84,7 @@ def test_a_link_lets_in_who_waits_or_was_declined(by_approval, as_ada, as_ben, b
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     if answered:
         approve(as_ada, by_approval)
-    address = f"/tracks/bread/join/?invitation={by_approval.invitation}"
+    address = f"/tracks/bread/join/?invitation={by_approval.benchmark.invitation}"
     assert 'name="team_name"' in as_ben.get(address).text
     as_ben.post(address, {"team_name": "Crumbs"})
     assert by_approval.team_of(ben).name == "Crumbs"
@@ -100,11 +103,11 @@ def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben,
 
 
 def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
-    people.get_or_create_team(by_approval, "Crumbs")
+    people.get_or_create_team(by_approval.benchmark, "Crumbs")
     answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
     assert answer.status_code == 422
     assert "The team name CRUMBS is taken. Choose another." in answer.text
-    assert not by_approval.join_requests.exists()
+    assert not by_approval.benchmark.join_requests.exists()
 
 
 def test_who_waits_may_ask_for_another_name(by_approval, ada, as_ada, as_ben, ben):
@@ -127,7 +130,7 @@ def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben,
 
 def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    people.get_or_create_team(by_approval, "crumbs")
+    people.get_or_create_team(by_approval.benchmark, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
     assert "We asked ben to choose another." in as_ada.get("/tracks/bread/manage/").text
     told = Notice.objects.get(user=ben)
@@ -137,7 +140,7 @@ def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_b
 
 def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    people.get_or_create_team(by_approval, "Crumbs")
+    people.get_or_create_team(by_approval.benchmark, "Crumbs")
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
 
@@ -146,7 +149,7 @@ def test_who_was_declined_stays_so_under_another_name(by_approval, as_ada, as_be
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
-    assert by_approval.join_requests.get().state == "declined"
+    assert by_approval.benchmark.join_requests.get().state == "declined"
 
 
 def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
@@ -158,23 +161,25 @@ def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
 
 
 def test_who_is_approved_has_accepted_the_terms_when_asking(by_approval, ada, ben):
-    by_approval.terms = "Runs are published."
-    by_approval.save()
-    asked = people.request_to_join(by_approval, ben, people.JoinDetails(accepts_terms=True))
+    by_approval.benchmark.terms = "Runs are published."
+    by_approval.benchmark.save()
+    asked = people.request_to_join(
+        by_approval.benchmark, ben, people.JoinDetails(accepts_terms=True)
+    )
     people.approve_request(asked, ada)
     accepted = ben.memberships.get().accepted_terms_at
     assert accepted == asked.accepted_terms_at is not None
 
 
 def test_nobody_has_accepted_terms_that_came_later(by_approval, ada, ben):
-    asked = people.request_to_join(by_approval, ben, people.JoinDetails())
-    Track.objects.update(terms="Runs are published.")
+    asked = people.request_to_join(by_approval.benchmark, ben, people.JoinDetails())
+    Benchmark.objects.update(terms="Runs are published.")
     people.approve_request(JoinRequest.objects.get(pk=asked.pk), ada)
     assert ben.memberships.get().accepted_terms_at is None
 
 
 def test_nobody_uploads_past_the_terms(with_terms, ben):
-    with pytest.raises(NotAccepted, match="First accept this track’s terms on its page"):
+    with pytest.raises(NotAccepted, match="First accept the terms on the page where you join"):
         make_run(with_terms, ben)
 
 
@@ -185,13 +190,13 @@ def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
 
 
 def test_mates_share_their_runs(crumbs, track, ben, cat, as_cat):
-    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     run = make_run(track, ben)
     assert run.pk in as_cat.get("/tracks/bread/runs/").content.decode()
 
 
 def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, as_ben):
-    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
     assert track.team_of(ben) == crumbs
     as_ben.post("/tracks/bread/team/change/", {"act": "lead", "user": cat.pk})
@@ -200,13 +205,13 @@ def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, 
 
 
 def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
-    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     answer = as_cat.post("/tracks/bread/team/change/", {"act": "remove", "user": ben.pk})
     assert answer.status_code == 404 and track.team_of(ben) == crumbs
 
 
 def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, cat, as_ben, as_cat):
-    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "remove", "user": cat.pk})
     as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
     assert track.team_of(cat) != crumbs
@@ -215,45 +220,45 @@ def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, ca
 def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben):
     page = as_ben.post("/tracks/bread/team/link/", follow=True).text
     now = Team.objects.get(pk=crumbs.pk).invitation
-    assert people.find_inviting_team(track, crumbs.invitation) is None
-    assert f"?team={now}" in page and people.find_inviting_team(track, now) == crumbs
+    assert people.find_inviting_team(track.benchmark, crumbs.invitation) is None
+    assert f"?team={now}" in page and people.find_inviting_team(track.benchmark, now) == crumbs
 
 
 def test_members_make_no_link(crumbs, track, cat, as_cat):
-    people.admit(track, cat, people.JoinDetails(team_code=crumbs.invitation))
+    people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     assert "New link" not in as_cat.get("/tracks/bread/team/").text
     assert as_cat.post("/tracks/bread/team/link/").status_code == 404
 
 
 def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_ben, ben):
+    before = by_approval.benchmark.invitation
     page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
-    now = Track.objects.get().invitation
-    assert f"?invitation={now}" in page and now != by_approval.invitation
-    before = f"/tracks/bread/join/?invitation={by_approval.invitation}"
-    as_ben.post(before, {"team_name": "Crumbs"})
+    now = Track.objects.get().benchmark.invitation
+    assert f"?invitation={now}" in page and now != before
+    as_ben.post(f"/tracks/bread/join/?invitation={before}", {"team_name": "Crumbs"})
     assert by_approval.team_of(ben) is None
 
 
 def test_a_link_that_nobody_needs_is_not_renewed(track, as_ada):
     assert "New link" not in as_ada.get("/tracks/bread/manage/").text
     page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
-    assert "Anyone can join this track" in page
-    assert Track.objects.get().invitation == track.invitation
+    assert "Anyone can join, so the link is no secret" in page
+    assert Track.objects.get().benchmark.invitation == track.benchmark.invitation
 
 
 def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
     as_ben.post("/tracks/bread/team/link/")
-    Track.objects.update(joining="invitation")
+    Benchmark.objects.update(joining="invitation")
     as_ada.post("/tracks/bread/manage/invitation/")
     trail = as_ada.get("/tracks/bread/desk/trail/").text
     assert "renewed the invitation link of the team" in trail
-    assert "renewed the invitation link of the track" in trail
+    assert "renewed the invitation link of the benchmark" in trail
 
 
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
     with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
-        people.admit(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track.benchmark, cat, people.JoinDetails(team_name=name))
 
 
 UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\U000e0100"
@@ -263,25 +268,25 @@ UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe
 def test_no_name_passes_for_another_by_a_sign_that_nobody_sees(crumbs, track, cat, sign):
     for name in (f"Crumbs{sign}", f"Cr{sign}umbs", sign):
         with pytest.raises(people.JoinError, match="printable characters"):
-            people.admit(track, cat, people.JoinDetails(team_name=name))
+            people.admit(track.benchmark, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["Bäckerei № 7", "李白", "빵집", "रोटी", "نان", "Krümel 🍞"])
 def test_a_name_may_be_of_any_script(track, ben, name):
-    assert people.admit(track, ben, people.JoinDetails(team_name=name)).name == name
+    assert people.admit(track.benchmark, ben, people.JoinDetails(team_name=name)).name == name
 
 
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
-    people.admit(track, ben, people.JoinDetails(team_name="TU-AI"))
+    people.admit(track.benchmark, ben, people.JoinDetails(team_name="TU-AI"))
     with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
-        people.admit(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track.benchmark, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["organisers", "0rganisers", "OrganIsers", "organlsers"])
 def test_nobody_passes_for_the_organisers(track, cat, name):
     with pytest.raises(people.JoinError, match="is reserved"):
-        people.admit(track, cat, people.JoinDetails(team_name=name))
+        people.admit(track.benchmark, cat, people.JoinDetails(team_name=name))
 
 
 def test_names_in_other_scripts_are_names():

@@ -10,7 +10,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from leaderboard.actions import snapshots, tracks
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.models import AuditEvent, Notice, Team, Track
+from leaderboard.models import AuditEvent, Benchmark, Notice, Team, Track
 from leaderboard.models.track_settings import setting_fields
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
@@ -256,7 +256,7 @@ def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):
 
 def test_the_invitation_link_leads_in(collection, as_ada, as_cat):
     track = make_track(collection, visibility="members", joining="invitation")
-    link = f"/tracks/bread/join/?invitation={track.invitation}"
+    link = f"/tracks/bread/join/?invitation={track.benchmark.invitation}"
     assertContains(as_ada.get(MANAGE), f"http://testserver{link}")
     assert as_cat.post(link, {"team_name": "Cats"})["Location"] == "/tracks/bread/submit/"
     assert Team.objects.get(name="Cats").memberships.get().user.username == "cat"
@@ -376,7 +376,8 @@ def test_saving_a_page_that_nobody_changed_leaves_no_trail(collection, as_ada):
 
 
 def test_ends_of_line_as_browsers_send_them_are_no_change(track, as_ada):
-    Track.objects.update(description="Loaves.\nRolls.", terms="Bake.\nEat.")
+    Track.objects.update(description="Loaves.\nRolls.")
+    Benchmark.objects.update(terms="Bake.\nEat.")
     form = form_of(as_ada.get(MANAGE))
     as_ada.post(MANAGE, {**form, "description": "Loaves.\r\nRolls.", "terms": "Bake.\r\nEat."})
     assert not AuditEvent.objects.filter(act="change").exists()
@@ -397,7 +398,8 @@ def test_a_preset_fills_the_form(collection, as_ada, preset, setting, value):
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "preset": preset})
     assert page.context["form"][setting].value() == value
     as_ada.post(NEW, {**form_of(page), "chosen": preset})
-    assert getattr(Track.objects.get(), setting) == value
+    track = Track.objects.get()
+    assert getattr(track.benchmark if setting == "joining" else track, setting) == value
 
 
 def test_another_preset_keeps_what_was_entered(collection, as_ada):

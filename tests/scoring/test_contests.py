@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.boards.deferred_tests import request_tests
-from leaderboard.models import Benchmark, Calculation, Edition, Run, Score, Track
+from leaderboard.models import Calculation, Edition, Run, Score, Track
 from leaderboard.scoring.contest_tests import compute_tests, load_tests
 from leaderboard.scoring.contests import Contest, Part, contest_on
 from leaderboard.scoring.families import family_of
@@ -20,7 +20,6 @@ def make_scene(ada, ben, cat) -> None:
     send(track, ben, "good", [1, 2, 1, 1, 2, 1, 1, 2, 1, 1])
     send(track, cat, "bad", 5)
     send(track, cat, "short", [1, 4] * 5)
-    Benchmark.objects.create(slug="food", name="Food", owner=ada)
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def in_benchmark(edition: Edition, *measures: str) -> Contest:
     """All runs of a board as systems, with a part for each measure."""
     family, parts = family_of(edition), tuple(Part(edition, measure) for measure in measures)
     rows = tuple((run_id,) * len(parts) for run_id in family)
-    baseline, benchmark = edition.track.baseline_id, Benchmark.objects.get()
+    baseline, benchmark = edition.track.baseline_id, edition.track.benchmark
     return Contest(parts, rows, baseline, benchmark=benchmark)
 
 

@@ -40,7 +40,7 @@ ben-rag 2 1 d5 FS
 @recorded
 def make_nuggets(track: Track, text: str = NUGGETS, **fields: Any) -> NuggetVersion:
     fields = {"version": "v1", "asks_first": False} | fields
-    version = NuggetVersion(track=track, created_by=track.owner, **fields)
+    version = NuggetVersion(track=track, created_by=track.benchmark.owner, **fields)
     versions.accept_version(version, upload("nuggets.jsonl", text))
     work()
     version.refresh_from_db()
@@ -52,7 +52,7 @@ def make_layer(track: Track, text: str = ASSIGNMENTS, **fields: Any) -> MarkLaye
     fields = {"version": "people", "made_by": "people", "asks_first": False} | fields
     nuggets = track.nugget_versions.first()
     about = {"about": "nuggets", "nuggets": nuggets} if "about" not in fields else {}
-    layer = MarkLayer(track=track, created_by=track.owner, **fields, **about)
+    layer = MarkLayer(track=track, created_by=track.benchmark.owner, **fields, **about)
     versions.accept_version(layer, upload("marks.txt", text))
     work()
     layer.refresh_from_db()
@@ -62,7 +62,7 @@ def make_layer(track: Track, text: str = ASSIGNMENTS, **fields: Any) -> MarkLaye
 @recorded
 def use(track: Track, measures: list[str], **layers: str) -> None:
     """Score a track by these measures and layers."""
-    change_track(track, track.owner, {"measures": ["AP", *measures], **layers})
+    change_track(track, track.benchmark.owner, {"measures": ["AP", *measures], **layers})
     work()
     track.refresh_from_db()
 
@@ -92,7 +92,7 @@ def test_nuggets_are_previewed_before_they_are_imported(track):
     version = make_nuggets(track, asks_first=True)
     assert version.state == "preview" and not version.topics.exists()
     assert version.preview["vital"] == 2 and version.preview["without"] == ["3"]
-    versions.confirm_version(version, track.owner)
+    versions.confirm_version(version, track.benchmark.owner)
     work()
     version.refresh_from_db()
     assert version.state == "ready" and version.topics.count() == 2

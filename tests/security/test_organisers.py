@@ -13,7 +13,7 @@ NEW_QRELS = QRELS.replace("1 0 d1 2", "1 0 d1 0")
 
 
 def judge_anew(track: Track) -> JudgmentSet:
-    organiser = track.owner
+    organiser = track.benchmark.owner
     uploads.accept_judgments(
         track.collection, upload("q", NEW_QRELS), "v2", organiser, asks_first=False
     )

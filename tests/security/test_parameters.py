@@ -39,7 +39,7 @@ def sue(scene, settings) -> User:
     settings.ACCOUNT_RATE_LIMITS = False
     team = Membership.objects.get(team=scene[1]["team"]).team
     user = User.objects.get(username="sue")
-    return Membership.objects.create(track=team.track, team=team, user=user).user
+    return Membership.objects.create(benchmark=team.benchmark, team=team, user=user).user
 
 
 @pytest.fixture(params=["together", pytest.param("everywhere", marks=pytest.mark.night)])

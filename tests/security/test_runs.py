@@ -99,7 +99,7 @@ def test_t08_a_run_is_what_was_made_of_it_and_not_what_its_sender_says(track, be
 
 
 def test_t08_no_participant_sends_for_another_team(track, ben):
-    people.admit(track, make_user("dan"))
+    people.admit(track.benchmark, make_user("dan"))
     Program(ben).send_run(RUN, team="dan")
     assert not Run.objects.filter(team__name="dan").exists()
 
@@ -175,10 +175,10 @@ def means(run: Run) -> list[float]:
 
 
 def test_t10_a_person_is_in_one_team_of_a_track(track, ben):
-    team = people.admit(track, ben)
-    other = people.admit(track, make_user("dan"))
+    team = people.admit(track.benchmark, ben)
+    other = people.admit(track.benchmark, make_user("dan"))
     with pytest.raises(IntegrityError), transaction.atomic():
-        Membership.objects.create(track=track, team=other, user=ben)
+        Membership.objects.create(benchmark=track.benchmark, team=other, user=ben)
     assert track.team_of(ben) == team
 
 
@@ -188,7 +188,7 @@ def test_t10_where_teams_are_approved_a_new_account_is_no_new_quota(collection, 
     for name in ("ben1", "ben2"):
         answer = Program(make_user(name)).send_run(RUN, "shut")
         assert (answer.status_code, answer.json()["code"]) == (403, "E_NO_TEAM")
-    assert not track.teams.exists()
+    assert not track.benchmark.teams.exists()
 
 
 def test_t10_two_teams_with_nearly_the_same_run_are_on_the_desk(track, ben, as_ada):
@@ -199,7 +199,7 @@ def test_t10_two_teams_with_nearly_the_same_run_are_on_the_desk(track, ben, as_a
 
 
 def test_t10_two_names_that_look_alike_are_one(track, ben):
-    people.admit(track, ben)
+    people.admit(track.benchmark, ben)
     with pytest.raises((people.JoinError, IntegrityError)), transaction.atomic():
-        track.teams.create(name="b\u0435n")
-    assert Track.objects.get().teams.count() == 1
+        track.benchmark.teams.create(name="b\u0435n")
+    assert Track.objects.get().benchmark.teams.count() == 1

@@ -76,7 +76,9 @@ def break_everything(track, ben, client, monkeypatch) -> None:
         client.raise_request_exception = False
         client.get("/limits/")
     faulty = upload("q", QRELS + f"1 0 {JUDGED} x\n")
-    uploads.accept_judgments(track.collection, faulty, "v2", track.owner, asks_first=False)
+    uploads.accept_judgments(
+        track.collection, faulty, "v2", track.benchmark.owner, asks_first=False
+    )
     work()
 
 

@@ -53,7 +53,11 @@ def test_t25_a_folder_that_everybody_shares_is_not_closed(tmp_path):
 def hidden_runs(collection, blind_track, track, ben) -> list[str]:
     """Of a blind track, of a track of members, and a rejected one on an open board."""
     members = make_track(collection, slug="members", visibility="members", joining="invitation")
-    runs = [make_run(blind_track, ben), make_run(members, members.owner), make_run(track, ben)]
+    runs = [
+        make_run(blind_track, ben),
+        make_run(members, members.benchmark.owner),
+        make_run(track, ben),
+    ]
     Run.objects.filter(pk=runs[2].pk).update(state="refused")
     return [run.pk for run in runs]
 

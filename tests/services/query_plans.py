@@ -150,6 +150,14 @@ def add_tracks() -> None:
     add_rows(tables.Topic, collection_id=OF_A_TRACK, number="g", position="g")
     add_rows(tables.JudgmentSet, TRACKS, collection_id=OF_A_ROW)
     add_rows(tables.Judgment, judgment_set_id=OF_A_TRACK, topic_id=OF_A_ROW, docno="'d' || g")
+    add_rows(
+        tables.Benchmark,
+        TRACKS,
+        slug="'other-' || g",
+        invitation="'code-' || g",
+        owner_id=OF_A_ROW,
+        joining="'invitation'",
+    )
     copy_row(
         Track.objects.get(slug="bread"),
         TRACKS,
@@ -157,24 +165,23 @@ def add_tracks() -> None:
         collection_id=OF_A_ROW,
         judgment_set_id=OF_A_ROW,
         edition_id=OF_A_ROW,
-        invitation="'code-' || g",
         badge_code="'badge-' || g",
-        owner_id=OF_A_ROW,
+        benchmark_id=OF_A_ROW,
         visibility="'members'",
-        joining="'invitation'",
         baseline_id="NULL",
     )
     add_rows(tables.Edition, TRACKS, track_id=OF_A_ROW, judgment_set_id=OF_A_ROW)
     key = "'team-' || g"
     add_rows(
-        tables.Team, track_id=OF_A_TRACK, name=key, key=key, alias="to_hex(g)", invitation=key,
-        benchmark_team_id="NULL", of_organisers="false",
+        tables.Team, benchmark_id=OF_A_TRACK, name=key, key=key, invitation=key,
+        of_organisers="false",
     )  # fmt: skip
-    add_rows(tables.Membership, track_id=OF_A_TRACK, team_id=OF_A_ROW, user_id=OF_A_ROW)
-    tables.JoinRequest.objects.create(
-        track=Track.objects.get(slug="cheese"), user=User.objects.get(username="dan"), team_name="x"
-    )
-    add_rows(tables.JoinRequest, track_id=OF_A_TRACK, user_id=OF_A_ROW)
+    add_rows(tables.Participation, team_id=OF_A_ROW, track_id=OF_A_TRACK, alias="to_hex(g)")
+    add_rows(tables.Membership, benchmark_id=OF_A_TRACK, team_id=OF_A_ROW, user_id=OF_A_ROW)
+    cheese = Track.objects.get(slug="cheese").benchmark
+    dan = User.objects.get(username="dan")
+    tables.JoinRequest.objects.create(benchmark=cheese, user=dan, team_name="x")
+    add_rows(tables.JoinRequest, benchmark_id=OF_A_TRACK, user_id=OF_A_ROW)
 
 
 def add_runs() -> None:
@@ -231,10 +238,6 @@ def add_events() -> None:
 
 
 def add_systems() -> None:
-    add_rows(
-        tables.Benchmark, TRACKS, slug="'other-' || g", invitation="'code-' || g", owner_id=OF_A_ROW
-    )
-    add_rows(tables.BenchmarkTeam, benchmark_id=OF_A_TRACK)
     add_rows(tables.System, benchmark_id=OF_A_TRACK, team_id=OF_A_ROW)
     add_rows(tables.SystemVersion, system_id=OF_A_ROW)
 

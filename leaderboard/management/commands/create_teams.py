@@ -32,7 +32,7 @@ class Command(SiteCommand):
         if not names:
             raise CommandError("Give the names of the teams, or --file with one name per line.")
         try:
-            made = create_teams(track, track.owner, names)
+            made = create_teams(track, track.benchmark.owner, names)
         except JoinError as reason:
             raise CommandError(f"{reason} No team was created.") from None
         for account in made:

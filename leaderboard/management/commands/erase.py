@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import Model
 
+from leaderboard.actions.lone_tracks import dissolve_benchmark
 from leaderboard.display.numbers import counted
-from leaderboard.jobs.erasure import erase_benchmark, erase_collection, erase_run, erase_track
+from leaderboard.jobs.erasure import erase_collection, erase_run, erase_track
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import AuditEvent, Benchmark, Collection, Run, Track
@@ -18,7 +19,7 @@ KINDS = {
     "run": (Run, "pk", erase_run),
     "track": (Track, "slug", erase_track),
     "collection": (Collection, "slug", erase_collection),
-    "benchmark": (Benchmark, "slug", erase_benchmark),
+    "benchmark": (Benchmark, "slug", dissolve_benchmark),
 }
 
 

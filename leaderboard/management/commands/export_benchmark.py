@@ -32,7 +32,7 @@ class Command(SiteCommand):
             raise CommandError(f"No such benchmark: {options['benchmark']}.")
         path = options["file"]
         write_archive(path, build_benchmark_members(benchmark, options["documents"]))
-        tracks, systems = benchmark.places.count(), benchmark.systems.count()
+        tracks, systems = benchmark.tracks.count(), benchmark.systems.count()
         self.stdout.write(
             f"{path}: {counted(tracks, 'track')}, {counted(systems, 'system')}, "
             f"{count(path.stat().st_size)} bytes"

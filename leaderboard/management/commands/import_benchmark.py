@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from leaderboard.archives.benchmark_export import track_path
 from leaderboard.archives.benchmark_import import (
     RestoredBenchmark,
-    join_tracks,
+    finish_benchmark,
     read_benchmark_manifest,
     restore_benchmark,
 )
@@ -78,7 +78,7 @@ class Command(import_track.Command):
             found = self.restore_tracks(sources, benchmark, stack)
             rejected = {key: run for one in found.values() for key, run in one.rejected.items()}
             tracks = {name: restored.track for name, restored in found.items()}
-            join_tracks(manifest, benchmark, tracks, rejected)
+            finish_benchmark(manifest, benchmark, tracks, rejected)
             counts = [
                 self.count_differences(source.archive, found[source.manifest.track.slug])
                 for source in sources
@@ -105,7 +105,7 @@ class Command(import_track.Command):
                 )
                 arrivals.append(arrival)
             restored = self.restore_track(
-                source.archive, manifest, collections[name], source.track, benchmark.versions
+                source.archive, manifest, collections[name], source.track, benchmark
             )
             found[manifest.track.slug] = restored
             self.tell(restored)

@@ -145,12 +145,12 @@ class Command(SiteCommand):
             confirm_collection(collection, read_choices(options))
             track = tracks.open_track(build_track(collection, options), collection.owner)
             for team in folder.emails:
-                people.get_or_create_team(track, team)
+                people.get_or_create_team(track.benchmark, team)
             submit_runs(track, folder, options)
             arrival.finish()
         found = counted(len(folder.runs), "run"), counted(len(folder.emails), "team")
         self.stdout.write(f"{track.slug} is ready: {' of '.join(found)}.")
-        for team in track.teams.all():
+        for team in track.benchmark.teams.all():
             for email in folder.emails.get(team.name, ()):
                 path = f"{reverse('join', args=[track.slug])}?team={team.invitation}"
                 self.stdout.write(f"{email}\t{team.name}\t{settings.SITE_URL}{path}")
@@ -282,11 +282,11 @@ def submit_run(track: Track, run: FolderRun, options: dict[str, Any]) -> Run:
         lenient=options["lenient"],
         fixes=tuple(dict.fromkeys(options["fix"])),
     )
-    team = people.get_or_create_team(track, run.team)
+    team = people.get_or_create_team(track.benchmark, run.team)
     time = received_at(run, track.closes_at)
     with run.path.open("rb") as file:
         sent = File(file, name=run.path.name)
-        accepted = uploads.accept_run(track, track.owner, sent, details, team, time)
+        accepted = uploads.accept_run(track, track.benchmark.owner, sent, details, team, time)
     if not accepted.is_new:
         raise CommandError(f"{run.path.name} is the same file as {accepted.run.filename}.")
     return accepted.run

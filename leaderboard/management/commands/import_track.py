@@ -22,6 +22,7 @@ from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.archives.assessment_import import restore_assessment
+from leaderboard.archives.benchmark_import import RestoredBenchmark, name_teams_alike
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.nuggets import restore_nuggets
 from leaderboard.archives.track_import import (
@@ -142,12 +143,16 @@ class Command(SiteCommand):
         manifest: Manifest,
         collection: Collection,
         slug: str,
-        versions: Mapping[str, SystemVersion] | None = None,
+        restored: RestoredBenchmark | None = None,
     ) -> RestoredTrack:
-        """Restore a track on its collection; `versions` are those of runs by their ids there."""
-        track = restore_track(manifest, collection, slug)
+        """Restore a track on its collection: in a restored benchmark, or in one of its own."""
+        benchmark, versions = None, {}
+        if restored is not None:
+            manifest = name_teams_alike(manifest, restored)
+            benchmark, versions = restored.benchmark, restored.versions
+        track = restore_track(manifest, collection, slug, benchmark)
         restore_teams(manifest, track)
-        runs = self.restore_runs(archive, manifest, track, versions or {})
+        runs = self.restore_runs(archive, manifest, track, versions)
         return self.restore_history(archive, RestoredTrack(manifest, track, runs))
 
     def tell(self, restored: RestoredTrack) -> None:
@@ -188,7 +193,7 @@ class Command(SiteCommand):
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
-            tracks.choose_baseline(track, track.owner, runs[manifest.track.baseline])
+            tracks.choose_baseline(track, track.benchmark.owner, runs[manifest.track.baseline])
             wait_for_runs(track, [])
         return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
 

@@ -54,14 +54,14 @@ class Command(SiteCommand):
         for problem in version.problems:
             self.stderr.write(str(load_problem(problem)))
         if version.state != ImportState.READY:
-            versions.discard_version(version, track.owner)
+            versions.discard_version(version, track.benchmark.owner)
             raise CommandError(f"Its {version.noun} are {version.state}.")
         self.stdout.write(f"{track.slug} now has {describe(version)}.")
 
 
 def build_version(track: Track, options: dict[str, Any]) -> NuggetVersion | MarkLayer:
     made = {"track": track, "version": options["name"], "note": options["note"]}
-    made |= {"created_by": track.owner, "asks_first": False}
+    made |= {"created_by": track.benchmark.owner, "asks_first": False}
     about = options["marks"]
     if about is None:
         return NuggetVersion(**made)

@@ -58,7 +58,7 @@ class Command(SiteCommand):
         try:
             with path.open("rb") as file:
                 named = File(file, name=path.name)
-                return accept_run(track, track.owner, named, details, team=team).run
+                return accept_run(track, track.benchmark.owner, named, details, team=team).run
         except (OSError, NotAccepted) as reason:
             self.stderr.write(f"{path.name}: {reason}")
             return None
@@ -86,7 +86,7 @@ def find_files(folder: Path) -> list[Path]:
 
 def find_team(track: Track, name: str | None) -> Team | None:
     try:
-        return people.get_or_create_team(track, name) if name else None
+        return people.get_or_create_team(track.benchmark, name) if name else None
     except people.JoinError as reason:
         raise CommandError(str(reason)) from None
 

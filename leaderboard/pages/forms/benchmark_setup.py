@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.names import clean_commit_url, unused_slug
-from leaderboard.models import Benchmark, Collection, JoinRequest, System, Track, User
+from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.fields import (
     SHORT_NAME,
@@ -20,7 +20,6 @@ from leaderboard.pages.forms.fields import (
     refuse_reserved,
 )
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
-from leaderboard.pages.forms.people import JoinForm
 
 
 class NewBenchmarkForm(forms.ModelForm):
@@ -51,7 +50,7 @@ class NewBenchmarkForm(forms.ModelForm):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["slug"].required = False
-        tracks = Track.objects.organised_by(user).filter(benchmark_place=None).order_by("name")
+        tracks = find_tracks_alone(user)
         self.fields["tracks"].queryset = tracks
         self.fields["collections"].queryset = collections_without_track(user)
         if not tracks:
@@ -82,6 +81,12 @@ class NewBenchmarkForm(forms.ModelForm):
         chosen = list(self.cleaned_data.get("tracks") or [])
         collections = self.cleaned_data.get("collections") or []
         return chosen + [build_internal_track(collection) for collection in collections]
+
+
+def find_tracks_alone(user: User) -> Any:
+    """Return the user's tracks that are the only ones of their benchmarks."""
+    several = Benchmark.objects.of_several_tracks().values("pk")
+    return Track.objects.organised_by(user).exclude(benchmark__in=several).order_by("name")
 
 
 def collections_without_track(user: User) -> Any:
@@ -126,7 +131,6 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
     def __init__(self, *args: Any, tracks: list[Track], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.measures = list(dict.fromkeys(name for track in tracks for name in track.measures))
-        self.fields["joining"].choices = JOINING.items()
         self.fields["baseline"].queryset = System.objects.filter(benchmark=self.instance.pk)
         self.fields["baseline"].empty_label = "none"
 
@@ -153,13 +157,6 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
         return {name: self.cleaned_data[name] for name in self.changed_data}
 
 
-JOINING = {
-    Track.Joining.EVERYONE: "Any user; a first run creates the team",
-    Track.Joining.INVITATION: Track.Joining.INVITATION.label,
-    Track.Joining.APPROVAL: Track.Joining.APPROVAL.label,
-}
-
-
 class PlaceForm(forms.Form):
     """The place of one track: its position, phase and group."""
 
@@ -168,8 +165,7 @@ class PlaceForm(forms.Form):
     group = forms.CharField(label="Group", max_length=60, required=False)
 
     def __init__(self, *args: Any, track: Track, number: int, **kwargs: Any) -> None:
-        place = track.benchmark_place
-        initial = {"position": number, "phase": place.phase, "group": place.group}
+        initial = {"position": number, "phase": track.phase, "group": track.group}
         super().__init__(*args, prefix=track.slug, initial=initial, **kwargs)
         self.track = track
 
@@ -190,17 +186,7 @@ class AddTrackForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        free = Track.objects.organised_by(user).filter(benchmark_place=None)
-        self.fields["track"].queryset = free.order_by("name")
-
-
-class BenchmarkJoinForm(JoinForm):
-    """The name of a team, and one acceptance of the terms of all tracks."""
-
-    def __init__(
-        self, *args: Any, benchmark: Benchmark, asked: JoinRequest | None, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, track=Track(terms=benchmark.terms), asked=asked, **kwargs)
+        self.fields["track"].queryset = find_tracks_alone(user)
 
 
 class DeleteBenchmarkForm(forms.Form):

@@ -116,7 +116,9 @@ class GrantForm(forms.Form):
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")
+        self.fields["team"].queryset = track.benchmark.teams.filter(of_organisers=False).order_by(
+            "name"
+        )
 
 
 class ExtensionForm(forms.Form):
@@ -137,7 +139,9 @@ class ExtensionForm(forms.Form):
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")
+        self.fields["team"].queryset = track.benchmark.teams.filter(of_organisers=False).order_by(
+            "name"
+        )
 
     def clean_zone(self) -> ZoneInfo:
         return find_zone(self.cleaned_data["zone"])

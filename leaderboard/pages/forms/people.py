@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from leaderboard.models import JoinRequest, Team, Track, User
+from leaderboard.models import Benchmark, JoinRequest, Team, User
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
 from leaderboard.notifications.webhooks import WebhookError, check_url
 
@@ -31,12 +31,12 @@ class JoinForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, track: Track, asked: JoinRequest | None = None, **kwargs: Any
+        self, *args: Any, benchmark: Benchmark, asked: JoinRequest | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         if asked is not None and asked.state == JoinRequest.State.WAITING:
             self.initial["team_name"] = asked.team_name
-        if not track.terms:
+        if not benchmark.terms:
             del self.fields["accepts_terms"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leaderboard.models import Track
+from leaderboard.models import Benchmark, Track
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ PRESETS = {
                 "disclosure": Track.Disclosure.LEADERBOARD,
                 "public_share": 50,
                 "visibility": Track.Visibility.MEMBERS,
-                "joining": Track.Joining.INVITATION,
+                "joining": Benchmark.Joining.INVITATION,
                 "quota_per_day": 3,
                 "pseudonyms": True,
             },

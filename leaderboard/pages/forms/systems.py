@@ -134,6 +134,7 @@ def common_fact_rules(benchmark: Benchmark, tracks: Sequence[Track]) -> Track:
     primary = Track.Selection.PRIMARY in selections
     return Track(
         name=benchmark.name,
+        benchmark=benchmark,
         required_facts=list(required),
         selection=Track.Selection.PRIMARY if primary else Track.Selection.ALL,
     )

@@ -18,9 +18,8 @@ from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.actions.track_settings import FIXED, check, match_spelling
-from leaderboard.actions.tracks import OF_THE_BENCHMARK
 from leaderboard.display.numbers import score
-from leaderboard.models import BenchmarkTrack, Collection, JudgmentSet, MarkLayer, Track
+from leaderboard.models import Benchmark, Collection, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
@@ -44,6 +43,8 @@ from leaderboard.scoring.kinds import KINDS
 from leaderboard.scoring.ladder import propose_step
 
 SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
+# Who can join and how runs name their code, of a benchmark with one track.
+RULES = {model_field.name: model_field for model_field in setting_fields(Benchmark)}
 DATES = [
     name for name, model_field in SETTINGS.items() if isinstance(model_field, models.DateTimeField)
 ]
@@ -97,7 +98,7 @@ FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
 
 def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
     """Build the form field of a model field; a setting brings its words and bounds."""
-    if model_field.name not in SETTINGS:
+    if model_field.name not in SETTINGS | RULES:
         return model_field.formfield(**options)
     setting = model_field.setting
     words = {"help_text": setting.hint} | ({"label": setting.label} if setting.label else {})
@@ -147,6 +148,10 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         help_text="Such as Europe/Berlin or Anywhere on Earth.",
     )
     zones = tuple(ZONES)
+    joining = build_form_field(RULES["joining"], widget=forms.RadioSelect)
+    terms = build_form_field(RULES["terms"], widget=TextareaWithPlainLineEnds(attrs={"rows": 3}))
+    main_branch = build_form_field(RULES["main_branch"])
+    commit_url = build_form_field(RULES["commit_url"])
 
     class Meta:
         model = Track
@@ -157,10 +162,8 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
             "description": TextareaWithPlainLineEnds(attrs={"rows": 4}),
-            "terms": TextareaWithPlainLineEnds(attrs={"rows": 3}),
             "disclosure": forms.RadioSelect,
             "visibility": forms.RadioSelect,
-            "joining": forms.RadioSelect,
             "selection": forms.RadioSelect,
         }
 
@@ -179,10 +182,8 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             if isinstance(stored, datetime) and stored.tzinfo is not None:
                 self.initial[name] = stored.astimezone(find_zone(AOE)).replace(tzinfo=None)
         self.fields["slug"].required = False
-        if BenchmarkTrack.objects.filter(track=self.instance.pk).exists():
-            for name in OF_THE_BENCHMARK:
-                self.fields[name].disabled = True
-                self.fields[name].help_text = "A setting of its benchmark."
+        if self.instance.pk is not None:
+            self._show_rules(self.instance.benchmark)
         for name, about in LAYERS_ABOUT.items():
             ready = MarkLayer.objects.ready().filter(track=self.instance.pk, about=about)
             choices = [(each.version, f"{each.version}, {each.origin}") for each in ready]
@@ -191,6 +192,13 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
         self._warn_of_small_step()
+
+    def _show_rules(self, benchmark: Benchmark) -> None:
+        for name in RULES:
+            self.initial[name] = getattr(benchmark, name)
+            if benchmark.has_several_tracks:
+                self.fields[name].disabled = True
+                self.fields[name].help_text = "A setting of its benchmark."
 
     def _warn_of_small_step(self) -> None:
         """Propose a step that equal runs rarely pass, and say so if the step is smaller."""
@@ -257,6 +265,12 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         if "zone" in names:
             names.update(DATES)
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """The rules of the benchmark: all of a new one, else those that changed."""
+        names = RULES if self.instance.pk is None else RULES.keys() & set(self.changed_data)
+        return {name: self.cleaned_data[name] for name in names}
 
     def _choose_ranking_measure(self, cleaned: dict[str, Any]) -> None:
         """Rank by the first measure if none is named; one that is not listed becomes the first."""

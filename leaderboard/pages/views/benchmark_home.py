@@ -42,17 +42,11 @@ class BenchmarkLine:
 @require_GET
 def all_benchmarks(request: HttpRequest) -> HttpResponse:
     """List the benchmarks that the reader may know."""
-    shown = shorten(request, "benchmarks", "benchmark", Benchmark.objects.visible_to(request.user))
+    known = Benchmark.objects.visible_to(request.user).of_several_tracks()
+    shown = shorten(request, "benchmarks", "benchmark", known)
     sights = [benchmark_sight_of(benchmark, request.user) for benchmark in shown.rows]
-    lines = [
-        BenchmarkLine(sight, visible_systems(sight).count(), own_team(sight)) for sight in sights
-    ]
+    lines = [BenchmarkLine(sight, visible_systems(sight).count(), sight.team) for sight in sights]
     return render(request, "benchmark/benchmarks.html", {"lines": lines, "list": shown})
-
-
-def own_team(sight: BenchmarkSight) -> Team | None:
-    """Return a row of the viewer's team."""
-    return next((seen.team for seen in sight.sights if seen.team is not None), None)
 
 
 @login_required
@@ -79,7 +73,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
 def benchmark_home(request: HttpRequest, slug: str) -> HttpResponse:
     """Present a benchmark: what it asks, its dates, tracks, organisers and terms."""
     sight = benchmark_or_404(request.user, slug)
-    team = own_team(sight)
+    team = sight.team
     context = {
         "benchmark": sight.benchmark,
         "sight": sight,
@@ -96,9 +90,9 @@ def benchmark_home(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _find_quota(team: Team | None) -> Quota | None:
     """Return what is left of the benchmark's quota to a team, if the benchmark has one."""
-    if team is None or team.benchmark_team is None:
+    if team is None:
         return None
-    quota = find_benchmark_quota(team.benchmark_team)
+    quota = find_benchmark_quota(team)
     return quota if (quota.today, quota.in_all) != (None, None) else None
 
 

@@ -10,10 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.actions import people
-from leaderboard.actions.systems import find_benchmark_team
 from leaderboard.boards.disclosure import benchmark_or_404
-from leaderboard.models import Benchmark, JoinRequest, Team
-from leaderboard.pages.forms.benchmark_setup import BenchmarkJoinForm
+from leaderboard.models import Benchmark
+from leaderboard.pages.forms.people import JoinForm
 from leaderboard.pages.views.invitations import invite_stranger
 from leaderboard.pages.views.lookups import text_of
 
@@ -30,22 +29,20 @@ def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
     admission = people.find_admission(benchmark, asking)
     if not admission.is_invited:
         benchmark_or_404(request.user, slug)
-    requests = JoinRequest.objects.filter(
-        track__benchmark_place__benchmark=benchmark, user=request.user
-    )
-    asked = requests.order_by("asked_at").last()
-    form = BenchmarkJoinForm(request.POST or None, benchmark=benchmark, asked=asked)
+    asked = benchmark.join_requests.filter(user=request.user).first()
+    form = JoinForm(request.POST or None, benchmark=benchmark, asked=asked)
     if request.method == "POST" and admission.is_possible and form.is_valid():
         asking = replace(asking, **form.cleaned_data)
         try:
             return _join_or_ask(request, benchmark, asking, admission.needs_approval)
         except people.JoinError as reason:
             form.add_error("team_name", str(reason))
+    first_open = benchmark.tracks.opened().in_order().first()
     context = {
         "benchmark": benchmark,
         "form": form,
-        "team": _own_row(benchmark, request),
-        "is_open": admission.track is not None,
+        "team": benchmark.team_of(request.user),
+        "track": first_open,
         "inviting": admission.inviting,
         "invited": admission.is_invited,
         "asks": admission.needs_approval,
@@ -61,21 +58,11 @@ def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
     return invite_stranger(request, benchmark, inviting)
 
 
-def _own_row(benchmark: Benchmark, request: HttpRequest) -> Team | None:
-    """Return the row of the user's team on the first track that is open."""
-    team = find_benchmark_team(benchmark, request.user)
-    if team is None:
-        return None
-    rows = team.teams.filter(track__is_draft=False).order_by("track__benchmark_place__position")
-    return rows.select_related("track").first()
-
-
 def _join_or_ask(
     request: HttpRequest, benchmark: Benchmark, asking: people.JoinDetails, asks: bool
 ) -> HttpResponse:
-    track = people.find_track_to_join(benchmark)
-    if asks and track is not None:
-        people.request_to_join(track, request.user, asking)
+    if asks:
+        people.request_to_join(benchmark, request.user, asking)
         return redirect("benchmark_join", slug=benchmark.slug)
     joined = people.admit(benchmark, request.user, asking)
     messages.success(request, f"You are in team {joined.name} on every track.")

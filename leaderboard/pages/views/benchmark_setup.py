@@ -16,7 +16,7 @@ from leaderboard.actions import benchmark_setup, people
 from leaderboard.actions.people import OrganiserError
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
-from leaderboard.models import JoinRequest, Membership, Track
+from leaderboard.models import JoinRequest
 from leaderboard.pages.forms.benchmark_setup import (
     AddTrackForm,
     BenchmarkForm,
@@ -55,9 +55,7 @@ def benchmark_manage(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpResponse:
     tracks = [seen.track for seen in sight.sights]
-    requests = JoinRequest.objects.filter(
-        track__in=_organised_tracks(sight), state=JoinRequest.State.WAITING
-    ).select_related("user", "track")
+    waiting = sight.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     context = {
         "benchmark": sight.benchmark,
         "sight": sight,
@@ -67,7 +65,7 @@ def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpRe
         "organiser_form": OrganiserForm(),
         "organisers": sight.benchmark.organisers(),
         "members": shorten(request, "members", "member", _list_members(sight)),
-        "join_requests": requests,
+        "join_requests": waiting.select_related("user"),
         "invitation": benchmark_invitation_link(request, sight.benchmark),
         **forms,
     }
@@ -76,15 +74,8 @@ def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpRe
 
 
 def _list_members(sight: BenchmarkSight) -> Any:
-    """Return each member of each team once: by the first open track that the user organises."""
-    opened = [track for track in _organised_tracks(sight) if not track.is_draft]
-    members = Membership.objects.filter(track__in=opened[:1])
-    return members.select_related("team", "user").order_by("team__name", "joined_at")
-
-
-def _organised_tracks(sight: BenchmarkSight) -> list[Track]:
-    """Return the tracks that the user organises, whose teams and requests the user may know."""
-    return [seen.track for seen in sight.sights if seen.is_organiser]
+    members = sight.benchmark.memberships.select_related("team", "user")
+    return members.order_by("team__name", "joined_at")
 
 
 def _build_place_forms(sight: BenchmarkSight, data: Any = None) -> list[PlaceForm]:
@@ -150,14 +141,12 @@ def add_benchmark_organiser(request: HttpRequest, slug: str) -> HttpResponse:
     form = OrganiserForm(request.POST)
     if form.is_valid():
         try:
-            added = benchmark_setup.add_benchmark_organiser(
-                sight.benchmark, request.user, **form.cleaned_data
-            )
+            added = people.add_organiser(sight.benchmark, request.user, **form.cleaned_data)
             messages.success(
                 request, f"{added} is now an organiser of the benchmark and its tracks."
             )
             return redirect("benchmark_manage", slug=slug)
-        except (ActionError, OrganiserError) as reason:
+        except OrganiserError as reason:
             form.add_error("name", str(reason))
     return _render(request, sight, organiser_form=form)
 
@@ -169,8 +158,8 @@ def remove_benchmark_organiser(request: HttpRequest, slug: str, user_id: int) ->
     benchmark = organised_benchmark_or_403(request, slug).benchmark
     organiser = get_object_or_404(benchmark.organisers(), pk=user_id)
     try:
-        benchmark_setup.remove_benchmark_organiser(benchmark, request.user, organiser)
-    except (ActionError, OrganiserError) as reason:
+        people.remove_organiser(benchmark, request.user, organiser)
+    except OrganiserError as reason:
         messages.error(request, str(reason))
     if not benchmark.is_organised_by(request.user):
         return redirect("all_benchmarks")
@@ -183,7 +172,7 @@ def renew_benchmark_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Replace the invitation link of a benchmark."""
     benchmark = organised_benchmark_or_403(request, slug).benchmark
     try:
-        benchmark_setup.renew_benchmark_invitation(benchmark, request.user)
+        benchmark_setup.renew_invitation(benchmark, request.user)
     except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("benchmark_manage", slug=slug)
@@ -194,7 +183,7 @@ def renew_benchmark_invitation(request: HttpRequest, slug: str) -> HttpResponse:
 def decide_benchmark_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
     """Approve or decline a request to join a benchmark."""
     sight = organised_benchmark_or_403(request, slug)
-    asked = get_object_or_404(JoinRequest, track__in=_organised_tracks(sight), pk=request_id)
+    asked = get_object_or_404(sight.benchmark.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
             # The name that the organiser saw, because the request may have changed since.

@@ -24,7 +24,7 @@ from leaderboard.analysis.desk import (
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
-from leaderboard.models import Track
+from leaderboard.models import AuditEvent, Track
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.short_lists import ShortList, shorten
@@ -56,7 +56,7 @@ def _render_desk(
         "track": track,
         "desk": desk,
         **_short_lists(request, sight, desk),
-        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
         "readers": notices.count_readers(track),
         **undo_context(track),
         "announcement_form": announcement or AnnouncementForm(),
@@ -115,7 +115,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
         return _render_desk(request, sight, grant=form)
-    people.grant_runs(user=request.user, **form.cleaned_data)
+    people.grant_runs(sight.track, user=request.user, **form.cleaned_data)
     messages.success(request, "Runs granted. The team was notified.")
     return redirect("desk", slug=slug)
 
@@ -168,7 +168,8 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the activity of a track, newest first."""
     sight = organised_sight_or_403(request, slug)
-    events = shorten(request, "trail", "entry,entries", sight.track.events.latest_first())
+    told = AuditEvent.objects.about(sight.track).latest_first()
+    events = shorten(request, "trail", "entry,entries", told)
     context = {
         "sight": sight,
         "track": sight.track,

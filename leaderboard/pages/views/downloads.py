@@ -36,7 +36,9 @@ def pack(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _team_or_404(sight: Sight, name: str) -> Team:
     """Return the reader's team; organisers can name any team."""
-    named = sight.track.teams.filter(name=name.replace("\0", "")).first() if name else None
+    named = (
+        sight.track.benchmark.teams.filter(name=name.replace("\0", "")).first() if name else None
+    )
     team = named if name and sight.is_organiser else sight.team
     if team is None:
         raise Http404("no such team")
@@ -101,7 +103,7 @@ def benchmark_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a benchmark for `import_benchmark`; only for who organises all its tracks."""
     benchmark = organised_benchmark_or_403(request, slug).benchmark
     organised = Track.objects.organised_by(request.user).values("pk")
-    if benchmark.tracks().exclude(pk__in=organised).exists():
+    if benchmark.tracks.in_order().exclude(pk__in=organised).exists():
         raise PermissionDenied
     with_documents = request.GET.get("documents") == "1"
     return zip_file(

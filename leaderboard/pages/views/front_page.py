@@ -102,13 +102,13 @@ def _mark_kind(place: RankedPlace) -> Kind:
 def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     sights = sights_of(tracks, reader)
     boards = summarise_boards(sights)
-    quotas = find_quotas([sight.team for sight in sights if sight.team is not None])
+    quotas = find_quotas([(sight.track, sight.team) for sight in sights if sight.team is not None])
     return [
         TrackLine(
             sight=sight,
             board=boards.get(sight.track.pk),
             state=sight.state,
-            quota=quotas[sight.team.pk] if sight.team is not None else None,
+            quota=quotas[sight.track.pk, sight.team.pk] if sight.team is not None else None,
         )
         for sight in sights
     ]

@@ -66,7 +66,7 @@ def benchmark_history(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "benchmark": sight.benchmark,
         "board": board,
-        "has_own": bool(sight.own_teams),
+        "has_own": sight.team is not None,
         "badge_address": request.build_absolute_uri(badge) if badge else "",
     }
     found = build_benchmark_history(board)

@@ -10,23 +10,23 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.actions.people import has_invitation
-from leaderboard.models import Benchmark, BenchmarkTrack, Membership, Team, Track
+from leaderboard.models import Benchmark, Membership, Team, Track
 
 
 def invitation_link(request: HttpRequest, track: Track) -> str:
     """Return the link to share: the overview where anyone can join, else one with a secret."""
-    place = BenchmarkTrack.objects.filter(track=track).select_related("benchmark").first()
-    if place is not None:
-        return benchmark_invitation_link(request, place.benchmark)
-    if track.joining == Track.Joining.EVERYONE:
+    benchmark = track.benchmark
+    if benchmark.has_several_tracks:
+        return benchmark_invitation_link(request, benchmark)
+    if benchmark.joining == Benchmark.Joining.EVERYONE:
         return request.build_absolute_uri(reverse("overview", args=[track.slug]))
-    query = urlencode({"invitation": track.invitation})
+    query = urlencode({"invitation": benchmark.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
 def benchmark_invitation_link(request: HttpRequest, benchmark: Benchmark) -> str:
     """Return the link to share: the home page where anyone can join, else one with a secret."""
-    if benchmark.joining == Track.Joining.EVERYONE:
+    if benchmark.joining == Benchmark.Joining.EVERYONE:
         return request.build_absolute_uri(reverse("benchmark_home", args=[benchmark.slug]))
     query = urlencode({"invitation": benchmark.invitation})
     return request.build_absolute_uri(f"{reverse('benchmark_join', args=[benchmark.slug])}?{query}")
@@ -36,13 +36,16 @@ def invite_stranger(
     request: HttpRequest, place: Track | Benchmark | None, inviting: Team | None
 ) -> HttpResponse:
     """Say who invites to what before an account is made; others learn nothing of what is hidden."""
-    is_invited = place is not None and has_invitation(place, request.GET.get("invitation", ""))
+    benchmark = place.benchmark if isinstance(place, Track) else place
+    code = request.GET.get("invitation", "")
+    is_invited = benchmark is not None and has_invitation(benchmark, code)
     is_known = inviting is not None or is_invited or _is_public(request, place)
     if place is None or not is_known or request.method == "POST":
         return redirect_to_login(request.get_full_path())
     leaders = Membership.objects.filter(team=inviting, role=Membership.Role.LEADER)
     context = {
         "place": place,
+        "benchmark": benchmark,
         "track": place,
         "kind": "track" if isinstance(place, Track) else "benchmark",
         "home": reverse(

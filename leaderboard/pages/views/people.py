@@ -26,10 +26,12 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form, "name"):
-            added = membership.add_organiser(sight.track, request.user, **form.cleaned_data)
+            added = membership.add_organiser(
+                sight.track.benchmark, request.user, **form.cleaned_data
+            )
             messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
-    members = sight.track.memberships.select_related("team", "user")
+    members = sight.track.benchmark.memberships.select_related("team", "user")
     context = {
         "sight": sight,
         "track": sight.track,
@@ -48,7 +50,7 @@ def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpRespo
     track = organised_sight_or_403(request, slug).track
     organiser = get_object_or_404(track.organisers(), pk=user_id)
     try:
-        membership.remove_organiser(track, request.user, organiser)
+        membership.remove_organiser(track.benchmark, request.user, organiser)
     except membership.OrganiserError as reason:
         messages.error(request, str(reason))
     if not track.is_organised_by(request.user):
@@ -66,14 +68,16 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
     form = ExtensionForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form):
-            extend_deadline(user=request.user, **form.details)
+            extend_deadline(sight.track, user=request.user, **form.details)
             messages.success(request, "Deadline extended. The team is notified.")
             return redirect("deadlines", slug=slug)
     context = {
         "sight": sight,
         "track": sight.track,
         "form": form,
-        "teams": sight.track.teams.exclude(closes_at=None).order_by("name"),
+        "extended": sight.track.participations.exclude(closes_at=None)
+        .select_related("team")
+        .order_by("team__name"),
         "has_teams": form.fields["team"].queryset.exists(),
     }
     return render(request, "track/deadlines.html", context, status=422 if form.is_bound else 200)
@@ -81,7 +85,7 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
-    team = get_object_or_404(track.teams, pk=read_whole_number(request.POST["end"]))
-    extend_deadline(team, request.user, None)
+    team = get_object_or_404(track.benchmark.teams, pk=read_whole_number(request.POST["end"]))
+    extend_deadline(track, team, request.user, None)
     messages.success(request, "Extension ended. The team has the deadline of the track again.")
     return redirect("deadlines", slug=slug)

@@ -183,7 +183,9 @@ def _facts_context(seen: VisibleRun) -> dict[str, Any]:
     stated = all_facts(run)
     return {
         "states": sight.can_state_facts(run),
-        "stated": build_rows(stated, sight.track.link_of_commit(stated.get("commit", ""))),
+        "stated": build_rows(
+            stated, sight.track.benchmark.link_of_commit(stated.get("commit", ""))
+        ),
         "twins": receipts.find_twins_of_other_teams(sight, run),
         "compared": kind_of(sight.track).items,
         "withdrawn_by": wording.name_of_withdrawer(sight, run),

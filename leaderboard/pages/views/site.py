@@ -9,6 +9,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import connection
+from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -19,6 +20,7 @@ from django.views.defaults import server_error
 from leaderboard.actions import accounts, tokens
 from leaderboard.analysis.site_search import MOST, search_site
 from leaderboard.infrastructure.outages import find_outage
+from leaderboard.models import Track
 from leaderboard.pages.forms.people import EmailNoticesForm, ProfileForm, TokenForm
 from leaderboard.pages.limits import site_limits
 from leaderboard.pages.views.measure_reference import example_grades, measure_families
@@ -68,12 +70,15 @@ def _render_account(request: HttpRequest, profile: ProfileForm) -> HttpResponse:
     if form.is_bound and form.is_valid():
         secret = tokens.issue_token(request.user, **form.cleaned_data)
         form = TokenForm(user=request.user)
+    opened = Prefetch("benchmark__tracks", Track.objects.opened().in_order(), to_attr="opened")
     context = {
         "form": form,
         "profile": profile,
         "secret": secret,
         "tokens": request.user.tokens.usable().order_by("-created_at"),
-        "memberships": request.user.memberships.select_related("team", "track").order_by("pk"),
+        "memberships": request.user.memberships.select_related("team")
+        .prefetch_related(opened)
+        .order_by("pk"),
         "mail_address": EmailAddress.objects.get_verified(request.user),
         "mails_form": EmailNoticesForm(instance=request.user),
         "is_joined": SocialAccount.objects.filter(user=request.user).exists(),

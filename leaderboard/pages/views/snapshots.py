@@ -89,7 +89,7 @@ def _find_left_out(sight: BenchmarkSight, shared: BenchmarkSight) -> list[Sight]
 def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Show a frozen board of a track, or return one of its files."""
     sight = _sight_with_snapshots_or_404(request, slug)
-    known = sight.track.snapshots.select_related("track__owner", "edition__judgment_set")
+    known = sight.track.snapshots.select_related("track__benchmark__owner", "edition__judgment_set")
     found = get_object_or_404(known.select_related("created_by"), slug=name)
     return _show(request, found, {"sight": sight, "track": sight.track})
 

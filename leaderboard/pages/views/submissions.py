@@ -39,7 +39,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     asks = request.method == "GET" and not sight.is_organiser
     if asks and not sight.accepts_runs:
         return _show_no_form(request, sight, None)
-    if asks and sight.team is None and not can_join_by_run(sight.track):
+    if asks and sight.team is None and not can_join_by_run(sight.track.benchmark):
         return redirect("join", slug=slug)
     replaced = _replaced_run_or_404(request, sight)
     used_up = find_used_up(sight.track, sight.team, replaced) if asks else None

@@ -81,17 +81,16 @@ def benchmark_submit(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _must_join_first(sight: BenchmarkSight) -> bool:
     """Whether the viewer has no team, and a first submission cannot make one."""
-    if sight.own_teams or sight.is_organiser:
+    if sight.team is not None or sight.is_organiser:
         return False
-    track = people.find_track_to_join(sight.benchmark)
-    return track is None or not people.can_join_by_run(track)
+    return not people.can_join_by_run(sight.benchmark)
 
 
 def _build_forms(
     request: HttpRequest, sight: BenchmarkSight, data: Any, files: Any
 ) -> tuple[SystemForm, FactsForm]:
     """Build both forms; a link names the system and version that files are added to."""
-    own = System.objects.filter(benchmark=sight.benchmark, team__in=sight.own_teams)
+    own = System.objects.filter(benchmark=sight.benchmark, team=sight.team)
     asked = text_of(request.GET, "system")
     initial = {"version": text_of(request.GET, "version")[:40]}
     if own.filter(pk=read_whole_number(asked)).exists():
@@ -137,7 +136,7 @@ def benchmark_systems(request: HttpRequest, slug: str) -> HttpResponse:
     """List the systems of a benchmark that the viewer may see; their own come first."""
     sight = benchmark_or_404(request.user, slug)
     seen = visible_systems(sight).order_by("name", "pk")
-    own = seen.filter(team__in=sight.own_teams)
+    own = seen.filter(team=sight.team)
     page = Paginator(seen, SYSTEMS).get_page(page_number(request))
     context = _context(sight) | {
         "page": page,
@@ -196,8 +195,8 @@ def _forms(seen: VisibleSystem) -> dict[str, Any]:
 
 def _free_runs(seen: VisibleSystem) -> Any:
     """Return the runs of the team that are in no version."""
-    runs = Run.objects.active().filter(version=None, team__benchmark_team=seen.system.team_id)
-    places = seen.system.benchmark.places.values("track")
+    runs = Run.objects.active().filter(version=None, team=seen.system.team_id)
+    places = seen.system.benchmark.tracks.values("pk")
     return runs.filter(track__in=places).select_related("track", "team")
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import people, tracks
+from leaderboard.actions import benchmark_setup, people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
@@ -26,13 +26,13 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Join a track; an invitation link also opens a track that is not public."""
     if not request.user.is_authenticated:
         return _invite_stranger(request, slug)
-    track = get_object_or_404(Track.objects.opened(), slug=slug)
+    track = get_object_or_404(Track.objects.opened().select_related("benchmark"), slug=slug)
     asking = _join_details(request)
-    admission = people.find_admission(track, asking)
+    admission = people.find_admission(track.benchmark, asking)
     if not admission.is_invited:
         track_or_404(request.user, slug)
-    asked = track.join_requests.filter(user=request.user).first()
-    form = JoinForm(request.POST or None, track=track, asked=asked)
+    asked = track.benchmark.join_requests.filter(user=request.user).first()
+    form = JoinForm(request.POST or None, benchmark=track.benchmark, asked=asked)
     if request.method == "POST" and admission.is_possible and form.is_valid():
         asking = replace(asking, **form.cleaned_data)
         try:
@@ -54,7 +54,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
 def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
     track = Track.objects.opened().filter(slug=slug).first()
     code = request.GET.get("team", "")
-    inviting = None if track is None else people.find_inviting_team(track, code)
+    inviting = None if track is None else people.find_inviting_team(track.benchmark, code)
     return invite_stranger(request, track, inviting)
 
 
@@ -69,9 +69,9 @@ def _join_or_ask(
     request: HttpRequest, track: Track, asking: people.JoinDetails, asks: bool
 ) -> HttpResponse:
     if asks:
-        people.request_to_join(track, request.user, asking)
+        people.request_to_join(track.benchmark, request.user, asking)
         return redirect("join", slug=track.slug)
-    joined = people.admit(track, request.user, asking)
+    joined = people.admit(track.benchmark, request.user, asking)
     messages.success(request, f"You are in team {joined.name}.")
     return redirect("submit", slug=track.slug)
 
@@ -91,23 +91,24 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "team": sight.team,
         "members": members,
         "leads": own is not None and own.role == Membership.Role.LEADER,
-        "link": _team_link(request, sight.team),
+        "link": _team_link(request, sight.track, sight.team),
+        "pseudonym": sight.track.aliases.get(sight.team.pk, ""),
     }
     return render(request, "team/team.html", context)
 
 
-def _team_link(request: HttpRequest, team: Team) -> str:
+def _team_link(request: HttpRequest, track: Track, team: Team) -> str:
     query = urlencode({"team": team.invitation})
-    return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
+    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
 @login_required
 @require_POST
 def change_team(request: HttpRequest, slug: str) -> HttpResponse:
     """Leave the team; leaders can also appoint leaders and remove members."""
-    team = _team_or_404(request, slug)
+    track, team = _team_or_404(request, slug)
     if request.POST.get("act") == "leave":
-        return _leave_team(request, team.track)
+        return _leave_team(request, track)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     form = MemberForm(request.POST, team=team)
     if not form.is_valid():
@@ -121,22 +122,22 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
     """Replace the invitation link of a team, for its leaders."""
-    team = _team_or_404(request, slug)
+    _, team = _team_or_404(request, slug)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     people.renew_team_link(team, request.user)
     return redirect("team", slug=slug)
 
 
-def _team_or_404(request: HttpRequest, slug: str) -> Team:
-    team = track_or_404(request.user, slug).team
-    if team is None:
+def _team_or_404(request: HttpRequest, slug: str) -> tuple[Track, Team]:
+    sight = track_or_404(request.user, slug)
+    if sight.team is None:
         raise Http404("no team here")
-    return team
+    return sight.track, sight.team
 
 
 def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
     try:
-        people.leave_team(track, request.user)
+        people.leave_team(track.benchmark, request.user)
     except people.JoinError as reason:
         messages.error(request, str(reason))
         return redirect("team", slug=track.slug)
@@ -148,7 +149,7 @@ def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
 def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
     """Approve or decline a request to join."""
     track = organised_sight_or_403(request, slug).track
-    asked = get_object_or_404(track.join_requests, pk=request_id)
+    asked = get_object_or_404(track.benchmark.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
             # The name that the organiser saw, because the request may have changed since.
@@ -167,7 +168,7 @@ def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Replace the invitation link of a track."""
     track = organised_sight_or_403(request, slug).track
     try:
-        tracks.renew_invitation(track, request.user)
+        benchmark_setup.renew_invitation(track.benchmark, request.user)
     except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("manage", slug=slug)

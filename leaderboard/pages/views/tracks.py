@@ -23,7 +23,7 @@ from leaderboard.analysis.checklist import build_checklist
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
-from leaderboard.models import Benchmark, Collection, JoinRequest, Track
+from leaderboard.models import AuditEvent, Benchmark, Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
@@ -75,13 +75,15 @@ def all_tracks(request: HttpRequest) -> HttpResponse:
 def _first_benchmarks(request: HttpRequest) -> list[Benchmark]:
     """Return the newest benchmarks that the reader may know; their own page lists all."""
     return list(
-        Benchmark.objects.visible_to(request.user).order_by("-created_at", "-pk")[:FIRST_BENCHMARKS]
+        Benchmark.objects.visible_to(request.user)
+        .of_several_tracks()
+        .order_by("-created_at", "-pk")[:FIRST_BENCHMARKS]
     )
 
 
 def _visible_lines(request: HttpRequest) -> list[TrackLine]:
     tracks = Track.objects.visible_to(request.user).select_related(
-        *("collection", "judgment_set", "baseline__team"),
+        *("benchmark", "collection", "judgment_set", "baseline__team"),
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     return track_lines(list(tracks), request.user)
@@ -111,7 +113,8 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
         initial = default_settings(collection) | preset.values | form.touched
         form = TrackForm(collection=collection, initial=initial)
     elif request.method == "POST" and form.is_valid():
-        track = track_actions.create_draft(form.save(commit=False), request.user)
+        track = form.save(commit=False)
+        track_actions.create_draft(track, request.user, **form.rules)
         return redirect("setup", slug=track.slug)
     context = {
         "form": form,
@@ -155,12 +158,12 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         if visible and "confirmed" not in request.POST:
             return _confirm_changes(request, sight, form, visible)
         try:
-            track_actions.change_track(track, request.user, form.changes)
+            track_actions.change_track(track, request.user, form.changes, rules=form.rules)
             messages.success(request, "Saved. Affected scores are being recomputed.")
             return redirect("setup" if track.is_draft else "manage", slug=track.slug)
         except submission_rules.ActionError as reason:
             form.add_error("disclosure", str(reason))
-    waiting = track.join_requests.filter(state=JoinRequest.State.WAITING)
+    waiting = track.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     requests = list(waiting.select_related("user"))
     context = {
         "sight": sight,
@@ -178,7 +181,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "invitation": invitation_link(request, track),
         "badge_address": _badge_address(request, track),
-        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
     }
     return render(request, "track/manage.html", context, status=422 if form.is_bound else 200)
@@ -241,8 +244,10 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "board": find_board(sight),
             "conflicts": find_conflicts(sight.track, request.user),
             "num_snapshots": sight.track.snapshots.count(),
-            "extended": sight.track.teams.filter(closes_at__gt=timezone.now()).order_by("name"),
-            "told": sight.track.memberships.count(),
+            "extended": sight.track.participations.filter(closes_at__gt=timezone.now())
+            .select_related("team")
+            .order_by("team__name"),
+            "told": sight.track.benchmark.memberships.count(),
         }
         return render(request, "track/release.html", context)
     if sight.track.shows_everything:

@@ -8,11 +8,21 @@ from typing import Any
 
 from django.db.models import Model
 
-from leaderboard.models import AuditEvent, JudgmentSet, Pool, Run, Snapshot, Team, User
+from leaderboard.models import (
+    AuditEvent,
+    JudgmentSet,
+    Participation,
+    Pool,
+    Run,
+    Snapshot,
+    Team,
+    User,
+)
 
 NOUNS = {
     "grant": "run quota",
     "joinrequest": "request to join",
+    "participation": "team",
     "judgmentset": "judgments",
     "benchmarksnapshot": "snapshot",
     "systemversion": "system version",
@@ -20,6 +30,7 @@ NOUNS = {
 # Models whose rows have names that readers know.
 MODELS_WITH_NAMES: dict[str, type[Model]] = {
     "judgmentset": JudgmentSet,
+    "participation": Participation,
     "pool": Pool,
     "run": Run,
     "snapshot": Snapshot,

@@ -48,9 +48,9 @@ class FactsForm(forms.Form):
         super().__init__(*args, initial=initial, **kwargs)
         self.required = {*(track.required_facts if is_strict else ())}
         self.early = {"kind", *track.required_facts}
-        asked = {*BY_NAME} if track.main_branch else {*BY_NAME} - {*OF_COMMITS}
+        asked = {*BY_NAME} if track.benchmark.main_branch else {*BY_NAME} - {*OF_COMMITS}
         asked |= {*track.required_facts, *stated}
-        if track.main_branch:
+        if track.benchmark.main_branch:
             self.early.update(OF_COMMITS)
         if track.selection == Track.Selection.PRIMARY:
             self.early.add("primary")
