@@ -122,7 +122,7 @@ def _tracks_of(job: Job) -> Iterable[Track]:
         return target.collection.tracks.all()[:1]
     if isinstance(target, Calculation):
         of_target = Q(editions=target.edition_id) | Q(pk=target.track_id)
-        of_benchmark = Q(benchmark_place__benchmark=target.benchmark_id)
+        of_benchmark = Q(benchmark=target.benchmark_id)
         return Track.objects.filter(of_target | of_benchmark)[:1]
     return [target.track] if isinstance(target, Run | Edition | Pool) else []
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, Max, Sum
 
-from leaderboard.models import Collection, JudgmentSet, Run
+from leaderboard.models import Benchmark, Collection, JudgmentSet, Run
 from leaderboard.runs.stored_bytes import bytes_of_site
 
 
@@ -70,10 +70,10 @@ def _collections() -> list[CollectionUse]:
 def _runs() -> list[RunsUse]:
     stored = Run.objects.exclude(file="").order_by()
     figures = {"runs": Count("pk"), "bytes": Sum("size"), "last": Max("received_at")}
-    benchmark = "track__benchmark_place__benchmark"
-    inside = stored.filter(**{f"{benchmark}__isnull": False})
-    outside = stored.filter(**{f"{benchmark}__isnull": True})
-    of_benchmarks = inside.values_list(f"{benchmark}__name", f"{benchmark}__slug")
+    several = Benchmark.objects.of_several_tracks().values("pk")
+    inside = stored.filter(track__benchmark__in=several)
+    outside = stored.exclude(track__benchmark__in=several)
+    of_benchmarks = inside.values_list("track__benchmark__name", "track__benchmark__slug")
     of_tracks = outside.values_list("track__name", "track__slug")
     return [
         *(_use(row, is_benchmark=True) for row in of_benchmarks.annotate(**figures)),
