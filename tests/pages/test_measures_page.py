@@ -35,7 +35,9 @@ def test_every_worked_value_is_that_of_the_example():
     worked = [each for family in measure_families() for each in family.measures]
     of_rankings = {name: example(definition.example) for name, definition in MEASURES.items()}
     of_answers = [example_of_answers(each.example) for each in ANSWER_MEASURES.values()]
-    assert [each.value for each in worked] == [*of_rankings.values(), *of_answers]
+    # Fewer than a hundred topics give no calibration.
+    wanted = pytest.approx([*of_rankings.values(), *of_answers], nan_ok=True)
+    assert [each.value for each in worked] == wanted
 
 
 def test_the_details_hold_neither_source_nor_example():
