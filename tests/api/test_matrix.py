@@ -317,7 +317,7 @@ CALLS = {
         f"{JUDGING}-1/agreement", ORGANISERS_SEE
     ),
     "get /tracks/{slug}/corrected-means": Call(
-        "/tracks/bread/corrected-means?machine=v1", ORGANISERS_SEE
+        "/tracks/blind/corrected-means?machine=v1", ORGANISERS_SEE
     ),
     "get /collections/{slug}/agreement": Call(
         "/collections/bread/agreement?first=v1&second=v1", ORGANISERS_SEE
