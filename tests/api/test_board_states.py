@@ -65,7 +65,8 @@ OWN_FORMATS = {
     "nuggets/{version}/file": ("nuggetizer",),
     "/marks": ("jsonl", "trec"),
     "/agreement": ("json", "csv"),
-    "/corrected-means": ("json", "csv"),
+    # There is no table here, because no machine judged.
+    "/corrected-means": ("json",),
 }
 
 
