@@ -38,8 +38,6 @@ def place_track(models, track):
     else:
         values = {name: getattr(place, name) for name in ("benchmark", "position", "phase", "group")}
     models["track"].objects.filter(pk=track.pk).update(**values)
-    events = models["auditevent"].objects.filter(track=track)
-    events.update(benchmark=values["benchmark"])
 
 
 def unused_slug(benchmarks, slug):

@@ -97,8 +97,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
     def about(self, track: models.Model) -> AuditEventQuerySet:
         """Return what was done to a track, and to the people of its benchmark."""
-        of_people = Q(benchmark=track.benchmark_id, track=None)
-        return self.filter(Q(track=track.pk) | of_people)
+        return self.filter(Q(track=track.pk) | Q(benchmark=track.benchmark_id))
 
     def record(
         self,
@@ -109,13 +108,14 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         after: Any = None,
     ) -> AuditEvent:
         """Record an act; raises ValueError for one that has no words."""
+        track_id = _find_key(target, "track")
         return self.create(
             actor=actor,
             act=Act(act).value,
             target_kind=target._meta.model_name or "",
             target_id=str(target.pk),
-            track_id=_find_key(target, "track"),
-            benchmark_id=_find_key(target, "benchmark"),
+            track_id=track_id,
+            benchmark_id=None if track_id else _find_key(target, "benchmark"),
             before=before,
             after=after,
         )
@@ -136,6 +136,7 @@ class AuditEvent(models.Model):
     target_kind = models.CharField(max_length=20)
     target_id = models.CharField(max_length=40)
     track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
+    # Of what was done to people and rules, which are of no single track.
     benchmark = models.ForeignKey("Benchmark", models.SET_NULL, null=True, related_name="events")
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from django.apps import apps
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
@@ -58,10 +59,10 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         seen = Q(tracks__visibility="public", tracks__is_draft=False, state=ImportState.READY)
         if user.is_authenticated:
             seen |= Q(owner=user) | Q(co_organisers=user)
-            of = "tracks__benchmark"
-            seen |= Q(**{f"{of}__owner": user}) | Q(**{f"{of}__co_organisers": user})
-            inside = Q(**{f"{of}__memberships__user": user}) | Q(
-                **{f"{of}__joining": "everyone", "tracks__visibility": "members"}
+            organised = apps.get_model("leaderboard", "Benchmark").objects.organised_by(user)
+            seen |= Q(tracks__benchmark__in=organised.values("pk"))
+            inside = Q(tracks__benchmark__in=user.memberships.values("benchmark")) | Q(
+                tracks__visibility="members", tracks__benchmark__joining="everyone"
             )
             seen |= inside & Q(tracks__is_draft=False)
         return self.filter(seen).distinct()

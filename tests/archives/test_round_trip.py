@@ -38,7 +38,7 @@ from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
-from leaderboard.jobs.erasure import erase_benchmark, erase_collection
+from leaderboard.jobs.erasure import erase_collection
 from leaderboard.models import (
     Announcement,
     ApiToken,
@@ -63,9 +63,12 @@ from leaderboard.models import (
     MachineCard,
     Mail,
     Mark,
+    MarkedAnswer,
+    MarkLayer,
     Membership,
     Milestone,
     Notice,
+    NuggetVersion,
     Overview,
     PagesCopy,
     PartialUpload,
@@ -84,6 +87,7 @@ from leaderboard.models import (
     SystemVersion,
     Team,
     Topic,
+    TopicNuggets,
     Track,
     TrackChange,
     UploadPiece,
@@ -170,6 +174,8 @@ STAYS: dict[type[models.Model], str] = {
 }
 # What goes along in the archive of a benchmark; see test_benchmark_archives.py.
 OF_BENCHMARKS = {Benchmark, System, SystemVersion}
+# What goes along where runs are answers; see test_archives.py.
+OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer}
 # What an event is about is found by its key; grants and announcements are told and not looked up.
 FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")
 PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "settled_by", "actor")
@@ -226,7 +232,9 @@ AS_PRINTED = {(Snapshot, "files")}
 
 
 def test_every_table_goes_along_or_stays_for_a_reason():
-    assert {*TABLES, *OF_BENCHMARKS, *STAYS} == set(apps.get_app_config("leaderboard").get_models())
+    assert {*TABLES, *OF_BENCHMARKS, *OF_ANSWERS, *STAYS} == set(
+        apps.get_app_config("leaderboard").get_models()
+    )
     assert not TABLES.keys() & STAYS.keys() and not OF_BENCHMARKS & {*TABLES, *STAYS}
 
 
@@ -531,6 +539,5 @@ def test_a_row_of_every_table_of_a_collection_is_erased(lived, ada, cat):
     assert [model for model in of_tracks if not model._base_manager.exists()] == []
     for each in Collection.objects.all():
         erase_collection(each)
-    erase_benchmark(Benchmark.objects.get())
     TrackChange.objects.merge_old()
     assert [model for model in of_tracks if model._base_manager.exists()] == []

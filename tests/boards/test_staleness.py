@@ -38,7 +38,7 @@ from leaderboard.models import (
     User,
 )
 from tests.benchmark_scene import make_benchmark
-from tests.builders import RUN, make_assessment, make_pool, make_run, make_user
+from tests.builders import RUN, make_assessment, make_pool, make_run, make_user, store_nuggets
 
 pytestmark = pytest.mark.long
 
@@ -88,6 +88,7 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
         AssignedDocument.objects.create(assignment=assignment, docno="d1", place=1)
     given = {"topic": topic, "docno": "d1", "grade": 1}
     Settlement.objects.create(assessment=assessment, settled_by=ada, **given)
+    store_nuggets(track)
     Calculation.objects.all().delete()
     Calculation.objects.create(kind="judges", track=track, key="AP", request={})
     return track

@@ -46,7 +46,7 @@ def test_nobody_gets_into_both(site: Site) -> None:
     tries = [(Browser(site.url, name), path) for name in NAMES for path in paths]
     with ThreadPoolExecutor(len(tries)) as threads:
         list(threads.map(lambda each: join(*each), tries))
-    of_track = "join leaderboard_track t on t.id = m.track_id where t.slug = 'strait'"
+    of_track = "join leaderboard_track t on t.benchmark_id = m.benchmark_id where t.slug = 'strait'"
     members = site.rows(WHO.format("membership", of_track))
     assessors = site.rows(WHO.format("assessor", "where u.username like 'racer-%'"))
     assert sorted(members + assessors) == sorted((name,) for name in NAMES)
