@@ -56,7 +56,7 @@ def judge_all(page: Page, first: str) -> None:
     """Judge every topic by keys: this grade for the first document, 2 for all others."""
     for key in iter_keys(first):
         page.goto("/judging/")
-        begin = page.get_by_role("link", name="Begin")
+        begin = page.get_by_role("link", name=re.compile("Begin|Next topic"))
         if not begin.count():
             return
         begin.first.click()
