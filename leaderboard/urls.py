@@ -138,12 +138,16 @@ track_urls = [
     *(
         path(
             f"{noun}/<slug:name>/{act}/",
-            nuggets.decide_version,
-            {"noun": noun, "act": act},
+            view,
+            {"noun": noun},
             name=f"{act}_{noun}_of_track",
         )
         for noun in ("nuggets", "marks")
-        for act in ("confirm", "again", "discard")
+        for act, view in (
+            ("confirm", nuggets.confirm_version),
+            ("again", nuggets.replace_version),
+            ("discard", nuggets.discard_version),
+        )
     ),
     path("nuggets/<slug:name>/nuggets.<slug:kind>", nuggets.nuggets_file, name="nuggets_file"),
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),

@@ -70,7 +70,7 @@ def can_change_collection(user: User, address: Address) -> bool:
     return Collection.objects.organised_by(user).filter(slug=address["slug"]).exists()
 
 
-def can_judge_pool(user: User, address: Address) -> bool:
+def can_organise_track(user: User, address: Address) -> bool:
     return Track.objects.organised_by(user).filter(slug=address["slug"]).exists()
 
 
@@ -97,6 +97,7 @@ SYSTEM = UploadAddress(size_of_run, can_submit_systems)
 COLLECTION = UploadAddress(size_of_three_files, can_add_collection)
 REPLACEMENTS = UploadAddress(size_of_three_files, can_change_collection)
 JUDGMENTS = UploadAddress(size_of_file, can_change_collection)
+OF_A_TRACK = UploadAddress(size_of_file, can_organise_track)
 
 # The views that take files, by the names of their addresses.
 UPLOADS = {
@@ -107,8 +108,12 @@ UPLOADS = {
     "new_judgments": JUDGMENTS,
     "check_judgments_again": JUDGMENTS,
     "import_answers": JUDGMENTS,
-    "judge_pool": UploadAddress(size_of_file, can_judge_pool),
-    "import_mark_files": UploadAddress(size_of_file, can_judge_pool),
+    "judge_pool": OF_A_TRACK,
+    "import_mark_files": OF_A_TRACK,
+    "new_nuggets": OF_A_TRACK,
+    "new_marks": OF_A_TRACK,
+    "again_nuggets_of_track": OF_A_TRACK,
+    "again_marks_of_track": OF_A_TRACK,
     f"{API}create_run": RUN,
     f"{API}submit_system": SYSTEM,
     # The calls of one address have the name of the first.
@@ -117,7 +122,9 @@ UPLOADS = {
     f"{API}create_judgments": JUDGMENTS,
     f"{API}import_machine_judgments": JUDGMENTS,
     f"{API}replace_judgments": JUDGMENTS,
-    f"{API}import_marks": UploadAddress(size_of_file, can_judge_pool),
+    f"{API}import_marks": OF_A_TRACK,
+    f"{API}list_nuggets": OF_A_TRACK,
+    f"{API}list_layers": OF_A_TRACK,
 }
 
 

@@ -192,7 +192,7 @@ def build_desk(sight: Sight) -> Desk:
         conflicts=find_conflicts(track, sight.viewer),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
-        names=_competing_teams(track) if track.hides_names else [],
+        names=_pseudonyms(track) if track.hides_names else [],
         teams=_teams(track),
         queue=_queue(),
     )

@@ -383,7 +383,7 @@ def test_a_document_is_found_by_its_docno(track, client):
 def test_nothing_of_a_hidden_track_is_found(collection, ben, as_cat, as_ada):
     as_ada.get("/collections/bread/document/?docno=d1")
     hidden = make_track(collection, slug="rye", visibility="members", joining="invitation")
-    make_run(hidden, ben, team=hidden.teams.create(name="Oven lab"))
+    make_run(hidden, ben, team=hidden.benchmark.teams.create(name="Oven lab"))
     for wanted in ("rye", "oven lab", "bread", "d7", "sourdough"):
         assertContains(as_cat.get("/search/", {"q": wanted}), "Nothing found")
 

@@ -19,7 +19,7 @@ def pair(track, ben, cat) -> str:
 
 def test_every_kind_of_measure_is_a_fold(client, db):
     page = page_at(client, "/measures/")
-    assert page.count('<details class="fold">') == 6 and 'id="AP"' in page
+    assert page.count('<details class="fold">') == 9 and 'id="AP"' in page
 
 
 def test_two_rankings_side_by_side_are_open_where_a_topic_is_asked_for(client, pair):

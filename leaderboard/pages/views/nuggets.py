@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -117,16 +118,33 @@ def new_version(request: HttpRequest, slug: str, noun: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def decide_version(request: HttpRequest, slug: str, noun: str, name: str, act: str) -> HttpResponse:
-    """Confirm, check again or discard what is not imported yet."""
+def confirm_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+    """Import what was checked."""
+    return _act_on_version(request, slug, noun, name, versions.confirm_version)
+
+
+@login_required
+@require_POST
+def replace_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+    """Check a version again, with another file if one is sent."""
+    file = request.FILES.get("file")
+    replace = partial(versions.replace_version, file=file)
+    return _act_on_version(request, slug, noun, name, replace)
+
+
+@login_required
+@require_POST
+def discard_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+    """Discard what is not imported yet."""
+    return _act_on_version(request, slug, noun, name, versions.discard_version)
+
+
+def _act_on_version(
+    request: HttpRequest, slug: str, noun: str, name: str, act: Callable[..., object]
+) -> HttpResponse:
     version = _version_or_404(organised_sight_or_403(request, slug).track, noun, name)
     try:
-        if act == "confirm":
-            versions.confirm_version(version, request.user)
-        elif act == "again":
-            versions.replace_version(version, request.user, request.FILES.get("file"))
-        else:
-            versions.discard_version(version, request.user)
+        act(version, request.user)
     except (ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("nuggets", slug=slug)
