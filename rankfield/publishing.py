@@ -106,9 +106,9 @@ def write_card(found: Publication) -> str:
     lines = [f"[{escape(found.run.tag)}]({found.page}) on {escape(found.judgments)}", "", table]
     verdict = found.run.verdict
     if verdict is not None and verdict.difference is not None:
-        pair = f"{verdict.measure} {verdict.difference:+.4f}"
+        pair = f"{verdict.measure} {verdict.difference:+z.4f}"
         if verdict.low is not None and verdict.high is not None:
-            pair += f", 95 % interval {verdict.low:+.4f} to {verdict.high:+.4f}"
+            pair += f", 95 % interval {verdict.low:+z.4f} to {verdict.high:+z.4f}"
         lines.append(
             f"{pair} beside {escape(verdict.previous_tag)}: {verdict.verdict or 'no test'}."
         )

@@ -27,7 +27,7 @@ def scene_of_all(module_files, django_db_blocker, tmp_path_factory) -> Benchmark
             patch.setattr(module, "wait_until", lambda is_true, seconds: work() or is_true())
         demo_data.load_sample()
         work()
-        return Benchmark.objects.get()
+        return Benchmark.objects.of_several_tracks().get()
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ def test_a_leaderboard_shows_no_nuggets_before_its_deadline(track, as_cat):
 def test_nuggets_may_stay_hidden_for_good(track, as_cat, as_ada):
     Track.objects.update(shares_nuggets="never")
     assert "yeast" not in page_at(as_cat, PAGE) and "yeast" in page_at(as_ada, PAGE)
-    assert "Who says what" not in page_at(as_cat, "/tracks/bread/topic/?number=1")
+    assert "Nuggets by run" not in page_at(as_cat, "/tracks/bread/topic/?number=1")
 
 
 def test_a_track_of_rankings_has_no_page_of_nuggets(collection, client):

@@ -33,7 +33,7 @@ class LayerForm(forms.ModelForm):
     class Meta:
         model = MarkLayer
         fields = ["version", "about", "nuggets", "made_by", "machine", "note"]
-        labels = {"version": "Name", "about": "It says", "machine": "Machine"}
+        labels = {"version": "Name", "about": "What is marked", "machine": "Machine"}
         help_texts = {"machine": "Its model and prompt, such as gpt-x/p3."}
         widgets = {"note": TextareaWithPlainLineEnds(attrs={"rows": 2})}
 
