@@ -291,7 +291,7 @@ class SeenTeam(NamedTuple):
 
 
 def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[SeenTeam]:
-    """Find teams of these tracks whose name contains the text, in one query.
+    """Find teams of these tracks whose name contains the text, in two queries.
 
     A team is found by its runs: those on a board that shows names, and of one's own or of a track
     that one organises all of them.
@@ -300,10 +300,16 @@ def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[Se
     organised = Q(track__in=[sight.track for sight in sights if sight.is_organiser])
     named = [sight.track for sight in sights if sight.can_see_means and not sight.hides_names]
     seen = Run.objects.filter(own | organised | (Q(track__in=named) & ON_THE_BOARD))
-    found = seen.filter(team__name__icontains=text, team__of_organisers=False)
-    names = ("team__name", "track__slug", "track__name")
-    rows = found.order_by("team__name", "track__name").values_list(*names).distinct()
-    return [SeenTeam(*row) for row in rows[:most]]
+    pairs = set(seen.order_by().values_list("team", "track").distinct())
+    tracks = {sight.track.pk: sight.track for sight in sights}
+    # By their ids, so that PostgreSQL reads no team of other tracks.
+    teams = Team.objects.filter(of_organisers=False).in_bulk({team for team, _ in pairs})
+    found = [
+        SeenTeam(teams[team].name, tracks[track].slug, tracks[track].name)
+        for team, track in pairs
+        if team in teams and text.casefold() in teams[team].name.casefold()
+    ]
+    return sorted(found, key=lambda seen: (seen.name, seen.track_name))[:most]
 
 
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
