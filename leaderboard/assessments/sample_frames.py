@@ -17,9 +17,10 @@ import numpy as np
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from evaluation.answers.any_measure import parse_measure
 from evaluation.conventions import POOLED
 from evaluation.correction import FrameRow, SampledStratum, draw_sample
-from evaluation.measures import parse_measure
+from evaluation.measures import Measure
 from evaluation.pooling import Pool, depth_pool
 from evaluation.problems import Problems
 from evaluation.reading.runs.rankings import Ranking
@@ -38,7 +39,8 @@ Grades = Mapping[bytes, Mapping[bytes, int]]
 
 def choose_depth(track: Track) -> int:
     """Return how deep the frame goes: as far as the primary measure, at most 20."""
-    cutoff = parse_measure(track.primary_measure).parameters.get("k")
+    measure = parse_measure(track.primary_measure)
+    cutoff = measure.parameters.get("k") if isinstance(measure, Measure) else None
     return cutoff if isinstance(cutoff, int) and 1 <= cutoff <= TOP else DEPTH
 
 

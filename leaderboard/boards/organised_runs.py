@@ -11,7 +11,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 
-from evaluation.measures import parse_measure
+from evaluation.answers.any_measure import parse_measure
 from leaderboard.boards.columns import (
     DATE,
     JUDGED,

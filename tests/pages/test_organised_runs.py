@@ -20,6 +20,8 @@ from tests.builders import (
     make_user,
     signed_in,
 )
+from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_marks import make_layer, make_nuggets, use
 
 PAGE = "/tracks/bread/manage/runs/"
 ACT = f"{PAGE}act/"
@@ -162,3 +164,13 @@ def test_names_of_strangers_are_escaped(track, as_ada):
     eve = make_user("eve", first_name="<script>alert(1)</script>")
     make_run(track, eve)
     assert "<script>alert(1)" not in signed_in(track.benchmark.owner).get(PAGE).text
+
+
+def test_runs_of_answers_are_listed_by_a_measure_of_nuggets(collection, ben, as_ada):
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    make_layer(track)
+    use(track, ["Nuggets"], assignments="people")
+    Track.objects.update(primary_measure="Nuggets")
+    assert "Nuggets" in as_ada.get(PAGE).text
