@@ -44,9 +44,10 @@ class Gains:
 def compare_gains(correction: Correction, highest: float, margin: float = MARGIN) -> Gains:
     """Test each run of a board against the mean of the others.
 
-    `highest` is the range of the measure, of which the margin is a share. The contrast of weights
-    c = w - mean of the others' w gives D, the sum over strata of N mean(c (machine - people)), by
-    the sample alone; p = P(t > (D - margin) / error). ValueError below two runs.
+    `highest` is the largest possible value of the measure, and the margin is a share of it. The
+    contrast of weights c = w - mean of the others' w gives D, the sum over strata of
+    N mean(c (machine - people)), by the sample alone; p = P(t > (D - margin) / error). ValueError
+    below two runs.
     """
     runs = correction.sample_weights.shape[0]
     if runs < 2:

@@ -14,7 +14,7 @@ from evaluation.ragged import FloatArray, IntArray
 LABELS = (200, 500, 1000, 2000)
 # Labels from which a plan is made.
 FEWEST_LABELS = 100
-# So many pairs of runs stand for all.
+# How many pairs of runs are looked at, in place of all.
 MOST_PAIRS = 2000
 # Measured half-widths of P@10 by labels: of a mean, and of the difference of two runs.
 MEASURED = {200: (0.203, 0.280), 500: (0.113, 0.158), 1000: (0.074, 0.105)}

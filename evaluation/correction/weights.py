@@ -28,8 +28,8 @@ CORRECTED = (*ADDITIVE, "nDCG", "Judged")
 class MeasureParts:
     """`discounts` float64[k] by rank from 1; `by_grade` float64: the values of grades from -1.
 
-    `highest` is the largest possible mean, the range of which a margin is a share. An exact
-    measure does not depend on grades, so its sample says nothing new.
+    `highest` is the largest possible mean; margins are shares of it. An exact measure does not
+    depend on grades, so its sample says nothing new.
     """
 
     discounts: FloatArray

@@ -166,7 +166,7 @@ def change_runs(
 ) -> list[tuple[Run, str]]:
     """Withdraw, disqualify, hide or restore several runs, and return those that refused, and why.
 
-    Each run is changed by itself, so one that cannot be restored keeps no other from it.
+    Runs are changed one by one, so one that cannot be restored does not hold up the others.
     """
     refused = []
     for run in runs:

@@ -18,7 +18,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.models import JudgmentSet, MachineCard
 
-# So many versions are compared: the latest ones.
+# How many of the latest versions are compared.
 MOST_VERSIONS = 5
 
 

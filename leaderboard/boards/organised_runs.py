@@ -1,4 +1,4 @@
-"""All runs of a track for its organisers, whatever became of them: rows, columns and filters."""
+"""All runs of a track for its organisers, whatever their state: rows, columns and filters."""
 
 from __future__ import annotations
 
