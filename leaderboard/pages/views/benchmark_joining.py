@@ -13,19 +13,16 @@ from leaderboard.actions import people
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.models import Benchmark
 from leaderboard.pages.forms.people import JoinForm
-from leaderboard.pages.views.invitations import invite_stranger
-from leaderboard.pages.views.lookups import text_of
+from leaderboard.pages.views.invitations import invite_stranger, read_invitation
 
 
 @require_http_methods(["GET", "POST"])
 def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
     """Join a benchmark; an invitation link also opens a benchmark that is not public."""
     if not request.user.is_authenticated:
-        return _invite_stranger(request, slug)
+        return invite_stranger(request, Benchmark.objects.filter(slug=slug).first())
     benchmark = get_object_or_404(Benchmark, slug=slug)
-    asking = people.JoinDetails(
-        invitation=text_of(request.GET, "invitation"), team_code=text_of(request.GET, "team")
-    )
+    asking = read_invitation(request)
     admission = people.find_admission(benchmark, asking)
     if not admission.is_invited:
         benchmark_or_404(request.user, slug)
@@ -49,13 +46,6 @@ def benchmark_join(request: HttpRequest, slug: str) -> HttpResponse:
         "asked": asked,
     }
     return render(request, "benchmark/join.html", context, status=422 if form.is_bound else 200)
-
-
-def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = Benchmark.objects.filter(slug=slug).first()
-    code = text_of(request.GET, "team")
-    inviting = None if benchmark is None else people.find_inviting_team(benchmark, code)
-    return invite_stranger(request, benchmark, inviting)
 
 
 def _join_or_ask(

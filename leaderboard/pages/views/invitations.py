@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.actions.people import has_invitation
-from leaderboard.models import Benchmark, Membership, Team, Track
+from leaderboard.actions import people
+from leaderboard.models import Benchmark, Membership, Track
 
 
 def invitation_link(request: HttpRequest, track: Track) -> str:
@@ -32,13 +32,19 @@ def benchmark_invitation_link(request: HttpRequest, benchmark: Benchmark) -> str
     return request.build_absolute_uri(f"{reverse('benchmark_join', args=[benchmark.slug])}?{query}")
 
 
-def invite_stranger(
-    request: HttpRequest, place: Track | Benchmark | None, inviting: Team | None
-) -> HttpResponse:
+def read_invitation(request: HttpRequest) -> people.JoinDetails:
+    """Return the codes of a link: of a place, of a team, or none."""
+    return people.JoinDetails(
+        invitation=request.GET.get("invitation", ""), team_code=request.GET.get("team", "")
+    )
+
+
+def invite_stranger(request: HttpRequest, place: Track | Benchmark | None) -> HttpResponse:
     """Say who invites to what before an account is made; others learn nothing of what is hidden."""
     benchmark = place.benchmark if isinstance(place, Track) else place
-    code = request.GET.get("invitation", "")
-    is_invited = benchmark is not None and has_invitation(benchmark, code)
+    codes = read_invitation(request)
+    inviting = benchmark and people.find_inviting_team(benchmark, codes.team_code)
+    is_invited = benchmark is not None and people.has_invitation(benchmark, codes.invitation)
     is_known = inviting is not None or is_invited or _is_public(request, place)
     if place is None or not is_known or request.method == "POST":
         return redirect_to_login(request.get_full_path())

@@ -17,7 +17,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
-from leaderboard.pages.views.invitations import invite_stranger
+from leaderboard.pages.views.invitations import invite_stranger, read_invitation
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
@@ -25,9 +25,9 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Join a track; an invitation link also opens a track that is not public."""
     if not request.user.is_authenticated:
-        return _invite_stranger(request, slug)
+        return invite_stranger(request, Track.objects.opened().filter(slug=slug).first())
     track = get_object_or_404(Track.objects.opened().select_related("benchmark"), slug=slug)
-    asking = _join_details(request)
+    asking = read_invitation(request)
     admission = people.find_admission(track.benchmark, asking)
     if not admission.is_invited:
         track_or_404(request.user, slug)
@@ -49,20 +49,6 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "asked": asked,
     }
     return render(request, "team/join.html", context, status=422 if form.is_bound else 200)
-
-
-def _invite_stranger(request: HttpRequest, slug: str) -> HttpResponse:
-    track = Track.objects.opened().filter(slug=slug).first()
-    code = request.GET.get("team", "")
-    inviting = None if track is None else people.find_inviting_team(track.benchmark, code)
-    return invite_stranger(request, track, inviting)
-
-
-def _join_details(request: HttpRequest) -> people.JoinDetails:
-    return people.JoinDetails(
-        invitation=request.GET.get("invitation", ""),
-        team_code=request.GET.get("team", ""),
-    )
 
 
 def _join_or_ask(
