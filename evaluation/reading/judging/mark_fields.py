@@ -118,6 +118,16 @@ class Fields:
         self.report(name, "is not a number of seconds from 0")
         return None
 
+    def probability(self, name: str) -> float | None:
+        """Return a number above 0, at most 1."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
+            return float(value)
+        self.report(name, "is not a number above 0 and at most 1")
+        return None
+
     def instant(self, name: str) -> datetime | None:
         """Return a date and time with a time zone."""
         text = self.text(name)
