@@ -150,6 +150,8 @@ track_urls = [
         )
     ),
     path("nuggets/<slug:name>/nuggets.<slug:kind>", nuggets.nuggets_file, name="nuggets_file"),
+    path("nuggets/<slug:name>/changes/", nuggets.nugget_changes, name="nugget_changes"),
+    path("nuggets/<slug:name>/carry/", nuggets.carry_marks, name="carry_marks"),
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
     path("marks/<slug:name>/impact/", nuggets.layer_impact, name="layer_impact"),
     path("marks/<slug:name>/try/", nuggets.try_layer, name="try_layer"),

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from evaluation.answers.nugget_changes import BankChanges, compare_banks
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
+from leaderboard.collections.mark_layers import carried_lines
+from leaderboard.collections.nuggets import load_bank
 from leaderboard.jobs import queue
-from leaderboard.models import AuditEvent, User
+from leaderboard.models import AuditEvent, MarkLayer, NuggetVersion, User
 from leaderboard.models.collections import ImportedVersion, ImportState
 
 CONFIRMABLE = (ImportState.PREVIEW,)
@@ -74,3 +78,35 @@ def replace_version(version: ImportedVersion, user: User, file: UploadedFile | N
     if file is not None:
         store_version_file(version, file)
         version.save(update_fields=["file", "filename", "size", "sha256"])
+
+
+def carry_marks(
+    layer: MarkLayer, nuggets: NuggetVersion, user: User, *, keeps_reworded: bool
+) -> MarkLayer:
+    """Make a layer of other nuggets from the marks of those that both versions have.
+
+    It is checked and confirmed as a file of marks is. Raises NotAccepted where it exists, and
+    ActionError where no mark would be left.
+    """
+    changes = compare_with(nuggets, layer.nuggets)
+    lines = b"".join(carried_lines(layer, changes, keeps_reworded))
+    if not lines:
+        raise ActionError("The two versions share no nugget that is marked.")
+    carried = MarkLayer(
+        track=layer.track,
+        about=layer.about,
+        nuggets=nuggets,
+        machine=layer.machine,
+        made_by=layer.made_by,
+        version=f"{layer.version}-on-{nuggets.version}"[:40],
+        note=f"Marks of {layer.version}, carried from nuggets {layer.nuggets} to {nuggets}.",
+        created_by=user,
+    )
+    accept_version(carried, ContentFile(lines, name="marks.jsonl"))
+    return carried
+
+
+def compare_with(nuggets: NuggetVersion, before: NuggetVersion | None) -> BankChanges:
+    """Return what another version of the nuggets changed."""
+    assert before is not None, "a layer about nuggets names them"
+    return compare_banks(load_bank(before.pk), load_bank(nuggets.pk))

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from django.db.models import Q
+from pydantic_core import to_json
 
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.labels import NAMES, UNJUDGED
 from evaluation.answers.marks import PEOPLE, AssignmentLayer, AssignmentMark, SupportLayer
+from evaluation.answers.nugget_changes import BankChanges
 from evaluation.answers.nuggets import NuggetBank
 from evaluation.answers.support_files import read_support
 from evaluation.phrases import counted
@@ -279,3 +281,27 @@ def load_support(layer: MarkLayer, run: Run, topic: Topic | None = None) -> Supp
         }
         needs[run.pk, number] = {int(place): bool(value) for place, value in row.said.items()}
     return SupportLayer(layer.origin, by_place, by_text, Problems(), needs)
+
+
+def carried_lines(layer: MarkLayer, changes: BankChanges, keeps_reworded: bool) -> Iterator[bytes]:
+    """Yield the marks of a layer as marks of the nuggets of another version, a line for each.
+
+    What was said of a nugget that is gone is left out, and what was said of one in other words
+    unless it is to be kept. The lines are read as a file of marks is.
+    """
+    new_keys = {
+        topic: {
+            each.old_place: each.new.key for each in kept if keeps_reworded or not each.is_reworded
+        }
+        for topic, kept in changes.kept.items()
+    }
+    rows = layer.marked_answers.select_related("topic").order_by("pk")
+    for row in rows.iterator(chunk_size=2_000):
+        number, codes = row.topic.number, bytes(row.codes)
+        marked = {"answer": row.key} if row.run_id is None else {"run": row.run_id}
+        for place, key in new_keys.get(number, {}).items():
+            if codes[place] == UNJUDGED:
+                continue
+            mark = {"topic": number, **marked, "nugget": key, "label": NAMES[codes[place]]}
+            said = row.said.get(str(place))
+            yield to_json(mark if said is None else mark | {"sentence": said}) + b"\n"

@@ -128,6 +128,11 @@ PAGES = {
     "nuggets_file": ("/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/tracks/blind/marks/v1/marks.txt", OPENED),
     "layer_impact": ("/tracks/blind/marks/v1/impact/", ORGANISERS),
+    # There is no second version to compare with.
+    "nugget_changes": (
+        "/tracks/blind/nuggets/v1/changes/",
+        [401, 403, 403, 403, 403, 404, 404, 404],
+    ),
     "compare": (
         "/tracks/blind/compare/?a={run}&b={other}",
         OPENED,
@@ -421,6 +426,7 @@ ACTS = {
     "new_nuggets": Act("/tracks/blind/nuggets/new/", ACT, NUGGETS),
     "new_marks": Act("/tracks/blind/marks/new/", ACT, MARKS),
     "try_layer": Act("/tracks/blind/marks/v1/try/", ACT),
+    "carry_marks": Act("/tracks/blind/nuggets/v1/carry/", ACT, {"layer": "v1"}),
     **{
         f"{act}_{noun}_of_track": Act(f"/tracks/blind/{noun}/v2/{act}/", ACT)
         for noun in ("nuggets", "marks")

@@ -179,6 +179,51 @@ def marks_file(request: HttpRequest, slug: str, name: str) -> StreamingHttpRespo
 
 @login_required
 @require_GET
+def nugget_changes(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Show what a version of the nuggets changed in the one before it, or in a chosen one."""
+    track = organised_sight_or_403(request, slug).track
+    nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
+    before = _version_before(nuggets, request.GET.get("since", ""))
+    context = {
+        "track": track,
+        "nuggets": nuggets,
+        "before": before,
+        "others": track.nugget_versions.ready().exclude(pk__in=[nuggets.pk, before.pk]),
+        "changes": versions.compare_with(nuggets, before),
+        "layers": before.layers.ready(),
+    }
+    return render(request, "nuggets/changes.html", context)
+
+
+def _version_before(nuggets: NuggetVersion, since: str) -> NuggetVersion:
+    """Return the version to compare with: the named one, or the last that is older."""
+    others = nuggets.track.nugget_versions.ready().exclude(pk=nuggets.pk)
+    if since:
+        return get_object_or_404(others, version=since)
+    before = others.filter(created_at__lte=nuggets.created_at).last() or others.first()
+    if before is None:
+        raise Http404("no other nuggets to compare with")
+    return before
+
+
+@login_required
+@require_POST
+def carry_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Make a layer of these nuggets from the marks of those that both versions have."""
+    track = organised_sight_or_403(request, slug).track
+    nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
+    layers = track.mark_layers.ready().filter(about=MarkLayer.About.NUGGETS)
+    layer = get_object_or_404(layers, version=request.POST.get("layer", ""))
+    keeps = "keeps_reworded" in request.POST
+    try:
+        versions.carry_marks(layer, nuggets, request.user, keeps_reworded=keeps)
+    except (ActionError, NotAccepted) as reason:
+        messages.error(request, str(reason))
+    return redirect("nuggets", slug=slug)
+
+
+@login_required
+@require_GET
 def layer_impact(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Show what the board would be by another layer of marks."""
     sight = organised_sight_or_403(request, slug)
