@@ -44,7 +44,7 @@ def fill() -> None:
     """Make the pool and its assessors; runs in a shell of the site."""
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from leaderboard.actions import assessments, pools, tracks, uploads
+    from leaderboard.actions import assessments, pools, submissions, tracks, uploads
     from leaderboard.models import Assessment, Collection, Pool, Track, User
     from leaderboard.models.assessments import GradeText
     from tests.services.machines import until
@@ -65,7 +65,7 @@ def fill() -> None:
     track.primary_measure, track.depth = "AP", DEPTH
     tracks.open_track(track, ada)
     file = SimpleUploadedFile("bench.run", _run())
-    run = uploads.accept_run(track, ada, file, uploads.RunDetails()).run
+    run = submissions.accept_run(track, ada, file, uploads.RunDetails()).run
     until(lambda: track.runs.filter(pk=run.pk, state="valid").exists(), "the run", 600)
     pool = pools.create_pool(track, ada, [run], Pool.Method.DEPTH, DEPTH)
     until(lambda: Pool.objects.filter(pk=pool.pk, state="proposed").exists(), "the pool", 600)

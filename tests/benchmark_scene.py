@@ -9,7 +9,7 @@ from typing import Any
 
 from leaderboard.actions import benchmark_setup, people, uploads
 from leaderboard.actions.run_files import list_run_files
-from leaderboard.actions.systems import SubmittedVersion, SystemDetails, submit_version
+from leaderboard.actions.submissions import SubmittedVersion, SystemDetails, submit_version
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import (
     Benchmark,

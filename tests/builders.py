@@ -12,9 +12,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.answers.runs import Answer, Cited, Sentence
-from leaderboard.actions import assessments, pools, tracks, uploads
+from leaderboard.actions import assessments, pools, submissions, tracks, uploads
 from leaderboard.actions.lone_tracks import RULES
-from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.actions.submissions import RunDetails
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.jobs import running
 from leaderboard.models import (
     Assessment,
@@ -155,7 +156,7 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
 def make_run(
     track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, **details: Any
 ) -> Run:
-    accepted = uploads.accept_run(
+    accepted = submissions.accept_run(
         track, user, upload("run.txt", text), RunDetails(**details), team=team
     )
     work()

@@ -10,7 +10,6 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import BinaryIO
 
 from django.conf import settings
@@ -20,9 +19,7 @@ from evaluation.problems import Refused
 from evaluation.reading.run_names import is_other_file, is_system_file
 from evaluation.reading.zip_member import Member, NamedMember, all_members
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.infrastructure.free_space import check_free_space
-from leaderboard.models import Run, Track, User
 
 # The most runs of one request.
 MOST_FILES = 100
@@ -51,16 +48,6 @@ class RunFile:
     def open(self) -> UploadedFile:
         """Return the file to store; a member of an archive is copied."""
         return self.file if self.member is None else copy_member(self.file, self.member, self.name)
-
-
-@dataclass(frozen=True)
-class SentFile:
-    """What happened to one file of a request."""
-
-    name: str
-    run: Run | None = None
-    is_new: bool = True
-    problem: str = ""
 
 
 def list_run_files(files: list[UploadedFile], opens: bool = True) -> list[RunFile]:
@@ -197,29 +184,3 @@ def write_copy(name: str, pieces: Iterator[bytes]) -> UploadedFile:
         raise
     copy.seek(0)
     return copy
-
-
-def accept_run_files(
-    track: Track,
-    user: User,
-    files: list[RunFile],
-    details: RunDetails,
-    received_at: datetime | None = None,
-) -> list[SentFile]:
-    """Submit each file as a separate upload; a rejected file does not stop the others."""
-    # A key names one run, and the same file is the same run without one.
-    details = replace(details, idempotency_key="")
-    return [accept_run_file(track, user, file, details, received_at) for file in files]
-
-
-def accept_run_file(
-    track: Track, user: User, file: RunFile, details: RunDetails, received_at: datetime | None
-) -> SentFile:
-    if file.problem:
-        return SentFile(file.name, problem=file.problem)
-    try:
-        with file.open() as sent:
-            accepted = accept_run(track, user, sent, details, received_at=received_at)
-    except NotAccepted as refusal:
-        return SentFile(file.name, problem=refusal.message)
-    return SentFile(file.name, accepted.run, accepted.is_new)

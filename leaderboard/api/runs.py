@@ -16,9 +16,9 @@ from evaluation.answers.any_measure import parse_measure
 from evaluation.answers.runs import Answer
 from evaluation.measures import MeasureError
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions import uploads
+from leaderboard.actions import submissions
 from leaderboard.actions.partial_uploads import finish_uploads, open_upload
-from leaderboard.actions.uploads import RunDetails
+from leaderboard.actions.submissions import RunDetails
 from leaderboard.analysis import RunPair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
 from leaderboard.analysis.origins import score_command
@@ -89,7 +89,7 @@ def create_run(
     user = viewer(request)
     sight = track_or_404(user, slug)
     with open_run_file(request, form.upload) as sent:
-        accepted = uploads.accept_run(
+        accepted = submissions.accept_run(
             sight.track,
             user,
             sent,

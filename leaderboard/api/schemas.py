@@ -21,7 +21,7 @@ from evaluation.reading.repairs import LONGEST_TAG
 from leaderboard.actions.machine_judgments import ImportedAnswers
 from leaderboard.actions.names import MOST_MEASURES
 from leaderboard.actions.partial_uploads import PIECE_LIMIT
-from leaderboard.actions.systems import SubmittedRun, SubmittedVersion
+from leaderboard.actions.submissions import SubmittedRun, SubmittedVersion
 from leaderboard.api.errors import MOST_PROBLEMS
 from leaderboard.api.fields import (
     Facts,

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
-from leaderboard.actions import systems
+from leaderboard.actions import submissions
 from leaderboard.actions.partial_uploads import finish_uploads, open_uploads
 from leaderboard.actions.run_files import list_run_files
-from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
+from leaderboard.actions.submissions import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.api.auth import PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, upload_error
 from leaderboard.api.fields import Key, refuse_truncated_body
@@ -62,7 +62,7 @@ def submit_system(
     refuse_truncated_body(request)
     try:
         with open_uploads(uploads) as joined:
-            sent = systems.submit_version(
+            sent = submissions.submit_version(
                 *(sight.benchmark, user, tracks, list_run_files([*files, *joined])),
                 *(details, received_at(request)),
             )

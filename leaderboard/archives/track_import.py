@@ -26,8 +26,9 @@ from pydantic import ValidationError as NotAManifest
 from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import MeasureError
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions import people, tracks, uploads
-from leaderboard.actions.uploads import AcceptedRun, CollectionFiles, RunDetails
+from leaderboard.actions import people, submissions, tracks, uploads
+from leaderboard.actions.submissions import RunDetails
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LOCAL_FIELDS_OF_REJECTED,
@@ -382,23 +383,10 @@ def restore_run(
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
         team = find_or_create_team(track, entry.team)
-        accepted = submit_run(track, team, sent, details, version)
-    if accepted.is_new:
-        Run.objects.filter(pk=accepted.run.pk).update(**values)
-    return accepted.run
-
-
-def submit_run(
-    track: Track, team: Team, file: File, details: RunDetails, version: SystemVersion | None
-) -> AcceptedRun:
-    """Submit a file for a team, as the run of a version if there is one."""
-    if version is None:
-        return uploads.accept_run(track, track.benchmark.owner, file, details, team=team)
-    hashed = uploads.hash_file(file)
-    owner = track.benchmark.owner
-    run = uploads.build_run(track, team, owner, file, hashed, details, timezone.now())
-    run.version = version
-    return uploads.store_run(run, file, limited=False)
+        restored = submissions.restore_run(track, team, sent, details, version)
+    if restored.is_new:
+        Run.objects.filter(pk=restored.run.pk).update(**values)
+    return restored.run
 
 
 def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run:

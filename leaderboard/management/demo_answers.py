@@ -11,8 +11,8 @@ from io import BytesIO
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.reading.runs.reader import read_run
-from leaderboard.actions import people, tracks, uploads
-from leaderboard.actions.uploads import RunDetails
+from leaderboard.actions import people, submissions, tracks
+from leaderboard.actions.submissions import RunDetails
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import WORD, find_terms, stem
 from leaderboard.management.demo_samples import HARBOURS, build_track
@@ -57,7 +57,7 @@ def make_sample_answers(
         lines = "".join(quote(quoter, collection, found[quoter.ranker]))
         details = RunDetails(description=f"Quotes what {quoter.ranker} found. No model is called.")
         file = SimpleUploadedFile(f"{quoter.name}.jsonl", lines.encode())
-        uploads.accept_run(track, users.get(quoter.team, organiser), file, details)
+        submissions.accept_run(track, users.get(quoter.team, organiser), file, details)
     return track
 
 

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import benchmark_setup
 from leaderboard.actions.run_files import list_run_files
-from leaderboard.actions.systems import SystemDetails, change_system, submit_version
+from leaderboard.actions.submissions import SystemDetails, submit_version
+from leaderboard.actions.systems import change_system
 from leaderboard.management.demo_samples import GARDENS, HARBOURS, open_sample_track, sample_facts
 from leaderboard.management.sample.rankers import SampleRun, runs
 from leaderboard.models import Benchmark, System, SystemVersion, Track, User

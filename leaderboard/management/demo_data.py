@@ -11,8 +11,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.actions import people, tracks, uploads
-from leaderboard.actions.uploads import RunDetails
+from leaderboard.actions import people, submissions, tracks
+from leaderboard.actions.submissions import RunDetails
 from leaderboard.management.demo_answers import ANSWERS, make_sample_answers
 from leaderboard.management.demo_benchmark import BENCHMARK, make_sample_benchmark
 from leaderboard.management.demo_judging import begin_judging
@@ -110,4 +110,4 @@ def submit_runs(track: Track, organiser: User, participants: list[User]) -> None
 def submit_run(track: Track, user: User, run: SampleRun) -> Run:
     file = SimpleUploadedFile(f"{run.tag}.run", run.text)
     details = RunDetails(description=run.description, facts=clean_facts(sample_facts(run)))
-    return uploads.accept_run(track, user, file, details).run
+    return submissions.accept_run(track, user, file, details).run

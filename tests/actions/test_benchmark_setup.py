@@ -8,7 +8,7 @@ from leaderboard.actions import accounts, benchmark_setup, people, tracks
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.people import JoinDetails
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.systems import FilesRefusedError
+from leaderboard.actions.submissions import FilesRefusedError
 from leaderboard.models import Benchmark, Membership, Run, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, make_rolls, send
 from tests.builders import (

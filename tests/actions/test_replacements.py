@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions.uploads import NotAccepted, RunDetails, accept_run
+from leaderboard.actions.submissions import RunDetails, accept_run
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Run, Track

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from django.utils import timezone
 
-from leaderboard.actions import systems
+from leaderboard.actions import submissions, systems
 from leaderboard.actions.runs import undo_withdrawal, withdraw_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.actions.systems import FilesRefusedError
+from leaderboard.actions.submissions import FilesRefusedError
 from leaderboard.models import Run, System, SystemVersion, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_benchmark, send, zipped
 from tests.builders import OTHER_RUN, RUN, make_run
@@ -155,6 +156,21 @@ def test_one_refusal_refuses_all_with_the_reason_of_each(benchmark, ben):
         send(benchmark, ben, BOTH)
     assert codes_of(refused) == [("bread.run", "E_QUOTA")]
     assert not Run.objects.exists() and not System.objects.exists()
+
+
+def test_nobody_joins_by_files_that_are_refused(benchmark, cat):
+    Track.objects.filter(slug="rolls").update(closes_at="2020-01-01T00:00:00Z")
+    with pytest.raises(FilesRefusedError):
+        send(benchmark, cat, BOTH)
+    assert benchmark.team_of(cat) is None
+
+
+def test_a_key_names_a_request_for_a_day(benchmark, ben):
+    first = send(benchmark, ben, BOTH, idempotency_key="k")
+    yesterday = timezone.now() - submissions.KEY_LIFETIME
+    Run.objects.filter(version=first.version).update(received_at=yesterday)
+    second = send(benchmark, ben, {"bread.run": OTHER_RUN}, idempotency_key="k", version="v2")
+    assert second.is_new and second.version != first.version
 
 
 def test_nothing_is_left_of_refused_files(benchmark, ben, settings):

@@ -10,7 +10,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from leaderboard.actions.uploads import NotAccepted, RunDetails, accept_run
+from leaderboard.actions.submissions import RunDetails, accept_run
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import Job, Run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pytest import approx
 
-from leaderboard.actions.uploads import accept_run
+from leaderboard.actions.submissions import accept_run
 from leaderboard.models import Run, Track
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, upload, work

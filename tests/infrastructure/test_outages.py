@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard.actions import uploads
+from leaderboard.actions import submissions
 from leaderboard.jobs import queue
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
@@ -66,7 +66,7 @@ def test_an_error_of_ours_is_no_outage(answering, track, monkeypatch) -> None:
 
 @pytest.mark.parametrize(("error", "code"), [(AWAY, "E_AWAY"), (FULL, "E_FULL")])
 def test_an_upload_says_when_to_send_it_again(client, track, token, monkeypatch, error, code):
-    monkeypatch.setattr(uploads, "hash_file", break_with(error))
+    monkeypatch.setattr(submissions, "hash_file", break_with(error))
     form = {"file": upload("run.txt", RUN)}
     answer = client.post("/api/v1/tracks/bread/runs", form, **token)
     assert (answer.json()["code"], answer["Retry-After"].isdecimal()) == (code, True)

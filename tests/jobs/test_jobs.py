@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import runs, uploads
+from leaderboard.actions import runs, submissions
 from leaderboard.jobs import broker, cleanup, leases, queue, running, table
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
@@ -473,7 +473,7 @@ def test_what_nobody_looks_at_any_more_goes_after_a_quarter(track, ben):
 def send_runs(track, user, count: int) -> list[str]:
     """Runs that wait: no worker looks at them."""
     texts = [RUN.replace("9.0", f"{90 + n}.0") for n in range(count)]
-    return [uploads.accept_run(track, user, upload("r", text)).run.pk for text in texts]
+    return [submissions.accept_run(track, user, upload("r", text)).run.pk for text in texts]
 
 
 def waiting_runs() -> list[str]:

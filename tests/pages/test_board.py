@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import runs, tracks
-from leaderboard.actions.uploads import accept_run
+from leaderboard.actions.submissions import accept_run
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import BoardChoice, find_board
 from leaderboard.jobs import calculations

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import pools, runs, tracks, uploads
+from leaderboard.actions import pools, runs, submissions, tracks, uploads
 from leaderboard.models import (
     AuditEvent,
     Job,
@@ -40,7 +40,7 @@ def test_an_empty_desk_says_so(track, as_ada):
 
 
 def test_a_run_in_the_queue_waits(track, ben, as_ada):
-    uploads.accept_run(track, ben, upload("rye.run", RUN))
+    submissions.accept_run(track, ben, upload("rye.run", RUN))
     page = as_ada.get(DESK).text
     assert "rye.run" in page and "first in the queue" in page
 
@@ -275,14 +275,14 @@ def test_a_passed_deadline_of_an_open_board_needs_no_decision(track, as_ada):
 
 
 def test_a_job_that_nothing_finishes_is_named(track, ben, as_ada):
-    uploads.accept_run(track, ben, upload("rye.run", RUN))
+    submissions.accept_run(track, ben, upload("rye.run", RUN))
     assert "older than 15 minutes" not in as_ada.get(DESK).text
     Job.objects.filter(kind="check_run").update(created_at=timezone.now() - timedelta(minutes=16))
     assert "1 job of this track is older than 15 minutes." in as_ada.get(DESK).text
 
 
 def test_a_stuck_job_of_another_track_is_not(track, collection, ben, as_ada):
-    uploads.accept_run(make_track(collection, slug="rye"), ben, upload("rye.run", RUN))
+    submissions.accept_run(make_track(collection, slug="rye"), ben, upload("rye.run", RUN))
     Job.objects.update(created_at=timezone.now() - timedelta(minutes=16))
     assert "older than 15 minutes" not in as_ada.get(DESK).text
 

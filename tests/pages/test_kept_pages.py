@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.actions import runs, tracks, uploads
+from leaderboard.actions import runs, submissions, tracks
 from leaderboard.boards import kept_pages
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.page_keys import find_seen_track
@@ -226,7 +226,7 @@ def test_pages_of_a_stopped_queue_say_so_and_are_not_kept(scene):
 def test_a_place_in_the_queue_is_told_anew(scene, ben):
     """Runs of other tracks move it, and they change nothing of this track."""
     Job.objects.create(kind="check_run", target_id="of another track", priority=0)
-    uploads.accept_run(scene, ben, upload("more.run", RUN.replace("d9", "d8")))
+    submissions.accept_run(scene, ben, upload("more.run", RUN.replace("d9", "d8")))
     client = signed_in(ben)
     assert "second in the queue" in read(client)
     Job.objects.filter(target_id="of another track").delete()

@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from leaderboard.actions import runs, tracks
-from leaderboard.actions.uploads import accept_run
+from leaderboard.actions.submissions import accept_run
 from leaderboard.models import Run, Track, User
 from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload, work
 from tests.conftest import forget

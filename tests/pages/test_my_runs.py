@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.actions.uploads import accept_run
+from leaderboard.actions.submissions import accept_run
 from leaderboard.models import Track
 from tests.builders import RUN, make_run, upload
 from tests.pages.reading import page_at, rows

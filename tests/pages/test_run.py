@@ -8,7 +8,7 @@ import io
 import pytest
 
 from leaderboard.actions import runs
-from leaderboard.actions.uploads import accept_run
+from leaderboard.actions.submissions import accept_run
 from leaderboard.boards.standings import find_visible_board_with
 from leaderboard.models import Run, Topic, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work

@@ -6,8 +6,9 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions import uploads
-from leaderboard.actions.uploads import NotAccepted, RunDetails
+from leaderboard.actions import submissions
+from leaderboard.actions.submissions import RunDetails
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import Run
 from leaderboard.runs.fact_changes import change_facts, load_history
 from leaderboard.runs.facts import all_facts, clean_facts, read_header, render_metadata
@@ -35,7 +36,7 @@ FACTS = {
 
 def send(track, user, text: str = RUN, **facts: object) -> Run:
     """A run that states these facts, checked and scored."""
-    run = uploads.accept_run(track, user, upload("a.run", text), RunDetails(facts=facts)).run
+    run = submissions.accept_run(track, user, upload("a.run", text), RunDetails(facts=facts)).run
     work()
     run.refresh_from_db()
     return run

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions import uploads
-from leaderboard.actions.uploads import RunDetails
+from leaderboard.actions import submissions
+from leaderboard.actions.submissions import RunDetails
 from leaderboard.models import Run, Track, User
 from leaderboard.scoring import duplicates, work
 from leaderboard.scoring.duplicates import compute_fingerprint
@@ -72,7 +72,7 @@ def test_the_order_of_topics_and_what_lies_below_the_first_documents_make_no_oth
 def checked_together(track: Track, *sent: tuple[User, str], reverse: bool = False) -> list[Run]:
     """Runs that workers check at the same time and publish one after the other."""
     runs = [
-        uploads.accept_run(track, user, upload("run.txt", text), RunDetails()).run
+        submissions.accept_run(track, user, upload("run.txt", text), RunDetails()).run
         for user, text in sent
     ]
     published = [work.check_run(run.pk, lambda done, of: None) for run in runs]

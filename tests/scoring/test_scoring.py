@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.db import transaction
 
-from leaderboard.actions import runs, tracks, uploads
+from leaderboard.actions import runs, submissions, tracks, uploads
 from leaderboard.jobs import running
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.runs.rankings import Rankings
@@ -177,7 +177,7 @@ def test_an_edition_does_not_wait_for_a_run_that_is_being_scored(track, ada, ben
 def test_the_first_run_is_on_the_board_as_soon_as_it_is_scored(track, ben):
     Edition.objects.update(state="building", ready_at=None)
     Track.objects.update(edition=None)
-    accepted = uploads.accept_run(track, ben, upload("first.run", RUN))
+    accepted = submissions.accept_run(track, ben, upload("first.run", RUN))
     running.run_due_jobs("tests", limit=1)
     track.refresh_from_db()
     assert Run.objects.get(pk=accepted.run.pk).state == "scored"
@@ -204,7 +204,7 @@ def test_ties_across_the_cutoff_leave_an_interval_open(track, ada, ben, as_ben):
 
 @pytest.mark.parametrize("change", [lambda path: path.write_text(OTHER_RUN), Path.unlink])
 def test_a_file_that_is_not_what_was_sent_is_never_scored(track, ben, change) -> None:
-    run = uploads.accept_run(track, ben, upload("run.txt", RUN)).run
+    run = submissions.accept_run(track, ben, upload("run.txt", RUN)).run
     change(Path(run.file.path))
     work()
     run.refresh_from_db()

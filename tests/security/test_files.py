@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 from django.conf import settings as site
 
-from leaderboard.actions import uploads
+from leaderboard.actions import submissions, uploads
 from leaderboard.actions.uploads import CollectionFiles, NotAccepted
 from leaderboard.infrastructure.free_space import STEP, FreeSpaceGuard
 from leaderboard.models import Collection, Run
@@ -146,7 +146,7 @@ def test_t17_a_name_in_a_zip_file_leads_nowhere(track, ben, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_t17_the_name_of_an_upload_is_never_a_path(track, ben, name):
-    accepted = uploads.accept_run(track, ben, upload("run.txt", RUN))
+    accepted = submissions.accept_run(track, ben, upload("run.txt", RUN))
     # As it stands on the wire: the client of the tests would refuse such names itself.
     body = PART % (name.encode(), RUN.replace("9.0", "9.5").encode())
     program, kind = Program(ben), "multipart/form-data; boundary=x"
@@ -289,7 +289,7 @@ def test_t19_a_line_is_refused_by_its_length_alone(track, ben, settings):
 def test_t20_a_file_above_the_limit_is_not_taken(track, ben, settings):
     settings.RUN_UPLOAD_LIMIT = 100
     with pytest.raises(NotAccepted, match="the limit is 100"):
-        uploads.accept_run(track, ben, upload("run.txt", RUN))
+        submissions.accept_run(track, ben, upload("run.txt", RUN))
     assert not Run.objects.exists() and stored(site.MEDIA_ROOT, "runs") == []
 
 
@@ -314,7 +314,7 @@ def test_t20_refused_files_of_a_day_are_counted(track, ben):
     for n in range(track.attempts_per_day):
         make_run(track, ben, f"wrong {n}\n")
     with pytest.raises(NotAccepted, match="were rejected today"):
-        uploads.accept_run(track, ben, upload("run.txt", RUN))
+        submissions.accept_run(track, ben, upload("run.txt", RUN))
 
 
 @pytest.mark.parametrize(("left", "status"), [(2**28, 507), (2**29, 201)], ids=["full", "room"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard.actions import tracks, uploads
+from leaderboard.actions import submissions, tracks, uploads
 from leaderboard.models import AuditEvent, Edition, JudgmentSet, Run, ScoreSet, Track
 from tests.builders import OTHER_RUN, QRELS, make_run, make_track, upload, work
 
@@ -81,7 +81,7 @@ def test_t24_an_organiser_of_something_else_opens_nothing_here(blind_track, ben,
     for address in ("/tracks/blind/manage/", "/tracks/blind/desk/", f"/runs/{run.pk}/file/"):
         assert client.get(address).status_code in (403, 404)
     with pytest.raises(uploads.NotAccepted):
-        uploads.accept_run(make_closed(blind_track), cat, upload("r", OTHER_RUN))
+        submissions.accept_run(make_closed(blind_track), cat, upload("r", OTHER_RUN))
 
 
 def make_closed(track: Track) -> Track:

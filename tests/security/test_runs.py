@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from leaderboard.actions import people, uploads
+from leaderboard.actions import people, submissions
 from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import Membership, Run, Score, Track
 from tests.api.conftest import Program
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long
 
 def test_t06_the_quota_is_counted_in_the_transaction_that_uses_it(track, ben, monkeypatch):
     within: list[list[str]] = []
-    counts, saves = uploads.refuse_over_quota, Run.save
+    counts, saves = submissions.refuse_over_quota, Run.save
 
     def noted(act):
         return lambda *args, **named: (
@@ -28,9 +28,9 @@ def test_t06_the_quota_is_counted_in_the_transaction_that_uses_it(track, ben, mo
             act(*args, **named),
         )
 
-    monkeypatch.setattr(uploads, "refuse_over_quota", noted(counts))
+    monkeypatch.setattr(submissions, "refuse_over_quota", noted(counts))
     monkeypatch.setattr(Run, "save", noted(saves))
-    uploads.accept_run(track, ben, upload("run.txt", RUN))
+    submissions.accept_run(track, ben, upload("run.txt", RUN))
     counting, saving = within
     # With the team's row locked on PostgreSQL, and as the only writer on SQLite.
     assert counting and counting == saving
@@ -40,7 +40,7 @@ def test_t06_the_last_place_is_given_once(collection, ben):
     track = make_track(collection, slug="few", quota_per_day=1)
     make_run(track, ben)
     with pytest.raises(NotAccepted, match="for today"):
-        uploads.accept_run(track, ben, upload("run.txt", OTHER_RUN))
+        submissions.accept_run(track, ben, upload("run.txt", OTHER_RUN))
 
 
 CLOSES = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
@@ -50,7 +50,7 @@ CLOSES = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 def test_t07_the_second_of_the_deadline_decides(collection, ben, monkeypatch, seconds, taken):
     make_track(collection, slug="closing", closes_at=CLOSES)
     now = CLOSES + timedelta(seconds=seconds)
-    monkeypatch.setattr("leaderboard.actions.uploads.timezone.now", lambda: now)
+    monkeypatch.setattr("leaderboard.actions.submissions.timezone.now", lambda: now)
     answer = Program(ben).send_run(RUN, "closing", received_at="2020-01-01T00:00:00Z")
     assert (answer.status_code, Run.objects.count()) == ((201, 1) if taken else (403, 0))
 

@@ -10,8 +10,9 @@ import time
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.actions import assessments, pools, tracks, uploads
-from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.actions import assessments, pools, submissions, tracks, uploads
+from leaderboard.actions.submissions import RunDetails
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Assessment, Collection, Pool, Track, User
 from leaderboard.models.assessments import GradeText
 
@@ -69,7 +70,7 @@ def make(*names: str, opinions: int = 1, slug: str = "isle") -> None:
     track = Track(slug=slug, name=slug.title(), collection=collection, visibility="members")
     track.measures, track.primary_measure = ["AP"], "AP"
     tracks.open_track(track, ada)
-    sent = uploads.accept_run(track, ada, upload("a.run", run), RunDetails()).run
+    sent = submissions.accept_run(track, ada, upload("a.run", run), RunDetails()).run
     wait(lambda: track.runs.filter(pk=sent.pk, state="valid").exists())
     pool = pools.create_pool(track, ada, [sent], Pool.Method.DEPTH, DOCUMENTS)
     wait(lambda: Pool.objects.filter(pk=pool.pk, state="proposed").exists())

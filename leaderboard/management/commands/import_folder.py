@@ -20,11 +20,12 @@ from evaluation.answers.any_measure import parse_measure
 from evaluation.commands.files import add_fix_option
 from evaluation.measures import MeasureError
 from evaluation.problems import Problem
-from leaderboard.actions import collections, people, tracks, uploads
+from leaderboard.actions import collections, people, submissions, tracks, uploads
 from leaderboard.actions.default_tracks import default_settings
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.actions.submissions import RunDetails
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.archives.track_import import ABSENCE_LIMIT, ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError
 from leaderboard.collections.choices import ImportChoices
@@ -286,7 +287,7 @@ def submit_run(track: Track, run: FolderRun, options: dict[str, Any]) -> Run:
     time = received_at(run, track.closes_at)
     with run.path.open("rb") as file:
         sent = File(file, name=run.path.name)
-        accepted = uploads.accept_run(track, track.benchmark.owner, sent, details, team, time)
+        accepted = submissions.accept_run(track, track.benchmark.owner, sent, details, team, time)
     if not accepted.is_new:
         raise CommandError(f"{run.path.name} is the same file as {accepted.run.filename}.")
     return accepted.run

@@ -13,9 +13,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.actions.people import can_join_by_run
-from leaderboard.actions.run_files import RunFile, SentFile, accept_run_files, list_run_files
+from leaderboard.actions.run_files import RunFile, list_run_files
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.actions.uploads import RunDetails, accept_run
+from leaderboard.actions.submissions import (
+    FileOutcome,
+    RunDetails,
+    accept_run,
+    accept_run_files,
+)
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.receipts import build_receipts
 from leaderboard.boards.schedules import build_schedule
@@ -170,7 +175,7 @@ def _submit_file(
     return redirect("run", run_id=accepted.run.pk)
 
 
-def _show_sent_files(request: HttpRequest, sight: Sight, sent: list[SentFile]) -> HttpResponse:
+def _show_sent_files(request: HttpRequest, sight: Sight, sent: list[FileOutcome]) -> HttpResponse:
     """Say what happened to each file; the same request again changes nothing."""
     taken = [file for file in sent if file.run is not None]
     context = {"sight": sight, "track": sight.track, "files": sent, "num_taken": len(taken)}

@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import people, systems
+from leaderboard.actions import people, submissions, systems
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.actions.systems import FilesRefusedError, SubmittedVersion, SystemDetails
+from leaderboard.actions.submissions import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.analysis.system_profiles import build_profile
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
 from leaderboard.boards.systems import (
@@ -115,7 +115,7 @@ def _submit(
     )
     tracks = [seen.track for seen in sight.sights]
     at = received_at(request)
-    return systems.submit_version(
+    return submissions.submit_version(
         sight.benchmark, request.user, tracks, form.run_files, details, at
     )
 
