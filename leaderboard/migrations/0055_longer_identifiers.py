@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0001_tables'),
+        ('leaderboard', '0054_order_of_runs_received_together'),
     ]
 
     operations = [
