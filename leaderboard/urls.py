@@ -118,6 +118,7 @@ track_urls = [
     path("significance/", analysis.significance, name="significance"),
     path("measures/", analysis.measures_correlation, name="measures_correlation"),
     path("cost/", analysis.cost, name="cost"),
+    path("parameters/", analysis.parameters, name="parameters"),
     path("plan/", planning.plan, name="plan"),
     path("compare/", pairs.compare, name="compare"),
     path("judgments/", boards.judgments, name="judgments"),

@@ -227,6 +227,7 @@ class Standing:
     p: float | None
     p_adjusted: float | None
     verdict: Verdict | None
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,12 @@ class CostLine:
         return self.standing.kind
 
     @property
+    def left(self) -> float:
+        return self.cost
+
+    right = left
+
+    @property
     def is_measured(self) -> bool:
         return self.figure.is_measured
 

@@ -42,6 +42,7 @@ from leaderboard.boards.standings import (
     find_visible_board,
 )
 from leaderboard.models import Run
+from leaderboard.runs.facts import all_facts
 
 of_tracks = Router(tags=["boards"])
 of_benchmarks = Router(tags=["benchmarks"])
@@ -111,6 +112,7 @@ def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
         "tag": standing.run.tag,
         "late": standing.run.is_late,
         "scores": standing.scores,
+        "facts": all_facts(standing.run),
         "judged_at_10": standing.judged_at_10,
         "p_holm": found["p_adjusted"] if board.correction == "Holm" else None,
     }

@@ -794,6 +794,10 @@ class StandingOut(BoardRow):
     tag: str
     late: Late
     scores: dict[str, Number]
+    facts: dict[str, Any] = Field(
+        description="What its team states: parameters, costs and links. Under a pseudonym "
+        "only facts in fixed words, and costs."
+    )
     judged_at_10: Number
     p_holm: Number = Field(description="p_adjusted if Holm adjusts, otherwise null.")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from leaderboard.boards.rows import Choice, Row
+from leaderboard.boards.rows import OF_PARAMETERS, Choice, Row
 from leaderboard.display.csv_tables import Cell, is_missing
 from leaderboard.display.numbers import (
     MINUS,
@@ -19,6 +19,7 @@ from leaderboard.display.numbers import (
     p_value,
     span,
 )
+from leaderboard.runs.facts import Parameter
 
 # Stands for every column in a reader's choice.
 ALL_COLUMNS = "all"
@@ -328,6 +329,8 @@ def measure_column(
 
 # The columns of a track's board.
 
+# The box that chooses a row for what the form around the table does.
+CHOSEN = Column("chosen", "Chosen", kind="chosen", is_fixed=True, on_phone=True)
 RUN = Column(
     "run",
     "Run",
@@ -397,6 +400,25 @@ def _length_column(name: str, title: str, detail: str = "") -> Column:
 LENGTH = _length_column("length", "Length")
 CITATIONS = _length_column("citations", "Citations", "an answer")
 OF_ANSWERS = (LENGTH, CITATIONS)
+
+
+def parameter_column(parameter: Parameter) -> Column:
+    """Return the column of what runs state of a parameter; a reader has to choose it."""
+    name = f"{OF_PARAMETERS}{parameter.name}"
+    return Column(
+        name,
+        parameter.label,
+        (name,),
+        lambda row: (parameter.value(row.facts),),
+        lambda row: parameter.words(row.facts) or MISSING,
+        order=lambda row: parameter.order(row.facts),
+        kind="parameter",
+        # A name that a team chose may be that of a measure.
+        detail="parameter",
+        is_words=not parameter.is_number,
+        is_default=False,
+    )
+
 
 # The columns of a benchmark's board.
 

@@ -29,8 +29,6 @@ from leaderboard.scoring.scores import EditionMeans, load_means
 
 # The scores of a run with a lower Judged@10 are unreliable.
 WELL_JUDGED = 0.5
-# The box that chooses a row.
-CHOSEN = Column("chosen", "Chosen", kind="chosen", is_fixed=True, on_phone=True)
 RUN = replace(RUN_OR_LATE, kind="run")
 STATE = Column(
     "state",

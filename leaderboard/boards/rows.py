@@ -8,8 +8,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from evaluation.significance import Difference
-from leaderboard.runs.facts import FILTERS, Fact
+from leaderboard.runs.facts import FILTERS, Parameter
 
+# What begins the name of a parameter in an address, as a column and as a filter, and its limits.
+OF_PARAMETERS, FROM, TO = "fact.", "from.", "to."
+# A menu has up to so many numbers; of more, a reader gives limits.
+MOST_WORDS = 12
 # The two questions that a board answers: each has its own family of tests.
 AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"
 
@@ -88,6 +92,11 @@ class Choice:
         return bool(self.team or self.text or self.facts)
 
     @property
+    def words_of_facts(self) -> list[str]:
+        """The filters by facts in words."""
+        return list(self.facts.values())
+
+    @property
     def sorted_by(self) -> str:
         """The name of the column that sorts the board, without the sign."""
         return self.sort.removeprefix("-") or "rank"
@@ -107,12 +116,54 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class FactFilter:
-    """A fact that filters a board: the values that its rows state, and the chosen one."""
+class Limits:
+    """What a reader wants of a parameter: a value in words, or a number within limits."""
 
-    fact: Fact
+    word: str = ""
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The value, or the limits: "from 4", "to 8", "4 to 8"."""
+        if self.word:
+            return self.word
+        ends = [f"{end:g}" for end in (self.least, self.most) if end is not None]
+        return " to ".join(ends) if len(ends) != 1 else f"{self._side} {ends[0]}"
+
+    @property
+    def _side(self) -> str:
+        return "to" if self.least is None else "from"
+
+    def admit(self, parameter: Parameter, row: Row) -> bool:
+        """Whether a row states such a value."""
+        if self.word and parameter.words(row.facts) != self.word:
+            return False
+        if self.least is None and self.most is None:
+            return True
+        number = parameter.number(row.facts)
+        return (
+            number is not None
+            and (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+        )
+
+
+@dataclass(frozen=True)
+class FactFilter:
+    """A fact that filters a board: the values that its rows state, and the chosen one.
+
+    A number of many values has none, but limits.
+    """
+
+    name: str
+    label: str
     words: list[str]
     chosen: str
+    # The names of the limits in an address, and the chosen ones.
+    from_name: str = ""
+    to_name: str = ""
+    limits: Limits = Limits()
 
 
 def find_fact_filters(rows: Iterable[Row], choice: Choice) -> list[FactFilter]:
@@ -123,8 +174,23 @@ def find_fact_filters(rows: Iterable[Row], choice: Choice) -> list[FactFilter]:
         if all(value == values[0] for value in values):
             continue
         words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
-        filters.append(FactFilter(fact, words, choice.facts.get(name, "")))
+        filters.append(FactFilter(name, fact.label, words, choice.facts.get(name, "")))
     return filters
+
+
+def build_parameter_filter(parameter: Parameter, rows: Iterable[Row], limits: Limits) -> FactFilter:
+    """Return the filter of a parameter: a menu of few values, limits of many numbers."""
+    facts = [row.facts for row in rows]
+    stated = {parameter.words(each): parameter.order(each) for each in facts}
+    words = sorted((word for word in stated if word), key=lambda word: (stated[word], word))
+    has_limits = parameter.is_number and (
+        len(words) > MOST_WORDS or limits.least is not None or limits.most is not None
+    )
+    if not has_limits:
+        return FactFilter(f"{OF_PARAMETERS}{parameter.name}", parameter.label, words, limits.word)
+    unit = f" ({parameter.unit})" if parameter.unit else ""
+    names = f"{FROM}{parameter.name}", f"{TO}{parameter.name}"
+    return FactFilter("", f"{parameter.label}{unit}", [], "", *names, limits)
 
 
 def assign_ranks(values: Sequence[float | None]) -> list[int | None]:

@@ -34,6 +34,7 @@ from leaderboard.boards.columns import (
     TYPE,
     Column,
     measure_column,
+    parameter_column,
     sort_rows,
 )
 from leaderboard.boards.disclosure import Sight
@@ -41,14 +42,18 @@ from leaderboard.boards.judges import WhoJudged, describe_who_judged
 from leaderboard.boards.rows import (
     AGAINST_ALL,
     AGAINST_BASELINE,
+    OF_PARAMETERS,
     Choice,
     FactFilter,
+    Limits,
     assign_ranks,
+    build_parameter_filter,
     find_fact_filters,
 )
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted
 from leaderboard.models import Edition, Run, Track
+from leaderboard.runs.facts import FILTERS, Parameter, find_parameters
 from leaderboard.scoring.answer_marks import find_layer, find_marks
 from leaderboard.scoring.answer_runs import find_answer_rules
 from leaderboard.scoring.contest_tests import load_pairs, load_tests
@@ -93,12 +98,19 @@ class BoardChoice(Choice):
 
     kind: str = ""
     best_per_team: bool = False
+    # What a parameter must be, by its name.
+    parameters: Mapping[str, Limits] = field(default_factory=dict)
     # The parameters that links to other pages keep, unchanged.
     carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_filters(self) -> bool:
-        return bool(self.kind or self.best_per_team) or super().has_filters
+        return bool(self.kind or self.best_per_team or self.parameters) or super().has_filters
+
+    @property
+    def words_of_facts(self) -> list[str]:
+        limits = (f"{name} {limits.words}" for name, limits in self.parameters.items())
+        return [*super().words_of_facts, *limits]
 
     @property
     def is_sorted(self) -> bool:
@@ -274,8 +286,19 @@ class Board:
 
     @cached_property
     def fact_filters(self) -> list[FactFilter]:
-        """The facts in which the runs differ."""
-        return find_fact_filters(self.standings, self.choice)
+        """The facts in which the runs differ, and the parameters that are shown or filter."""
+        asked, shown = self.choice.parameters, set(self.choice.columns)
+        return find_fact_filters(self.standings, self.choice) + [
+            build_parameter_filter(each, self.standings, asked.get(each.name, Limits()))
+            for each in self.parameters
+            if each.name not in FILTERS
+            and (each.name in asked or f"{OF_PARAMETERS}{each.name}" in shown)
+        ]
+
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        """What the runs state in one flat value, under the names that the viewer may see."""
+        return find_parameters([standing.facts for standing in self.standings])
 
     @property
     def home(self) -> str:
@@ -296,14 +319,15 @@ class Board:
             for place, measure in enumerate(self.others)
         ]
         first = [RANK, run, TEAM, TYPE, ranking, AXIS]
+        last = [*map(parameter_column, self.parameters), *LAST]
         if not self.sight.can_see_scores:
-            return [*first, *others, *LAST]
+            return [*first, *others, *last]
         topics = counted(self.edition.num_evaluated, "topic")
         details = {"p": self.correction, "wins": topics}
         against = [replace(each, detail=details.get(each.name, each.detail)) for each in AGAINST]
         judged = replace(JUDGED, decimals=self.decimals)
         lengths = self._length_columns
-        return [*first, STRIP, INTERVAL, *others, *lengths, judged, *against, *LAST]
+        return [*first, STRIP, INTERVAL, *others, *lengths, judged, *against, *last]
 
     @property
     def _length_columns(self) -> list[Column]:
@@ -569,7 +593,8 @@ def _valid_choice(choice: BoardChoice, sight: Sight, measures: list[str]) -> Boa
     track = sight.track
     home = ranking_measure(track, measures)
     measure = match_measure(choice.measure, measures) or home
-    column = choice.sorted_by if choice.sorted_by in SORTABLE else None
+    can_sort = choice.sorted_by in SORTABLE or choice.sorted_by.startswith(OF_PARAMETERS)
+    column = choice.sorted_by if can_sort else None
     column = column or match_measure(choice.sorted_by, measures)
     sort = f"{'-' if choice.is_reversed else ''}{column}" if choice.sort and column else ""
     baseline = choice.baseline or (track.baseline_id or "")
@@ -699,11 +724,14 @@ def sort_by_value(
 
 def _filter_and_sort(board: Board) -> list[Standing]:
     """Apply the reader's filters and order; ranks and family do not change."""
-    standings, choice = board.standings, board.choice
+    standings, choice = board.standings, _read_text(board)
     if not choice.has_filters and not choice.is_sorted:
         return standings
     shown = [each for each in standings if choice.matches(each)]
     shown = [each for each in shown if choice.kind in ("", each.run.kind)]
+    for parameter in board.parameters if choice.parameters else ():
+        limits = choice.parameters.get(parameter.name, Limits())
+        shown = [each for each in shown if limits.admit(parameter, each)]
     if choice.best_per_team:
         first: dict[int, Standing] = {}
         for standing in shown:
@@ -713,6 +741,15 @@ def _filter_and_sort(board: Board) -> list[Standing]:
         return _carry_breaks(shown, standings)
     rows = sort_rows(shown, choice, board.columns_of_table)
     return [replace(standing, breaks_after=False) for standing in rows]
+
+
+def _read_text(board: Board) -> BoardChoice:
+    """Return the choice, whose text "name=value" means a parameter, if the board has it."""
+    name, _, word = (part.strip() for part in board.choice.text.partition("="))
+    if not word or name not in {parameter.name for parameter in board.parameters}:
+        return board.choice
+    parameters = {**board.choice.parameters, name: Limits(word)}
+    return replace(board.choice, text="", parameters=parameters)
 
 
 def _carry_breaks(shown: list[Standing], standings: list[Standing]) -> list[Standing]:

@@ -36,6 +36,8 @@ from leaderboard.display.signs import badge, marked
 from leaderboard.models import Run
 from leaderboard.pages.template_tags import state
 
+# How much of what a run states a cell prints, and of its name a head.
+LONGEST_VALUE = 40
 JUDGE_BADGES = {"machine": "machine", "both": "people + machine"}
 
 
@@ -153,6 +155,14 @@ def _name_head(table: Table, column: Column) -> str:
     return f"<bdi>{escape(column.title)}</bdi>"
 
 
+def _parameter_head(table: Table, column: Column) -> str:
+    return f"<bdi>{escape(_cut(column.title))}</bdi>"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
 def _difference_head(table: Table, column: Column) -> str:
     baseline = table.board.baseline
     name = escape(str(getattr(baseline, "name", baseline)))
@@ -172,6 +182,7 @@ DETAILS: dict[str, Head] = {"track": _track_detail}
 HEADS: dict[str, Head] = {
     "track": _name_head,
     "mean": _name_head,
+    "parameter": _parameter_head,
     "interval": lambda *_: "Possible<br>ranks",
     "judged": lambda *_: "Judged<br>@10",
     "confidence": lambda *_: "Interval",
@@ -190,6 +201,16 @@ def _text_cells(table: Table, column: Column, rows: Sequence[Row]) -> Iterator[s
     for row in rows:
         begin = best if column.is_best(row) else plain
         yield f"<td{begin}>{before}{escape(column.printed(row))}{after}</td>"
+
+
+def _parameter_cells(table: Table, column: Column, rows: Sequence[Row]) -> Iterator[str]:
+    """Return what runs state; a long text is cut, and whole as a title."""
+    plain = classes_of(column)
+    for row in rows:
+        text = column.printed(row)
+        cut = _cut(text)
+        title = f' title="{escape(text)}"' if cut != text else ""
+        yield f"<td{plain}{title}><bdi>{escape(cut)}</bdi></td>"
 
 
 def _rank_cells(table: Table, column: Column, rows: Sequence[Row]) -> Iterator[str]:
@@ -384,6 +405,7 @@ CELLS: dict[str, Cells] = {
     "score": _score_cells,
     "judged": _score_cells,
     "mean": _mean_cells,
+    "parameter": _parameter_cells,
     "track": _track_cells,
     "difference": _difference_cells,
     "confidence": _comparison_cells(_confidence_text),

@@ -18,6 +18,7 @@ from leaderboard.boards.benchmark_boards import EVERY_GROUP, BenchmarkBoard, Col
 from leaderboard.boards.columns import (
     ALL_COLUMNS,
     ANSWERED,
+    CHOSEN,
     RANK,
     SYSTEM,
     TEAM,
@@ -25,7 +26,8 @@ from leaderboard.boards.columns import (
     available_columns,
     shown_columns,
 )
-from leaderboard.boards.organised_runs import CHOSEN, OrganisedRun, OrganisedRuns
+from leaderboard.boards.organised_runs import OrganisedRun, OrganisedRuns
+from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display import charts
 from leaderboard.display.charts.drawing import text_width
@@ -111,6 +113,8 @@ class BoardTable:
         return [mark_safe(self._render_head(column)) for column in columns]
 
     def _render_head(self, column: Column) -> str:
+        if column is CHOSEN:
+            return '<th scope="col"><span class="aside">Chosen</span></th>'
         text = render_head(self, column)
         if column.is_chart:
             return f'<th class="axis{"" if column.on_phone else " opt"}" scope="col">{text}</th>'
@@ -183,7 +187,8 @@ class BoardTable:
     @property
     def unfiltered_address(self) -> SafeString:
         """The address of the same table without filters."""
-        return mark_safe(self.address(**dict.fromkeys((*OWN_FILTERS, *FILTERS))))
+        names = (name for name in self.query if name.startswith((OF_PARAMETERS, FROM, TO)))
+        return mark_safe(self.address(**dict.fromkeys((*OWN_FILTERS, *FILTERS, *names))))
 
     @property
     def _first(self) -> list[Any]:
@@ -245,6 +250,19 @@ class TrackTable(BoardTable):
     """The table of a track's board; each number leads to its explanation."""
 
     board: Board
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns, with a box beside each run where parameters are shown."""
+        shown = shown_columns(self.board)
+        return [CHOSEN, *shown] if self.chooses_runs else shown
+
+    @property
+    def chooses_runs(self) -> bool:
+        """Whether the reader chooses runs that differ in parameters, to compare them."""
+        return self.board.sight.can_see_scores and any(
+            name.startswith(OF_PARAMETERS) for name in self.board.choice.columns
+        )
 
     @property
     def hidden_fields(self) -> list[tuple[str, str]]:
@@ -323,11 +341,6 @@ class OrganisedTable(BoardTable):
     @cached_property
     def columns(self) -> list[Column]:
         return [CHOSEN, *shown_columns(self.board)]
-
-    def _render_head(self, column: Column) -> str:
-        if column is CHOSEN:
-            return '<th scope="col"><span class="aside">Chosen</span></th>'
-        return super()._render_head(column)
 
     def link_name(self, row: OrganisedRun) -> str:
         return reverse("run", args=[row.key])

@@ -21,6 +21,7 @@ COLUMNS = [
     "team",
     "late",
     "scores",
+    "facts",
     "judged_at_10",
     "received_at",
     "p_holm",

@@ -80,6 +80,8 @@ CALLS = [
     "/api/v1/tracks/blind/runs",
     "/api/v1/tracks/blind/leaderboard",
     "/api/v1/tracks/blind/leaderboard?measure=P@5&format=csv",
+    "/tracks/blind/?column=all",
+    "/tracks/blind/?column=fact.models&sort=fact.models&text=models=none",
     "/api/v1/tracks/blind/compare?a={run}&b={other}",
     "/api/v1/collections",
     "/api/v1/collections/bread",
@@ -279,6 +281,7 @@ def walk(ada: User, world: World) -> list[Heard]:
     )
     membership.admit(track.benchmark, ben, membership.JoinDetails(team_name=world.team))
     told = {"description": f"the {world.tag} of {world.team}", "facts": {"models": world.tag}}
+    told["facts"][f"k of {world.team}"] = len(world.tag)
     names = {
         "run": make_run(track, ben, RUN.replace("ben-bm25", world.tag), **told).pk,
         "other": make_run(track, dan, OTHER_RUN).pk,

@@ -1,4 +1,4 @@
-"""Effectiveness against cost on a logarithmic axis, with intervals and the Pareto front."""
+"""Effectiveness against cost, a parameter or another measure, with intervals and the front."""
 
 from __future__ import annotations
 
@@ -26,11 +26,25 @@ from leaderboard.display.charts.drawing import (
     stretch,
 )
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
-from leaderboard.display.numbers import counted, score
+from leaderboard.display.numbers import MINUS, counted, score
 
 HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.
 MARGIN = 4.0
+
+
+# So many names are tried; more would take longer than the page.
+MOST_NAMED = 40
+
+
+class Across(Protocol):
+    """An axis to the right: places in per cent, and labelled ticks."""
+
+    def at(self, value: float) -> float: ...
+    @property
+    def labels(self) -> list[tuple[float, str]]:
+        """The ticks as places in per cent, each with its label."""
+        ...
 
 
 class PricedRun(Protocol):
@@ -42,6 +56,9 @@ class PricedRun(Protocol):
     mean: float
     low: float
     high: float
+    # The interval of what is across; empty for a cost.
+    left: float
+    right: float
     on_front: bool
     is_measured: bool
     # Named before others, and in bold.
@@ -89,16 +106,73 @@ class LogAxis:
         ]
         return [value for value in values if self.low <= math.log10(value) <= self.high]
 
+    @property
+    def labels(self) -> list[tuple[float, str]]:
+        return [(self.at(tick), f"{tick:,.10g}") for tick in self.ticks]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberAxis:
+    """An axis of equal steps, with a margin around the values."""
+
+    axis: Axis
+
+    @classmethod
+    def over(cls, values: Sequence[float]) -> NumberAxis:
+        room = (max(values) - min(values)) * MARGIN / (100 - 2 * MARGIN)
+        return cls(Axis.around(min(values) - room, max(values) + room, most=6))
+
+    def at(self, value: float) -> float:
+        return self.axis.at(value)
+
+    @property
+    def labels(self) -> list[tuple[float, str]]:
+        return [(self.at(tick), f"{tick:,.6g}".replace("-", MINUS)) for tick in self.axis.ticks]
+
+
+@dataclass(frozen=True, slots=True)
+class WordAxis:
+    """An axis of words, each in the middle of its part."""
+
+    words: Sequence[str]
+
+    def at(self, value: float) -> float:
+        """Return the place of the word of this number.
+
+        >>> WordAxis(["base", "large"]).at(1)
+        75.0
+        """
+        return 100 * (value + 0.5) / len(self.words)
+
+    @property
+    def labels(self) -> list[tuple[float, str]]:
+        most = max(4, 96 // max(len(self.words), 1))
+        return [(self.at(place), word[:most]) for place, word in enumerate(self.words)]
+
+
+def axis_across(values: Sequence[float], words: Sequence[str] = ()) -> Across:
+    """Return the axis of words, of numbers, or of numbers over more than a power of ten."""
+    if words:
+        return WordAxis(words)
+    is_wide = min(values) > 0 and max(values) >= 10 * min(values)
+    return LogAxis.over(values) if is_wide else NumberAxis.over(values)
+
 
 def cost_chart(
-    runs: Sequence[PricedRun], unit: str, measure: str, title: str, link: Link = no_link
+    runs: Sequence[PricedRun],
+    unit: str,
+    measure: str,
+    title: str,
+    link: Link = no_link,
+    across: Across | None = None,
+    joins_front: bool = True,
 ) -> SafeString:
     """Return a chart with the cost to the right and the mean upwards; steps join the front."""
-    across = LogAxis.over([priced.cost for priced in runs])
+    across = across or LogAxis.over([priced.cost for priced in runs])
     up = Axis.around(
         min(priced.low for priced in runs), max(priced.high for priced in runs), most=5
     )
-    steps = _steps(runs, across, up)
+    steps = _steps(runs, across, up) if joins_front else []
     body = _grid(across, up)
     body += stretch(100, HEIGHT, HEIGHT, _front(steps))
     body += "".join(_run(priced, across, up, link(priced)) for priced in _sort_for_drawing(runs))
@@ -109,7 +183,8 @@ def cost_chart(
     summary = "; ".join(
         f"{priced.name} {priced.cost_text}, {score(priced.mean)}" for priced in runs
     )
-    description = f"{counted(len(runs), 'run')}, the cheapest first: {summary}."
+    order = ", the cheapest first" if joins_front else ""
+    description = f"{counted(len(runs), 'run')}{order}: {summary}."
     return render_plot(title, description, HEIGHT, body, "costs", links=link is not no_link)
 
 
@@ -117,15 +192,14 @@ def _sort_for_drawing(runs: Sequence[PricedRun]) -> list[PricedRun]:
     return sorted(runs, key=lambda priced: (priced.on_front, priced.kind == "own"))
 
 
-def _grid(across: LogAxis, up: Axis) -> str:
-    upright = "".join(
-        render_line(x, x, 0, HEIGHT, "grid") for x in (across.at(tick) for tick in across.ticks)
-    )
-    named = ((across.at(tick), f"{tick:,.10g}") for tick in across.ticks)
+def _grid(across: Across, up: Axis) -> str:
+    labels = across.labels
+    upright = "".join(render_line(x, x, 0, HEIGHT, "grid") for x, _ in labels)
+    named = ((x, escape(label)) for x, label in labels)
     return value_grid(up, HEIGHT) + upright + foot(HEIGHT, named)
 
 
-def _steps(runs: Sequence[PricedRun], across: LogAxis, up: Axis) -> list[Stroke]:
+def _steps(runs: Sequence[PricedRun], across: Across, up: Axis) -> list[Stroke]:
     """Return the steps of the front, from each run to the next better one."""
     front = sorted((priced for priced in runs if priced.on_front), key=lambda priced: priced.cost)
     corners = [(across.at(priced.cost), up.down(priced.mean, HEIGHT)) for priced in front]
@@ -144,9 +218,11 @@ def _front(steps: Sequence[Stroke]) -> str:
     return f'<path class="curve front" d="{path}"/>' if path else ""
 
 
-def _run(run: PricedRun, across: LogAxis, up: Axis, href: str) -> str:
+def _run(run: PricedRun, across: Across, up: Axis, href: str) -> str:
     x, y = across.at(run.cost), up.down(run.mean, HEIGHT)
     shape = render_line(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT), "whisker")
+    if run.left < run.right:
+        shape += render_line(across.at(run.left), across.at(run.right), y, y, "whisker")
     classes = f"dot {run.kind}" + ("" if run.on_front else " beaten")
     radius = RADIUS[run.kind] + 1
     if run.is_measured:
@@ -162,11 +238,11 @@ def _run(run: PricedRun, across: LogAxis, up: Axis, href: str) -> str:
     return link_part(href, title, shape)
 
 
-def _names(runs: Sequence[PricedRun], across: LogAxis, up: Axis, steps: Sequence[Stroke]) -> str:
+def _names(runs: Sequence[PricedRun], across: Across, up: Axis, steps: Sequence[Stroke]) -> str:
     """Return the names beside the dots and off the steps, the most important first."""
     spots = [
         NamedDot(across.at(run.cost), up.down(run.mean, HEIGHT), run.name, _label_classes(run))
-        for run in sorted(runs, key=_turn)
+        for run in sorted(runs, key=_turn)[:MOST_NAMED]
     ]
     return place_labels(spots, [*_whiskers(runs, across, up), *steps], HEIGHT)
 
@@ -175,7 +251,7 @@ def _label_classes(run: PricedRun) -> str:
     return "label strong" if run.is_named or run.kind == "own" else "label"
 
 
-def _whiskers(runs: Sequence[PricedRun], across: LogAxis, up: Axis) -> list[Stroke]:
+def _whiskers(runs: Sequence[PricedRun], across: Across, up: Axis) -> list[Stroke]:
     return [
         Stroke(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT))
         for run in runs

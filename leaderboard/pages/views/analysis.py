@@ -6,26 +6,27 @@ from collections.abc import Mapping
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.matrices import SignificanceMatrix, build_significance_matrix
 from leaderboard.analysis.measure_correlation import compute_correlation
+from leaderboard.analysis.parameters import ParameterPlot, build_parameter_plot
 from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
 from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, box_plot
-from leaderboard.display.charts.costs import cost_chart
+from leaderboard.display.charts.costs import axis_across, cost_chart
 from leaderboard.display.charts.drawing import Link
 from leaderboard.display.charts.heat import difficulty_chart, heat_image, heat_map
 from leaderboard.display.charts.matrix import agreement_cells, pair_cells, value_cells
 from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
-from leaderboard.pages.page_urls import page_url, topic_url_builder
+from leaderboard.pages.page_urls import carried_parameters, page_url, topic_url_builder
 from leaderboard.pages.views.lookups import board_or_404, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
@@ -33,6 +34,8 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 RUNS = 40
 # A map with more cells than this is an image instead of single shapes.
 CELLS = 3000
+# So many chosen runs have a page of their own.
+PAIR = 2
 # Topics per page of the table.
 TOPICS = 100
 
@@ -207,3 +210,43 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         else "",
     }
     return render(request, "analysis/cost.html", context)
+
+
+@require_GET
+def parameters(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show scores against a parameter or another measure, and in what chosen runs differ."""
+    sight = track_or_404(request.user, slug)
+    asked, chosen = request.GET, request.GET.getlist("run")
+    if "compare" in asked and len(chosen) == PAIR:
+        kept = carried_parameters(asked)
+        return redirect(page_url("compare", kept, slug, a=chosen[0], b=chosen[1]))
+    board = board_or_404(sight, request)
+    found = build_parameter_plot(board, asked.get("across", ""), chosen)
+    if found is not None and wants_csv(request):
+        if asked.get("table") == "groups":
+            return csv_file(f"{slug}-groups", *found.table_of_groups)
+        return csv_file(f"{slug}-parameters", *found.table)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "found": found,
+        "kept": carried_parameters(asked, ("baseline", "family")),
+        "said": wording.describe_parameter(found) if found is not None else "",
+        "chart": _parameter_chart(found) if found is not None and found.drawn else "",
+    }
+    return render(request, "analysis/parameters.html", context)
+
+
+def _parameter_chart(found: ParameterPlot) -> SafeString:
+    ends = [end for each in found.drawn for end in (each.left, each.right)]
+    measure = found.board.measure
+    return cost_chart(
+        found.drawn,
+        found.label,
+        measure,
+        f"{measure} against {found.label}",
+        _run_link(found.board),
+        axis_across(ends, list(found.places)),
+        joins_front=found.parameter is not None and found.has_front,
+    )

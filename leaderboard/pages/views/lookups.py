@@ -15,13 +15,18 @@ from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.organised_runs import OrganisedChoice
+from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO, Limits
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
+from leaderboard.runs.facts.parameters import read_number
 from leaderboard.sight.visible_rows import can_see_marks
+
+# The part of the limits of a parameter that each name of the address states.
+LIMITS = {OF_PARAMETERS: "word", FROM: "least", TO: "most"}
 
 
 def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
@@ -94,8 +99,23 @@ def requested_choice(request: HttpRequest) -> BoardChoice:
         **read_choice(asked),
         kind=text_of(asked, "kind"),
         best_per_team=bool(asked.get("best")),
+        parameters=_read_limits(asked),
         carried=carried_parameters(asked),
     )
+
+
+def _read_limits(asked: QueryDict) -> dict[str, Limits]:
+    """Read what a reader wants of parameters: a value in words, or a number within limits."""
+    found: dict[str, Limits] = {}
+    for full_name in asked:
+        for prefix, part in LIMITS.items():
+            if not full_name.startswith(prefix):
+                continue
+            text, name = text_of(asked, full_name), full_name.removeprefix(prefix)
+            value = text if part == "word" else read_number(text)
+            if value not in ("", None):
+                found[name] = replace(found.get(name, Limits()), **{part: value})
+    return found
 
 
 def requested_organised_choice(request: HttpRequest) -> OrganisedChoice:

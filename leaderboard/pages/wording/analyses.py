@@ -11,6 +11,7 @@ from leaderboard.analysis.costs import CostBreakdown, CostLine
 from leaderboard.analysis.gains import ROUNDING_ERROR, GainCurves
 from leaderboard.analysis.impact import MeasureImpact
 from leaderboard.analysis.pairs import RunAhead
+from leaderboard.analysis.parameters import ParameterPlot
 from leaderboard.analysis.reusability import LeftOutTeams
 from leaderboard.analysis.topics import TOP, RunOnTopic, TopicBreakdown
 from leaderboard.analysis.unjudged import UnjudgedLine, UnjudgedTable
@@ -29,6 +30,9 @@ from leaderboard.pages.wording.phrases import (
     spell_number,
     strong,
 )
+
+# So many parameters that go with another are named.
+MOST_TIED = 4
 
 
 def cost_verdict(found: CostBreakdown) -> Sentence:
@@ -72,6 +76,18 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
 
 def _score_and_cost(line: CostLine) -> list[Phrase]:
     return join_phrases(strong(score(line.mean, 3)), " for ", strong(line.cost_text))
+
+
+def describe_parameter(found: ParameterPlot) -> str:
+    """Say how many runs state the parameter, and what its groups cannot tell apart."""
+    said = f"{counted(len(found.stating), 'run')} of {len(found.board.ranked)}"
+    if found.parameter is None:
+        return f"{said} have both measures."
+    words = f"{said} state{'s' if len(found.stating) == 1 else ''} {found.parameter.label}."
+    if not found.tied:
+        return words
+    others = ", ".join(found.tied[:MOST_TIED])
+    return f"{words} These go with it in every run, so their effects cannot be separated: {others}."
 
 
 def count_runs_with_cost(found: CostBreakdown) -> str:

@@ -8,6 +8,7 @@ from leaderboard.runs.facts.figures import COSTS, Figure, find_figure
 from leaderboard.runs.facts.form import FactsForm
 from leaderboard.runs.facts.headers import read_header, render_metadata
 from leaderboard.runs.facts.kinds import Fact
+from leaderboard.runs.facts.parameters import Parameter, find_parameters
 from leaderboard.runs.facts.values import (
     FactRow,
     all_facts,
@@ -31,6 +32,7 @@ __all__ = [
     "FactRow",
     "FactsForm",
     "Figure",
+    "Parameter",
     "all_facts",
     "build_columns",
     "build_rows",
@@ -38,6 +40,7 @@ __all__ = [
     "facts_schema",
     "find_figure",
     "find_label",
+    "find_parameters",
     "format_fact",
     "missing_facts",
     "read_header",
