@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 Kind: TypeAlias = Literal["grade", "cannot", "later", "undo"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-REASONS = ("unreadable", "language", "topic")
+REASONS = ("unreadable", "language", "topic", "missing")
 HIGHEST_GRADE = 127
 
 

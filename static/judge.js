@@ -9,6 +9,8 @@
   const { assignment, tab } = main.dataset;
   const grades = one("[data-grades]");
   const article = one("[data-text]");
+  // What is asked of a text that is no document: a nugget, or a sentence.
+  const asked = one("[data-asked]");
   const why = one("#rationale");
   const status = one("[data-status]");
   const unsentBox = one("[data-unsent]");
@@ -25,6 +27,7 @@
   let current = {
     document: Number(main.dataset.document),
     html: article.innerHTML,
+    asked: asked.innerHTML,
     hits: one("[data-hits]").textContent,
     mark: main.dataset.key ? { key: main.dataset.key, kind: main.dataset.kind } : null,
   };
@@ -119,7 +122,7 @@
     const pace = one("[data-pace]");
     pace.innerHTML = "<b></b>";
     pace.firstChild.textContent = `${answer.pace.minutes} min`;
-    pace.append(answer.pace.seconds === null ? " today" : ` today, ${answer.pace.seconds} s per document`);
+    pace.append(answer.pace.seconds === null ? " today" : ` today, ${answer.pace.seconds} s per ${main.dataset.noun}`);
     if (current === null) next();
   }
 
@@ -144,6 +147,8 @@
     why.value = current?.mark?.rationale ?? "";
     one("[data-why]").open = why.value !== "";
     article.innerHTML = current ? current.html : "";
+    asked.innerHTML = current ? current.asked : "";
+    paintAsked();
     one("[data-hits]").textContent = current ? current.hits : "";
     one("[data-standing]")?.remove();
     all("[data-cannot]").forEach((box) => { box.open = false; });
@@ -156,6 +161,34 @@
     painted = performance.now();
     requestAnimationFrame(() => { painted = performance.now(); });
     if (!current) say("Saving the last marks of this topic.");
+  }
+
+  const buttonOf = (grade) => one(`[name=grade][value="${grade}"]`, grades);
+
+  // The nuggets of an answer show what this tab has given since they were sent.
+  function paintAsked() {
+    all("[data-of]", asked).forEach((line) => {
+      const done = seen.find((other) => other.document === Number(line.dataset.of));
+      if (done?.mark?.kind === "grade") one(".given-sign", line).replaceChildren(one(".grade", buttonOf(done.mark.grade)).cloneNode(true));
+    });
+    one("[aria-current]", asked)?.scrollIntoView({ block: "nearest" });
+  }
+
+  // Another nugget of the same answer: it waits in this tab, was judged here, or is fetched.
+  function choose(step) {
+    const lines = all("[data-of]", asked);
+    const to = lines[lines.findIndex((line) => line.ariaCurrent) + step];
+    if (!to) return;
+    const wanted = (other) => other.document === Number(to.dataset.of);
+    const waits = queue.find(wanted), judged = seen.findIndex(wanted);
+    if (waits) {
+      queue = [...(back ? [] : [current]), ...queue.filter((other) => other !== waits)];
+      show(waits);
+    } else if (judged >= 0) {
+      if (!back) ahead = current;
+      back = seen.length - judged;
+      show(seen[judged]);
+    } else one("a", to)?.click();
   }
 
   function next() {
@@ -176,7 +209,8 @@
     unsent.push(made); keep();
     current.mark = made;
     if (!seen.includes(current)) seen.push(current);
-    say(made.kind === "grade" ? `Grade ${made.grade}.` : made.kind === "later" ? "Kept for later." : "Cannot judge.");
+    const { key, name } = made.kind === "grade" ? buttonOf(made.grade).dataset : {};
+    say(made.kind === "grade" ? (key === String(made.grade) ? `Grade ${made.grade}.` : `${name}.`) : made.kind === "later" ? "Kept for later." : "Cannot judge.");
     if (made.kind === "later") seen = seen.filter((one) => one !== current);
     showLast();
     document.activeElement?.blur?.();
@@ -220,7 +254,7 @@
     const box = one("[data-last]");
     const made = seen.slice(-5).reverse().map((done) => {
       if (done.mark.kind === "grade") {
-        return one(`[name=grade][value="${done.mark.grade}"] .grade`, grades).cloneNode(true);
+        return one(".grade", buttonOf(done.mark.grade)).cloneNode(true);
       }
       const sign = document.createElement("span");
       sign.className = "grade unjudged"; sign.textContent = "X";
@@ -345,17 +379,20 @@
   });
   if (innerWidth <= 760) one("[data-topic]").open = false;
 
+  function sayWhy() { one("[data-why]").open = true; why.focus(); }
   const KEYS = {
     z: undo,
     s: () => mark({ kind: "later", grade: null, rationale: "", spans: [] }, "key"),
     x: () => { const box = one("[data-cannot]"); box.open = true; one("button", box).focus(); },
-    c: () => { one("[data-why]").open = true; why.focus(); },
+    c: sayWhy,
+    w: sayWhy,
     h: markPassage,
     "/": () => words.focus(),
     "]": () => hop(1),
     "[": () => hop(-1),
     arrowleft: lookBack,
     arrowright: forward,
+    ...(one("[data-of]", asked) && { arrowup: () => choose(-1), arrowdown: () => choose(1) }),
     t: () => { const box = one("[data-topic]"); box.open = !box.open; },
     g: () => { const box = one("[data-guideline]"); one("[data-topic]").open = true; box.open = !box.open; box.scrollIntoView({ block: "nearest" }); },
     n: () => { one("[data-topic]").open = true; notes.focus(); },
@@ -370,8 +407,8 @@
       return;
     }
     if (event.key === " " && event.target.closest?.("button, summary, a")) return;
-    const button = /^[0-9]$/.test(event.key) && one(`[name=grade][value="${event.key}"]`, grades);
-    const act = button ? () => mark({ grade: Number(event.key) }, "key") : KEYS[event.key.toLowerCase()];
+    const button = /^[0-9a-z]$/i.test(event.key) && one(`[data-key="${event.key.toUpperCase()}"]`, grades);
+    const act = button ? () => mark({ grade: Number(button.value) }, "key") : KEYS[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
     act();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,6 +16,7 @@ from django.utils import timezone
 from leaderboard.actions.conflicts import find_members, lock_people
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import accept_judgments
+from leaderboard.actions.versions import accept_version
 from leaderboard.analysis.decisive import find_swings, has_verdicts, sort_by_swing
 from leaderboard.assessments.distribution import (
     LoadedAssessor,
@@ -25,7 +26,13 @@ from leaderboard.assessments.distribution import (
     take,
 )
 from leaderboard.assessments.drawing import count_undrawn, find_docnos
-from leaderboard.assessments.judgments import JudgingOutcome, find_outcome, render_judgments
+from leaderboard.assessments.judgments import (
+    JudgingOutcome,
+    find_outcome,
+    render_judgments,
+    render_layer,
+)
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.marking import lock_assessors
 from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.assessments.provenance import describe_drawing
@@ -41,6 +48,7 @@ from leaderboard.models import (
     AuditEvent,
     Guideline,
     JudgmentSet,
+    MarkLayer,
     Pool,
     PracticeDocument,
     Settlement,
@@ -48,6 +56,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.assessments import GradeText
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.notifications.notices import notify_assessor_finished, notify_topics_assigned
 
 LONGEST_NOTES = Assignment._meta.get_field("notes").max_length
@@ -65,6 +74,7 @@ def plan_assessment(
     if not assessment.chooses:
         assessment.budget = None
     assessment.random_part = fit_random_part(assessment)
+    _refuse_unfit_plan(assessment)
     decides = assessment.order == Assessment.Order.DECIDES
     if decides and not has_verdicts(assessment.pool.track):
         raise ActionError(NO_VERDICTS)
@@ -84,13 +94,23 @@ def plan_assessment(
     return assessment
 
 
+def _refuse_unfit_plan(assessment: Assessment) -> None:
+    """Refuse what labels of answers do not allow: they are not in one order from low to high."""
+    if not kind_of_judging(assessment).is_of_answers:
+        return
+    if assessment.order != Assessment.Order.RANDOM:
+        raise ActionError("Answers are judged in random order.")
+    if assessment.rule == Assessment.Rule.MEDIAN:
+        raise ActionError("Labels have no middle. Choose another rule.")
+
+
 @transaction.atomic
 def write_guideline(
     assessment: Assessment, user: User, text: str, scale: Sequence[GradeText]
 ) -> Guideline:
     """Add a version of the guideline; after the first mark the grades stay.  Raises ActionError."""
     last = assessment.guidelines.last()
-    grades = sorted(scale, key=lambda grade: -grade.grade)
+    grades = _sort_scale(assessment, scale)
     numbers = [grade.grade for grade in grades]
     if not numbers or len(set(numbers)) < len(numbers) or not 0 <= min(numbers) < max(numbers) < 10:
         raise ActionError("A scale has at least two different grades from 0 to 9.")
@@ -101,12 +121,31 @@ def write_guideline(
         assessment=assessment,
         number=1 if last is None else last.number + 1,
         text=text,
-        grades=[asdict(grade) for grade in grades],
+        grades=[_pack_grade(grade) for grade in grades],
         created_by=user,
     )
     assessment.__dict__.pop("guideline", None)
     AuditEvent.objects.record(user, "guideline", assessment, after={"number": guideline.number})
     return guideline
+
+
+def _sort_scale(assessment: Assessment, scale: Sequence[GradeText]) -> list[GradeText]:
+    """Return grades, the highest first, or the labels of answers with their keys."""
+    labels = {label.grade: label for label in kind_of_judging(assessment).scale}
+    if not labels:
+        return sorted(scale, key=lambda grade: -grade.grade)
+    words = {grade.grade: grade for grade in scale}
+    if words.keys() != labels.keys():
+        raise ActionError("The labels of answers are fixed; only their words can change.")
+    return [replace(words[grade], key=label.key) for grade, label in labels.items()]
+
+
+def _pack_grade(grade: GradeText) -> dict[str, Any]:
+    """Return a grade as JSON; grades of documents are their own keys."""
+    packed = asdict(grade)
+    if not grade.key:
+        del packed["key"]
+    return packed
 
 
 @transaction.atomic
@@ -444,44 +483,79 @@ def settle_document(
 @transaction.atomic
 def close_assessment(
     assessment: Assessment, user: User, version: str, is_early: bool = False
-) -> JudgmentSet:
-    """Close the judging and make its version of the judgments.  Raises ActionError.
+) -> ImportedVersion:
+    """Close the judging and make judgments, or a layer of marks, of it.  Raises ActionError.
 
     `is_early` says that the organiser knows that documents are without a grade.
     """
     lock_assessors(assessment=assessment)
     outcome = find_outcome(assessment)
     if outcome.num_ungraded and not is_early:
-        raise ActionError("Some documents have no grade. Confirm that you close the judging early.")
+        kind = kind_of_judging(assessment)
+        what = "pairs have no label" if kind.is_of_answers else "documents have no grade"
+        raise ActionError(f"Some {what}. Confirm that you close the judging early.")
     states = (Assessment.State.OPEN, Assessment.State.PAUSED)
     _move(assessment, user, "close", states, Assessment.State.CLOSED)
-    made = _make_version(assessment, user, version, outcome, describe_making(assessment, outcome))
-    Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), version=made)
+    note = describe_making(assessment, outcome)
+    made = _make_made(assessment, user, version, outcome, note)
+    field = "layer" if isinstance(made, MarkLayer) else "version"
+    Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), **{field: made})
     return made
 
 
-def make_trial_version(assessment: Assessment, user: User, version: str) -> JudgmentSet:
+def make_trial_version(assessment: Assessment, user: User, version: str) -> ImportedVersion:
     """Make a version of what is judged so far, which organisers can try on the board."""
     outcome = find_outcome(assessment)
     if not outcome.num_graded:
-        raise ActionError("No document has a grade yet.")
-    return _make_version(
-        *(assessment, user, version, outcome),
-        f"As judged so far. {describe_making(assessment, outcome)}",
+        raise ActionError("Nothing is judged yet.")
+    note = f"As judged so far. {describe_making(assessment, outcome)}"
+    return _make_made(assessment, user, version, outcome, note)
+
+
+def _make_made(
+    assessment: Assessment, user: User, version: str, outcome: JudgingOutcome, note: str
+) -> ImportedVersion:
+    make = _make_layer if kind_of_judging(assessment).is_of_answers else _make_version
+    return make(assessment, user, version, outcome, note)
+
+
+def _make_layer(
+    assessment: Assessment, user: User, version: str, outcome: JudgingOutcome, note: str
+) -> MarkLayer:
+    """Store the settled labels as a file of marks and queue its import, with the earlier marks."""
+    if not outcome.num_graded:
+        raise ActionError("Nothing is judged yet.")
+    pool = assessment.pool
+    layer = MarkLayer(
+        track=assessment.track,
+        version=version,
+        about=pool.about,
+        nuggets=pool.nuggets,
+        assessment=assessment,
+        joins=pool.marked_in,
+        made_by=MarkLayer.MadeBy.PEOPLE,
+        note=note,
+        asks_first=False,
+        created_by=user,
     )
+    content = b"".join(render_layer(assessment, outcome))
+    accept_version(layer, SimpleUploadedFile(f"{assessment.name}.jsonl", content))
+    return layer
 
 
-def describe_outcome(outcome: JudgingOutcome) -> str:
+def describe_outcome(outcome: JudgingOutcome, noun: str, label: str) -> str:
     """Return how much of the pool is judged, for the note of the version."""
     verb = "has" if outcome.num_graded == 1 else "have"
-    pooled = counted(outcome.num_pooled, "document")
-    return f"{outcome.num_graded:,} of {pooled} of the pool {verb} a grade."
+    pooled = counted(outcome.num_pooled, noun)
+    return f"{outcome.num_graded:,} of {pooled} of the pool {verb} {label}."
 
 
 def describe_making(assessment: Assessment, outcome: JudgingOutcome) -> str:
     """Return how much is judged, and how it was drawn, for the note of the version."""
+    if kind_of_judging(assessment).is_of_answers:
+        return describe_outcome(outcome, "pair", "a label")
     if not assessment.chooses:
-        return describe_outcome(outcome)
+        return describe_outcome(outcome, "document", "a grade")
     verb = "has" if outcome.num_graded == 1 else "have"
     graded = counted(outcome.num_graded, "document")
     return f"{graded} {verb} a grade. {describe_drawing(assessment)}"

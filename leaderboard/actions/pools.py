@@ -16,7 +16,19 @@ from leaderboard.assessments.samples import (
 from leaderboard.collections.pools import select_by_team
 from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.jobs import queue
-from leaderboard.models import Assessment, AuditEvent, JudgmentSet, Pool, Run, Track, User
+from leaderboard.models import (
+    Assessment,
+    AuditEvent,
+    JudgmentSet,
+    MarkLayer,
+    Pool,
+    Run,
+    Track,
+    User,
+)
+from leaderboard.models.pools import OF_ANSWERS
+from leaderboard.scoring.answer_marks import find_layer
+from leaderboard.scoring.kinds import kind_of
 
 # How many documents a sample may have: what a public board needs, and more for shorter intervals.
 SAMPLE_SIZES = (NUM_DRAWN, 500, 1000, 2000)
@@ -38,15 +50,19 @@ def create_pool(
         raise ActionError("A pool needs at least one run.")
     if runs_per_team is not None:
         runs = select_by_team(runs, runs_per_team)
+    if method in OF_ANSWERS and not kind_of(track).has_texts:
+        raise ActionError("Runs of this track are no answers.")
     pool = Pool(
         track=track,
         name=next_name("pool-", track.pools.values_list("name", flat=True)),
         method=method,
         size=size,
         runs_per_team=runs_per_team,
-        judged_in=track.judgment_set,
+        judged_in=None if method in OF_ANSWERS else track.judgment_set,
         created_by=user,
     )
+    if method in OF_ANSWERS:
+        _choose_layer(pool)
     try:
         with transaction.atomic():
             pool.save(force_insert=True)
@@ -55,6 +71,19 @@ def create_pool(
     except IntegrityError:
         raise ActionError("Someone else just created a pool. Check it first.") from None
     return pool
+
+
+def _choose_layer(pool: Pool) -> None:
+    """Leave out what people marked for the board; name the nuggets.  Raises ActionError."""
+    is_support = pool.about == MarkLayer.About.SUPPORT
+    layer = find_layer(pool.track, "support" if is_support else "assignments")
+    if layer is not None and layer.made_by == MarkLayer.MadeBy.PEOPLE:
+        pool.marked_in = layer
+    if is_support:
+        return
+    pool.nuggets = layer.nuggets if layer else pool.track.nugget_versions.ready().last()
+    if pool.nuggets is None:
+        raise ActionError("Import nuggets first: they are what assessors look for.")
 
 
 @transaction.atomic

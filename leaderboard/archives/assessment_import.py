@@ -14,7 +14,12 @@ from django.db import IntegrityError, transaction
 from evaluation.problems import Refused
 from evaluation.reading.judging.marks import read_marks
 from leaderboard.archives.manifests import AssessmentEntry, AssignmentEntry
-from leaderboard.archives.track_import import clean_values, find_judgments, read_json_lines
+from leaderboard.archives.track_import import (
+    clean_values,
+    find_judgments,
+    find_version,
+    read_json_lines,
+)
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.assessments.mark_files import WorkPlace, choose_guidelines, place_of
 from leaderboard.assessments.mark_storage import append_marks
@@ -55,11 +60,13 @@ def restore_assessment(archive: Archive, entry: AssessmentEntry, track: Track) -
                 pool=pool,
                 created_by=track.benchmark.owner,
                 version=find_judgments(track.collection, entry.version),
+                layer=find_version(track.mark_layers.all(), entry.layer),
                 **clean_values(Assessment, entry.fields),
             )
             track.collection.judgment_sets.filter(version__in=entry.judgments).update(
                 assessment=assessment
             )
+            track.mark_layers.filter(version__in=entry.layers).update(assessment=assessment)
             restore_log(archive, entry, assessment)
     except IntegrityError:
         raise ArchiveError(f"its assessment {entry.name} contradicts itself") from None

@@ -140,12 +140,19 @@ class EditionEntry(Entry):
     fields: dict[str, Any]
 
 
+# Archives of documents alone are as they were before answers were judged.
+ABSENT: Any = Field(None, exclude_if=lambda name: name is None)
+
+
 class PoolEntry(Entry):
     name: str
     runs: list[str]
     judged_in: str | None
     # The version by a machine that people check on these documents.
     checks: str | None = None
+    # Of a pool of answers: its nuggets, and the layer whose pairs it leaves out.
+    nuggets: str | None = ABSENT
+    marked_in: str | None = ABSENT
     # The versions of the judgments made from this pool.
     judgments: list[str] = []
     fields: dict[str, Any]
@@ -172,6 +179,8 @@ class AssessmentEntry(Entry):
     pool: str
     # The judgments that closing made, and all that were made of its marks.
     version: str | None
+    layer: str | None = ABSENT
+    layers: list[str] = Field([], exclude_if=lambda names: not names)
     judgments: list[str]
     fields: dict[str, Any]
     guidelines: list[dict[str, Any]]
@@ -193,6 +202,7 @@ class LayerEntry(ImportedEntry):
     """A layer of marks, with the version of the nuggets that it marks."""
 
     nuggets: str | None
+    joins: str | None = ABSENT
 
 
 class SnapshotEntry(Entry):

@@ -19,7 +19,13 @@ from pydantic_core import to_json
 from evaluation.answers.labels import NAMES
 from leaderboard.actions import uploads
 from leaderboard.archives.manifests import ImportedEntry, LayerEntry, Manifest, plain_values
-from leaderboard.archives.track_import import Runs, clean_values, find_run, read_json_lines
+from leaderboard.archives.track_import import (
+    Runs,
+    clean_values,
+    find_run,
+    find_version,
+    read_json_lines,
+)
 from leaderboard.archives.zip_files import Archive, ArchiveError, ZipEntry, read_chunks
 from leaderboard.collections.nuggets import STORED
 from leaderboard.models import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets, Track
@@ -71,9 +77,10 @@ def layer_entries(track: Track) -> list[LayerEntry]:
             version=each.version,
             sha256=each.sha256,
             nuggets=None if each.nuggets is None else each.nuggets.version,
+            joins=None if each.joins is None else each.joins.version,
             fields=plain_values(each),
         )
-        for each in track.mark_layers.ready().select_related("nuggets")
+        for each in track.mark_layers.ready().select_related("nuggets", "joins")
     ]
 
 
@@ -90,6 +97,7 @@ def restore_nuggets(archive: Archive, manifest: Manifest, track: Track, runs: Ru
         layer = MarkLayer(track=track)
         if layer_entry.nuggets is not None:
             layer.nuggets = track.nugget_versions.get(version=layer_entry.nuggets)
+        layer.joins = find_version(track.mark_layers.all(), layer_entry.joins)
         restore_version(archive, layer, layer_entry, f"{folder}/marks.file")
         rows = read_json_lines(archive, f"{folder}/marks.jsonl")
         sizes = {} if layer.nuggets is None else count_nuggets(layer.nuggets)

@@ -16,6 +16,7 @@ name who did them.
     pages/<tag>-<id>.txt                 each scored run on a page
     snapshots/<name>.json  pools/<name>.tsv
     pools/<name>.frame.tsv               of a sample: what it was drawn from
+    pools/<name>.texts                   of a pool of answers: the texts as assessors read them
     assessments/<name>/documents.jsonl   in the order of judging, by assessor and topic
     assessments/<name>/marks.jsonl       the log of the marks, under pseudonyms
     nuggets/  layers/                    of a track of answers, see `archives/nuggets.py`
@@ -94,6 +95,8 @@ EXPORTED_KINDS = (
     *("track", "run", "snapshot", "pool", "assessment"),
     *("judgmentset", "grant", "announcement", "nuggetversion", "marklayer"),
 )
+# What a pool refers to by name.
+POOLED_FROM = ("judged_in", "checks", "nuggets", "marked_in")
 EXCLUDED_ACTS = ("add organiser", "remove organiser")
 
 
@@ -136,6 +139,8 @@ def pool_members(track: Track) -> Iterator[ZipEntry]:
         yield ZipEntry(f"pools/{pool.name}.tsv", read_chunks(pool.file))
         if pool.frame_file:
             yield ZipEntry(f"pools/{pool.name}.frame.tsv", read_chunks(pool.frame_file))
+        if pool.texts_file:
+            yield ZipEntry(f"pools/{pool.name}.texts", read_chunks(pool.texts_file))
 
 
 def ready_judgments(collection: Collection) -> list[JudgmentSet]:
@@ -149,7 +154,7 @@ def ready_editions(track: Track) -> list[Edition]:
 
 
 def approved_pools(track: Track) -> list[Pool]:
-    return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in", "checks"))
+    return list(track.pools.filter(state=Pool.State.KEPT).select_related(*POOLED_FROM))
 
 
 def ordered_assessments(track: Track) -> list[Assessment]:
@@ -372,11 +377,11 @@ def edition_entry(edition: Edition) -> EditionEntry:
 
 
 def pool_entry(pool: Pool) -> PoolEntry:
+    named = [(name, getattr(pool, name)) for name in POOLED_FROM]
     return PoolEntry(
         name=pool.name,
         runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
-        judged_in=None if pool.judged_in is None else pool.judged_in.version,
-        checks=None if pool.checks is None else pool.checks.version,
+        **{name: None if row is None else row.version for name, row in named},
         judgments=[
             judgment_set.version
             for judgment_set in pool.judgment_sets.filter(state=ImportState.READY)
@@ -389,11 +394,14 @@ def assessment_entry(assessment: Assessment) -> AssessmentEntry:
     """Describe an assessment; its assessors by pseudonyms alone."""
     assignments = Assignment.objects.filter(assessor__assessment=assessment).order_by("pk")
     made = assessment.judgment_sets.filter(state=ImportState.READY)
-    version = assessment.version
+    layers = list(assessment.mark_layers.ready())
+    version, layer = assessment.version, assessment.layer
     return AssessmentEntry(
         name=assessment.name,
         pool=assessment.pool.name,
         version=version.version if version in made else None,
+        layer=layer.version if layer in layers else None,
+        layers=[each.version for each in layers],
         judgments=[judgment_set.version for judgment_set in made],
         fields=plain_values(assessment),
         guidelines=[plain_values(guideline) for guideline in assessment.guidelines.all()],

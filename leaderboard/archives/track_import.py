@@ -19,6 +19,7 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import connection, models, transaction
+from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from pydantic import BaseModel
 from pydantic import ValidationError as NotAManifest
@@ -65,6 +66,7 @@ from leaderboard.models import (
     Track,
     User,
 )
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.runs.facts import REQUIRABLE, clean_facts
 from leaderboard.scoring.answer_runs import ANSWER_CHOICES
 from leaderboard.scoring.editions import NO_MARKS, get_or_create_edition
@@ -76,6 +78,7 @@ from leaderboard.scoring.work import complete_run, find_missing_measures
 ABSENCE_LIMIT = timedelta(seconds=60)
 HEARTBEAT_SECONDS = 15
 AnyManifest = TypeVar("AnyManifest", bound=BaseModel)
+Version = TypeVar("Version", bound=ImportedVersion)
 DOCUMENT_FORMATS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
 
 
@@ -288,11 +291,16 @@ def check_names(track: Track) -> None:
 
 
 def find_judgments(collection: Collection, version: str | None) -> JudgmentSet | None:
-    if version is None:
+    return find_version(collection.judgment_sets.all(), version)
+
+
+def find_version(versions: models.QuerySet[Version], name: str | None) -> Version | None:
+    """Return the version that an entry names, if it names one; raises ArchiveError."""
+    if name is None:
         return None
-    found = collection.judgment_sets.filter(version=version).first()
+    found = versions.filter(version=name).first()
     if found is None:
-        raise ArchiveError(f"it has no judgments {version}")
+        raise ArchiveError(f"it has no {versions.model.noun} {name}")
     return found
 
 
@@ -479,9 +487,12 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
         pool = Pool(track=track, created_by=track.benchmark.owner, **values)
         pool.judged_in = find_judgments(track.collection, entry.judged_in)
         pool.checks = find_judgments(track.collection, entry.checks)
+        pool.nuggets = find_version(track.nugget_versions.all(), entry.nuggets)
+        pool.marked_in = find_version(track.mark_layers.all(), entry.marked_in)
         pool.save(force_insert=True)
         pool.file.save(f"pools/{pool.pk}/pool", File(file))
-        restore_frame(archive, entry, pool)
+        restore_part(archive, f"pools/{entry.name}.frame.tsv", pool.frame_file, "frame")
+        restore_part(archive, f"pools/{entry.name}.texts", pool.texts_file, "texts")
         pool.runs.set(pooled)
         of_it = track.collection.judgment_sets.filter(version__in=entry.judgments)
         of_it.update(pool=pool)
@@ -507,12 +518,11 @@ def restore_snapshot(
     return snapshot
 
 
-def restore_frame(archive: Archive, entry: PoolEntry, pool: Pool) -> None:
-    """Restore the documents from which a sample was drawn, if it stored them."""
-    name = f"pools/{entry.name}.frame.tsv"
+def restore_part(archive: Archive, name: str, field: FieldFile, part: str) -> None:
+    """Restore what a pool stores beside its lines, if the archive has it."""
     if name in archive:
         with archive.member(name) as file:
-            pool.frame_file.save(f"pools/{pool.pk}/frame", File(file))
+            field.save(f"pools/{field.instance.pk}/{part}", File(file))
 
 
 def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Runs) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from leaderboard.assessments.kinds import title_items
 from leaderboard.assessments.progress import Dispute, find_disputes
-from leaderboard.collections.documents import find_documents
 from leaderboard.models import Assessment, AssignedDocument, Mark, Topic
 
 
@@ -47,13 +47,14 @@ class Passage:
 def load_disagreements(assessment: Assessment, disputes: Sequence[Dispute]) -> list[Disagreement]:
     """Return disputes with topics, titles and grades, in the same order."""
     topics = Topic.objects.in_bulk({each.topic for each in disputes})
-    titles = find_documents(assessment.track.collection, [each.docno for each in disputes])
+    named = [(topics[each.topic], each.docno) for each in disputes]
+    titles = title_items(assessment.pool, named)
     given = _load_given(assessment, disputes)
     return [
         Disagreement(
             topic=topics[each.topic],
             docno=each.docno,
-            title=titles[each.docno].title if each.docno in titles else "",
+            title=titles[each.topic, each.docno],
             given=given[each.topic, each.docno],
         )
         for each in disputes

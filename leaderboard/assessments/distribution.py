@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from evaluation.pooling import first_round
 from evaluation.pooling.pools import chance_of
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.pool_documents import (
     PooledDocument,
     documents_to_judge,
@@ -97,11 +98,13 @@ def select_documents(
     own = [document for document in documents if not document.is_only_of(team)]
     if turn == 1 or assessment.overlap != Assessment.Overlap.SAMPLE:
         return own
-    number = topic.number.encode()
+    number, kind = topic.number.encode(), kind_of_judging(assessment)
     size = count_sampled(len(documents), assessment.overlap_size)
-    return sorted(own, key=lambda found: chance_of(assessment.seed, number, found.docno.encode()))[
-        :size
-    ]
+
+    def chance(found: PooledDocument) -> bytes:
+        return chance_of(assessment.seed, number, kind.unit_of(found.docno).encode())
+
+    return sorted(own, key=chance)[:size]
 
 
 def plan_assignments(assessment: Assessment) -> list[Assignment]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.pooling.pools import chance_of
 from leaderboard.assessments.distribution import find_team, select_documents
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.learning import (
     GUARDS,
     find_marks,
@@ -141,7 +142,12 @@ def order_documents(assignment: Assignment) -> list[Drawn]:
     assessment, topic = assignment.assessor.assessment, assignment.topic
     if assignment.learns:
         return [Drawn(docno) for docno in assignment.docnos]
-    docnos = find_docnos(assignment)
+    docnos, kind = find_docnos(assignment), kind_of_judging(assessment)
+    if kind.is_of_answers:
+        seed = assessment.seed + assignment.pk
+        pairs = kind.sort_at_random(docnos, seed, topic.number.encode())
+        drawn = [Drawn(pair) for pair in pairs]
+        return with_repeats(drawn, seed, topic.number.encode()) if kind.has_repeats else drawn
     alike = group_lookalikes(load_texts(assessment, docnos))
     drawn = [Drawn(docno, alike.get(docno)) for docno in docnos]
     if assessment.order == Assessment.Order.DECIDES:

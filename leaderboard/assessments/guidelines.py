@@ -8,6 +8,7 @@ from difflib import ndiff
 
 from leaderboard.models import Assessment, Guideline, Track
 from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
+from leaderboard.models.pools import OF_ANSWERS
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def propose_scale(track: Track) -> Sequence[GradeText]:
 
     Without either it is the usual one of four grades.
     """
-    last = track.assessments.order_by("-created_at", "-pk").first()
+    of_documents = track.assessments.exclude(pool__method__in=OF_ANSWERS)
+    last = of_documents.order_by("-created_at", "-pk").first()
     if last is not None:
         return last.guideline.scale
     used = track.judgment_set.grade_counts if track.judgment_set is not None else {}

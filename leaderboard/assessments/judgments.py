@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluation import marks as mark_log
+from evaluation.answers.labels import NAMES
 from evaluation.settlement import Settled, settle
 from leaderboard.assessments.distribution import documents_by_topic
+from leaderboard.collections.answer_pools import read_pair
+from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.infrastructure.whole_numbers import next_name
-from leaderboard.models import Assessment, Collection, Mark
+from leaderboard.models import Assessment, Collection, Mark, Track
 
 
 def load_marks(assessment: Assessment) -> Iterator[mark_log.Mark]:
@@ -105,6 +109,28 @@ def render_judgments(assessment: Assessment, outcome: JudgingOutcome) -> Iterato
     for found in outcome.settled:
         if found.grade is not None:
             yield f"{found.topic} 0 {found.docno} {found.grade}\n".encode()
+
+
+def render_layer(assessment: Assessment, outcome: JudgingOutcome) -> Iterator[bytes]:
+    """Yield the settled labels of pairs as lines of marks, by the keys of their texts."""
+    pool = assessment.pool
+    bank = None if pool.nuggets_id is None else load_bank(pool.nuggets_id)
+    for found in outcome.settled:
+        if found.grade is None:
+            continue
+        pair = read_pair(found.docno)
+        mark = {"topic": found.topic, "label": NAMES[found.grade]}
+        if bank is None:
+            mark |= {"about": "support", "sentence": pair.key, "docno": pair.other}
+        else:
+            nugget = bank.topics[found.topic][int(pair.other) - 1]
+            mark |= {"about": "nugget", "answer": pair.key, "nugget": nugget.key}
+        yield json.dumps(mark).encode() + b"\n"
+
+
+def next_layer_name(track: Track) -> str:
+    """Return a name with the next number for a layer by people."""
+    return next_name("people-", track.mark_layers.values_list("version", flat=True))
 
 
 def next_version_name(collection: Collection) -> str:

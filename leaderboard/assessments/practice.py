@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.pooling.pools import chance_of
-from leaderboard.assessments.texts import ReadableText, read_text
-from leaderboard.models import Assignment, Judgment, PracticeDocument, Topic
+from leaderboard.assessments.items import JudgedItem
+from leaderboard.assessments.kinds import kind_of_pool
+from leaderboard.models import Assignment, Judgment, Pool, PracticeDocument, Topic
 
 PRACTISED = 5
 
@@ -15,14 +16,15 @@ PRACTISED = 5
 class Practice:
     """A document to practise on, with its settled grade and the reason for it."""
 
+    pool: Pool
     topic: Topic
     docno: str
     grade: int
     why: str = ""
 
     @property
-    def text(self) -> ReadableText:
-        return read_text(self.topic, self.docno)
+    def item(self) -> JudgedItem:
+        return kind_of_pool(self.pool).read(self.pool, self.topic, [self.docno], {})[self.docno]
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,9 @@ def list_practice(assignment: Assignment) -> list[Practice]:
 
     If they chose fewer, earlier judgments of the topic follow, each grade in its turn.
     """
+    pool = assignment.assessor.assessment.pool
     chosen = [
-        Practice(row.topic, row.docno, row.grade, row.why)
+        Practice(pool, row.topic, row.docno, row.grade, row.why)
         for row in PracticeDocument.objects.filter(assessment=assignment.assessor.assessment)
         .select_related("topic")
         .order_by("pk")
@@ -67,5 +70,5 @@ def _list_judged(assignment: Assignment) -> list[Practice]:
     turns = []
     for docno, grade in by_chance:
         seen[grade] = seen.get(grade, 0) + 1
-        turns.append((seen[grade], Practice(topic, docno, grade)))
+        turns.append((seen[grade], Practice(assessment.pool, topic, docno, grade)))
     return [practice for _, practice in sorted(turns, key=lambda turn: turn[0])]

@@ -10,7 +10,7 @@ from itertools import chain, groupby
 
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.topic_words import WORD, WordPiece, find_terms, stem
-from leaderboard.models import AssignedDocument, Topic
+from leaderboard.models import Topic
 
 # A longer paragraph is cut after a sentence.
 WORDS_PER_PARAGRAPH = 120
@@ -80,21 +80,18 @@ class ReadableText:
         return sum(part.hits for part in self.parts) + sum(piece.is_term for piece in self.title)
 
 
-def read_documents(topic: Topic, documents: Sequence[AssignedDocument]) -> dict[int, ReadableText]:
-    """Return the text of each document by its key."""
-    texts = read_texts(topic, {document.docno for document in documents})
-    return {document.pk: texts[document.docno] for document in documents}
-
-
 def read_text(topic: Topic, docno: str) -> ReadableText:
     """Return the text of one document, read for a topic."""
     return read_texts(topic, {docno})[docno]
 
 
-def read_texts(topic: Topic, docnos: Set[str]) -> dict[str, ReadableText]:
-    """Return the texts of documents by docno, with the words of the topic marked."""
+def read_texts(
+    topic: Topic, docnos: Set[str], terms: frozenset[str] | None = None
+) -> dict[str, ReadableText]:
+    """Return the texts of documents by docno, with these stems marked, or those of the topic."""
     found = find_documents(topic.collection, docnos)
-    terms = find_terms(topic)
+    if terms is None:
+        terms = find_terms(topic)
     texts = dict.fromkeys(docnos, ReadableText([], [], exists=False))
     for docno, document in found.items():
         texts[docno] = make_readable(document.title, document.text, terms)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, groupby
 
-from leaderboard.assessments.texts import read_documents
+from leaderboard.assessments.kinds import read_items
 from leaderboard.models import AssignedDocument, Assignment, Mark
 from leaderboard.models.assessments import GradeText
 
@@ -66,10 +66,10 @@ def describe_documents(
     assignment: Assignment, documents: list[AssignedDocument]
 ) -> dict[int, SeenDocument]:
     """Return the documents by key as the page lists them."""
-    texts = read_documents(assignment.topic, documents)
+    items = read_items(assignment, documents)
     return {
         document.pk: SeenDocument(
-            document.pk, document.place, grade_of(document), texts[document.pk].beginning
+            document.pk, document.place, grade_of(document), items[document.pk].beginning
         )
         for document in documents
     }

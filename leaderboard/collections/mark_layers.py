@@ -221,13 +221,43 @@ def import_marks(layer_id: str, progress: Progress) -> Publish:
     delete_in_chunks(layer.marked_answers.all())
     marks, problems = read_marks(layer)
     problems.raise_if_refused()
+    if layer.joins is not None:
+        join_marks(marks, layer.joins)
     MarkedAnswer.objects.bulk_create(marks.rows, batch_size=CHUNK_ROWS)
     counts = {
         "num_marks": marks.num_marks,
-        "num_runs": len(set(marks.runs.values())),
+        "num_runs": len({row.run_id for row in marks.rows if row.run_id is not None}),
         "num_topics": marks.num_topics,
     }
     return lambda: publish_imported(layer, counts)
+
+
+def join_marks(marks: ReadMarks, earlier: MarkLayer) -> None:
+    """Add the marks of an earlier layer; where both mark a pair, the new mark counts."""
+    new = {(row.topic_id, row.run_id, row.key): row for row in marks.rows}
+    for before in earlier.marked_answers.all():
+        row = new.get((before.topic_id, before.run_id, before.key))
+        if row is not None:
+            _join_rows(row, before)
+            continue
+        before.pk, before.layer = None, marks.layer
+        before._state.adding = True
+        marks.rows.append(before)
+    marks.labels = sum(map(_count_codes, marks.rows), Counter())
+
+
+def _join_rows(row: MarkedAnswer, before: MarkedAnswer) -> None:
+    both = zip(bytes(row.codes), bytes(before.codes), strict=True)
+    row.codes = bytes(old if code == UNJUDGED else code for code, old in both)
+    row.said = {**before.said, **row.said}
+    for sentence, codes in before.support.items():
+        row.support[sentence] = {**codes, **row.support.get(sentence, {})}
+
+
+def _count_codes(row: MarkedAnswer) -> Counter[int]:
+    """Count the marks of a row by their codes."""
+    supported = (code for codes in row.support.values() for code in codes.values())
+    return Counter([*bytes(row.codes), *supported])
 
 
 def _layer(layer_id: str) -> MarkLayer:

@@ -28,10 +28,13 @@ from evaluation.pooling import (
     rrf_pool,
     take_pool,
 )
+from evaluation.pooling.pools import Grades
 from evaluation.problems import Problems
 from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard import models
+from leaderboard.collections import answer_pools
 from leaderboard.collections.documents import find_documents
+from leaderboard.collections.pooled_texts import pack_texts
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.models.collections import load_grades
@@ -54,32 +57,81 @@ class PoolLine:
     places: str
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """A pool with judged lines, their grades, its sizes at other depths, and texts of answers."""
+
+    pool: Pool
+    grades: Grades
+    depths: Mapping[int, int]
+    depths_new: Mapping[int, int]
+    texts: bytes = b""
+
+
 def gather_pool(pool_id: str, progress: Progress) -> Publish:
-    """Read the tops of the pooled runs and store the documents to judge."""
-    row = models.Pool.objects.select_related("track").get(pk=pool_id)
+    """Read what the pooled runs found or say, and store what is to be judged."""
+    row = models.Pool.objects.select_related("track", "marked_in").get(pk=pool_id)
     runs = list(row.runs.order_by("pk"))
-    depth = row.size if row.method == models.Pool.Method.DEPTH else MOST_DEPTH
-    tops = []
-    for done, run in enumerate(runs):
-        progress(done, len(runs))
-        tops.append(read_top(run, depth))
-    pool = build_pool(row, tops)
-    grades = {} if row.judged_in_id is None else load_grades(row.judged_in_id)
-    content = b"".join(render_pool(pool))
-    depths = [at for at in DEPTHS if at <= depth]
+    gather = gather_documents if row.about == "documents" else gather_answers
+    found = gather(row, runs, progress)
+    pool = found.pool
     facts = {
-        **asdict(pool.summary(grades)),
+        **asdict(pool.summary(found.grades)),
         "method": pool.method,
         "runs": [run.pk for run in runs],
         "priorities": [find_priority(run) for run in runs],
         "alone_as_team": count_unique_by_team(pool, runs),
         "topics": len(pool.topics),
-        "depths": depths_as_json(depth_table(tops, depths) if depths else {}),
-        "depths_new": depths_as_json(depth_table(tops, depths, grades) if depths else {}),
+        "depths": depths_as_json(found.depths),
+        "depths_new": depths_as_json(found.depths_new),
     }
-    name = default_storage.save(f"pools/{row.pk}/pool-{secrets.token_hex(4)}", ContentFile(content))
-    digest = hashlib.sha256(content).hexdigest()
-    return lambda: publish_pool(row, name, digest, facts)
+    # Later judgments never change a pool of answers, which has no version of the collection.
+    left = pool.without(found.grades) if found.texts else pool
+    content = b"".join(render_pool(left))
+    made = {"summary": facts, "sha256": hashlib.sha256(content).hexdigest()}
+    made["file"] = store_part(row, "pool", content)
+    if found.texts:
+        made["texts_file"] = store_part(row, "texts", found.texts)
+    return lambda: publish_pool(row, **made)
+
+
+def gather_documents(row: models.Pool, runs: Sequence[Run], progress: Progress) -> Gathered:
+    """Read the tops of ranked runs."""
+    depth = row.size if row.method == models.Pool.Method.DEPTH else MOST_DEPTH
+    tops = []
+    for done, run in enumerate(runs):
+        progress(done, len(runs))
+        tops.append(read_top(run, depth))
+    grades = {} if row.judged_in_id is None else load_grades(row.judged_in_id)
+    depths = [at for at in DEPTHS if at <= depth]
+    return Gathered(
+        build_pool(row, tops),
+        grades,
+        depth_table(tops, depths) if depths else {},
+        depth_table(tops, depths, grades) if depths else {},
+    )
+
+
+def gather_answers(row: models.Pool, runs: Sequence[Run], progress: Progress) -> Gathered:
+    """Pair answers with nuggets, or sentences with what they cite."""
+    found = answer_pools.gather_pairs(row, runs, progress)
+    is_deep = row.method == models.Pool.Method.CITATIONS
+    method = f"{row.method}@{row.size}" if is_deep else row.method
+    pool = found.pool(method, runs)
+    depths = [at for at in answer_pools.DEPTHS if is_deep and at <= row.size]
+    return Gathered(
+        pool,
+        found.marked,
+        answer_pools.count_by_depth(pool, depths),
+        answer_pools.count_by_depth(pool.without(found.marked), depths),
+        pack_texts(found.texts),
+    )
+
+
+def store_part(row: models.Pool, part: str, content: bytes) -> str:
+    """Store a file of a pool under a new name, and return it."""
+    name = f"pools/{row.pk}/{part}-{secrets.token_hex(4)}"
+    return default_storage.save(name, ContentFile(content))
 
 
 def read_top(run: Run, depth: int) -> ReadRun:
@@ -153,9 +205,9 @@ def format_sample(document: Pooled) -> tuple[bytes, bytes]:
     return str(document.stratum).encode(), str(document.inclusion).encode()
 
 
-def publish_pool(row: models.Pool, name: str, digest: str, facts: dict[str, object]) -> None:
+def publish_pool(row: models.Pool, **made: object) -> None:
     models.Pool.objects.filter(pk=row.pk, state=models.Pool.State.QUEUED).update(
-        state=models.Pool.State.PROPOSED, file=name, sha256=digest, summary=facts
+        state=models.Pool.State.PROPOSED, **made
     )
 
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from evaluation.pooling.pools import chance_of
 from leaderboard.actions import assessments, pools
 from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.kinds import read_items
 from leaderboard.assessments.marking import SentMark, record_mark
-from leaderboard.assessments.texts import ReadableText, read_documents
+from leaderboard.assessments.texts import ReadableText
 from leaderboard.management.waiting import wait_until
 from leaderboard.models import Assessment, Assignment, Mark, Pool, Run, Track, User
 from leaderboard.models.assessments import GradeText
@@ -75,12 +76,12 @@ def judge_beginning(assignment: Assignment) -> None:
     assessments.begin_topic(assignment)
     documents = list(assignment.documents.all())
     first = documents[: len(documents) * 2 // 3]
-    texts = read_documents(assignment.topic, first)
+    items = read_items(assignment, first)
     for document in first:
         key = chance_of(assignment.pk, document.docno.encode(), b"")
         answer = SentMark(
             document.pk,
-            grade=guess_grade(texts[document.pk], key[0]),
+            grade=guess_grade(items[document.pk].text, key[0]),
             seconds=15 + key[1] / 8,
             by=Mark.By.KEY,
         )

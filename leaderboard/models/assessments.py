@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.models.collections import LONGEST_IDENTIFIER, JudgmentSet, Topic
+from leaderboard.models.nuggets import MarkLayer
 from leaderboard.models.people import User
 from leaderboard.models.pools import Pool
 from leaderboard.models.tracks import Track, new_invitation
@@ -104,9 +105,12 @@ class Assessment(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     opened_at = models.DateTimeField(null=True, editable=False)
     closed_at = models.DateTimeField(null=True, editable=False)
-    # What closing made.
+    # What closing made: judgments, or a layer of marks.
     version = models.ForeignKey(
         JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+    layer = models.ForeignKey(
+        MarkLayer, models.SET_NULL, null=True, editable=False, related_name="+"
     )
 
     objects = AssessmentQuerySet.as_manager()
@@ -134,6 +138,12 @@ class Assessment(models.Model):
         return self.guidelines.latest("number")
 
     @property
+    def made(self) -> models.QuerySet[Any]:
+        """The judgments or the layers of marks that were made of its marks, the latest first."""
+        made = self.judgment_sets if self.pool.about == "documents" else self.mark_layers
+        return made.order_by("-created_at")
+
+    @property
     def has_marks(self) -> bool:
         """Whether anybody has judged; from then on the grades stay as they are."""
         return Mark.objects.filter(assessor__assessment=self).exists()
@@ -159,12 +169,16 @@ LEARNING = (Assessment.Order.THOMPSON, Assessment.Order.MAXMEAN)
 
 @dataclass(frozen=True)
 class GradeText:
-    """One grade of the scale: its number, its name, what it means, and an example."""
+    """One grade of the scale: its number, its name, what it means, and an example.
+
+    `key` gives a label of answers; a grade of documents is its own key.
+    """
 
     grade: int
     name: str
     line: str = ""
     example: str = ""
+    key: str = ""
 
 
 class Guideline(models.Model):
@@ -409,6 +423,7 @@ class Mark(models.Model):
         UNREADABLE = "unreadable", "The text cannot be read"
         LANGUAGE = "language", "I do not know the language"
         TOPIC = "topic", "The topic is not clear"
+        MISSING = "missing", "The document cannot be opened"
 
     class By(models.TextChoices):
         KEY = "key"

@@ -76,6 +76,12 @@ class MarkLayer(ImportedVersion):
     nuggets = models.ForeignKey(NuggetVersion, models.RESTRICT, null=True, related_name="layers")
     # Which machine: its model and prompt; "" for people.
     machine = models.CharField(max_length=120, blank=True)
+    # The assessment whose marks these are, if any.
+    assessment = models.ForeignKey(
+        "Assessment", models.SET_NULL, null=True, related_name="mark_layers"
+    )
+    # The layer by people to which an assessment added marks; it has all of these too.
+    joins = models.ForeignKey("self", models.RESTRICT, null=True, related_name="+")
     num_marks = models.PositiveIntegerField(default=0)
     num_runs = models.PositiveIntegerField(default=0)
     num_topics = models.PositiveIntegerField(default=0)

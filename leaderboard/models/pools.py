@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.collections import JudgmentSet
+from leaderboard.models.nuggets import MarkLayer, NuggetVersion
 from leaderboard.models.people import User
 from leaderboard.models.runs import Run
 from leaderboard.models.tracks import Track
@@ -32,7 +34,8 @@ class PoolQuerySet(models.QuerySet["Pool"]):
 class Pool(models.Model):
     """One pool of a track: proposed until an organiser approves it, then never changed.
 
-    `size` is the depth, or the number of documents per topic, by method.
+    `size` is the depth, or the number of documents per topic, by method. A pool of answers has
+    pairs instead of documents: an answer and a nugget, or a sentence and a document that it cites.
     """
 
     class Method(models.TextChoices):
@@ -41,6 +44,8 @@ class Pool(models.Model):
         RRF = "rrf", "N documents per topic, by reciprocal rank fusion"
         RBP = "rbp", "N documents per topic, by RBP weight"
         SAMPLE = "sample", "Sample of N documents that check a machine"
+        ANSWERS = "answers", "Every answer with every nugget"
+        CITATIONS = "citations", "First N documents that each sentence cites"
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -59,10 +64,15 @@ class Pool(models.Model):
     # The judgments by a machine that people check on these documents, if it is such a sample.
     checks = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="samples")
     judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
+    # Of a pool of answers: the nuggets that are looked for, and the layer whose pairs are left out.
+    nuggets = models.ForeignKey(NuggetVersion, models.RESTRICT, null=True, related_name="pools")
+    marked_in = models.ForeignKey(MarkLayer, models.RESTRICT, null=True, related_name="+")
     file = models.FileField(max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     # Of a sample: every document from which it was drawn, with its stratum and probability.
     frame_file = models.FileField(max_length=200, blank=True, default="", db_default="")
+    # Of a pool of answers: the texts of its answers or sentences, as they were when it was made.
+    texts_file = models.FileField(max_length=200, blank=True, default="", db_default="")
     summary = models.JSONField(default=dict, blank=True)
     reason = models.TextField(blank=True)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
@@ -82,3 +92,21 @@ class Pool(models.Model):
     def rule(self) -> str:
         """Return the method with its size: "Top 100 documents of each run"."""
         return self.get_method_display().replace("N ", f"{self.size:,} ", 1)
+
+    @property
+    def about(self) -> str:
+        """What is judged: documents, nuggets in answers, or support of sentences."""
+        return ABOUT.get(self.method, "documents")
+
+    @property
+    def noun(self) -> str:
+        """What one line of the pool is."""
+        return "document" if self.about == "documents" else "pair"
+
+
+# The methods that pool answers, by what is judged of them.
+ABOUT: Mapping[str, str] = {
+    Pool.Method.ANSWERS: MarkLayer.About.NUGGETS,
+    Pool.Method.CITATIONS: MarkLayer.About.SUPPORT,
+}
+OF_ANSWERS = tuple(ABOUT)

@@ -28,6 +28,7 @@ from leaderboard.display.phases import WORDS as PHASE_WORDS
 from leaderboard.display.phases import Phase
 from leaderboard.display.signs import badge, marked, nugget_mark
 from leaderboard.infrastructure.logs import request_number
+from leaderboard.models.assessments import GradeText
 from leaderboard.pages import page_urls
 from leaderboard.pages.wording.phrases import Phrase
 
@@ -126,6 +127,13 @@ def grade(value: int | None, top: int = RAMP) -> SafeString:
         grade_class(value, top),
         str(value).replace("-", "−"),
     )
+
+
+@register.simple_tag
+def reply(value: int | None, scale: Sequence[GradeText]) -> SafeString:
+    """Render a grade of a scale, or the sign of a label of answers."""
+    label = next((each for each in scale if each.grade == value and each.key), None)
+    return nugget_mark(label.grade, label.name) if label else grade(value, scale[0].grade)
 
 
 @register.simple_tag

@@ -11,6 +11,7 @@ The rest is that of every file by topic.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import zstandard
@@ -99,6 +100,16 @@ def load_answer(run: Run, number: str) -> Answer | None:
     """Return what a run answers to a topic, None if it does not answer it."""
     with default_storage.open(run.answer_file.name) as file:
         return Answers(file).answer(number)
+
+
+def read_answers(run: Run) -> Iterator[tuple[str, Answer]]:
+    """Yield every answer of an accepted run with its topic."""
+    with default_storage.open(run.answer_file.name) as file:
+        stored = Answers(file)
+        for number in stored:
+            answer = stored.answer(number)
+            assert answer is not None
+            yield number, answer
 
 
 def load_sentences(run: Run) -> Tops:

@@ -5,23 +5,21 @@ What is unjudged counts as the measure says; its bounds are kept beside the scor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import AnyMeasure, parse_measure
 from evaluation.answers.judged import AnswerMarks, judge_answers
 from evaluation.answers.measures import AnswerMeasure
-from evaluation.answers.runs import Answer
 from evaluation.answers.scoring import grades_of
 from leaderboard.collections.mark_layers import load_assignments, load_support
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import Edition, MarkLayer, Run, Track
-from leaderboard.runs.answers import Answers
+from leaderboard.runs.answers import read_answers
 from leaderboard.scoring.judgments import load_judgments, load_topic_numbers, topic_mask
 
 # The layer of a track that each kind of unjudged pair is marked in, as a setting.
@@ -115,16 +113,6 @@ def score_by_marks(
             found.by_topic, measure.judged_share(judged), low.overall, high.overall
         )
     return scores
-
-
-def read_answers(run: Run) -> Iterator[tuple[str, Answer]]:
-    """Yield every answer of an accepted run with its topic."""
-    with default_storage.open(run.answer_file.name) as file:
-        stored = Answers(file)
-        for number in stored:
-            answer = stored.answer(number)
-            assert answer is not None
-            yield number, answer
 
 
 def load_marks(run: Run, edition: Edition, topics: Sequence[str]) -> AnswerMarks:

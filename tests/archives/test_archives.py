@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
+from leaderboard.actions.assessments import close_assessment
 from leaderboard.archives import zip_files
 from leaderboard.archives.track_import import ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError, open_archive
@@ -24,6 +25,7 @@ from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.sample_frames import read_frame
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
+from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
@@ -32,6 +34,7 @@ from leaderboard.models import (
     Assignment,
     Collection,
     JudgmentSet,
+    Mark,
     Pool,
     Run,
     Score,
@@ -40,6 +43,8 @@ from leaderboard.models import (
 )
 from leaderboard.notifications import notices
 from leaderboard.runs.answers import load_answer
+from tests.assessments.marks import judge_everything
+from tests.assessments.test_judged_answers import judge_pool, pool_answers
 from tests.builders import (
     INTENTS,
     OTHER_RUN,
@@ -368,6 +373,22 @@ def test_nuggets_and_marks_come_back_with_their_scores(collection, ben, tmp_path
     assert (away.assignments, away.edition.settings["support"]) == ("people", "support")
     # Before its marks are back, the track has no values by them.
     assert scores("said").items() <= scores("away").items()
+
+
+def test_answers_judged_here_come_back_with_what_assessors_read(collection, ada, ben, tmp_path):
+    track = make_track(collection, slug="said", run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    judging = judge_pool(pool_answers(track, "answers"), make_user("dan"))
+    judge_everything(judging)
+    close_assessment(judging, ada, "people-1")
+    work()
+    command("export_track", "said", tmp_path / "said.zip")
+    command("import_track", tmp_path / "said.zip", *AWAY)
+    back = Assessment.objects.get(track__slug="away")
+    assert (back.layer.version, back.pool.nuggets.version) == ("people-1", "v1")
+    assert len(load_texts(back.pool, "1")) == 1
+    assert Mark.objects.of(back).count() == 4
 
 
 def test_marks_of_unknown_codes_break_the_import_off(collection, ben, tmp_path):

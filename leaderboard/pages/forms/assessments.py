@@ -13,6 +13,8 @@ from django.forms import BoundField
 from leaderboard.assessments.designs import DESIGNS, DESIGNS_BY_NAME
 from leaderboard.assessments.distribution import find_topics
 from leaderboard.assessments.guidelines import USUAL_SCALE
+from leaderboard.assessments.kinds import kind_of_judging, kind_of_pool
+from leaderboard.assessments.pool_documents import topics_to_judge
 from leaderboard.collections.documents import open_documents
 from leaderboard.display.numbers import counted
 from leaderboard.models import Assessment, PracticeDocument, Topic
@@ -173,11 +175,21 @@ class AssessmentForm(SeesOtherSaves, forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["seed"].initial = self.instance.seed
         self.fields["topics_per_assessor"].min_value = 1
+        if kind_of_judging(self.instance).is_of_answers:
+            self._fit_answers()
         self.fields["budget"].widget.attrs["min"] = 1
         self.fields["random_part"].required = False
         if self.instance.state != Assessment.State.DRAFT:
             for name in self.FIXED_ONCE_OPEN:
                 self.fields[name].disabled = True
+
+    def _fit_answers(self) -> None:
+        """Leave out what answers are not judged by: another order, and a middle grade."""
+        order, rule = self.fields["order"], self.fields["rule"]
+        order.choices = [(Assessment.Order.RANDOM.value, "Random; nuggets of an answer together")]
+        rule.choices = [each for each in rule.choices if each[0] != Assessment.Rule.MEDIAN]
+        for name in ("budget", "random_part"):
+            self.fields[name].disabled = True
 
     def clean_seed(self) -> int:
         self.instance.seed = self.cleaned_data["seed"]
@@ -297,6 +309,12 @@ class PracticeForm(forms.Form):
 
     def clean_docno(self) -> str:
         docno: str = self.cleaned_data["docno"].strip()
+        pool, topic = self.assessment.pool, self.cleaned_data.get("topic")
+        if kind_of_pool(pool).is_of_answers:
+            pooled = topics_to_judge(pool).get(topic.number, ()) if topic else ()
+            if docno not in {pair.docno for pair in pooled}:
+                raise ValidationError("The pool has no such pair for this topic.")
+            return docno
         stored = self.assessment.track.collection.documents.name
         if not stored or open_documents(stored).find(docno) is None:
             raise ValidationError("The collection has no such document.")

@@ -16,6 +16,7 @@ from leaderboard.collections.published import (
     offers_datasets,
 )
 from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track
+from leaderboard.models.pools import OF_ANSWERS
 from leaderboard.pages.forms.fields import (
     SHORT_NAME,
     TAKEN,
@@ -24,6 +25,7 @@ from leaderboard.pages.forms.fields import (
     refuse_reserved,
 )
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.scoring.kinds import kind_of
 
 FILES = ("topics", "documents", "judgments", "intents", "groups")
 
@@ -172,13 +174,18 @@ class PoolForm(forms.Form):
         help_text="Maximum per team, by stated priority, otherwise earliest first. "
         "Leave empty for all chosen runs.",
     )
-    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices[:-1])
+    method = forms.ChoiceField(label="Method")
     size = forms.IntegerField(
         label="N", min_value=1, max_value=1000, initial=100, help_text="1 to 1,000."
     )
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        has_texts = kind_of(track).has_texts
+        self.fields["method"].choices = list_methods(has_texts)
+        if has_texts:
+            self.fields["size"].initial = 3
+            self.fields["size"].help_text = "1 to 1,000. Every answer with every nugget needs none."
         runs = track.runs.accepted().not_removed().select_related("team")
         in_turn = sort_by_turn(runs)
         self.fields["runs"].queryset = runs
@@ -187,6 +194,15 @@ class PoolForm(forms.Form):
         self.fields["runs"].choices = [
             (name, [(run.pk, label_with_priority(run)) for run in own]) for name, own in teams
         ]
+
+
+def list_methods(has_texts: bool) -> list[tuple[str, str]]:
+    """Return the methods that organisers choose from; those of answers come first."""
+    chosen = [method for method in Pool.Method if method != Pool.Method.SAMPLE]
+    if not has_texts:
+        chosen = [method for method in chosen if method not in OF_ANSWERS]
+    chosen.sort(key=lambda method: method not in OF_ANSWERS)
+    return [(method.value, method.label) for method in chosen]
 
 
 def label_with_priority(run: Run) -> str:

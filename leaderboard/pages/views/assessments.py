@@ -20,7 +20,8 @@ from leaderboard.assessments.disagreements import load_disagreements
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.flags import find_flags
 from leaderboard.assessments.guidelines import propose_scale
-from leaderboard.assessments.judgments import next_version_name
+from leaderboard.assessments.judgments import next_layer_name, next_version_name
+from leaderboard.assessments.kinds import kind_of_judging, kind_of_pool
 from leaderboard.assessments.progress import (
     Progress,
     TopicOfAssessors,
@@ -32,8 +33,8 @@ from leaderboard.assessments.random_parts import find_random_parts
 from leaderboard.assessments.rounds import find_stop_proposals, plan_second_round
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.display.numbers import counted
-from leaderboard.models import Assessment, Assessor, Assignment, Pool
-from leaderboard.models.collections import ImportState
+from leaderboard.models import Assessment, Assessor, Assignment, MarkLayer, Pool
+from leaderboard.models.collections import ImportedVersion, ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.forms.assessments import (
     AssessmentForm,
@@ -44,6 +45,7 @@ from leaderboard.pages.forms.assessments import (
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
+    OrganisedAssessment,
     organised_assessment_or_404,
     organised_sight_or_403,
     text_of,
@@ -70,18 +72,23 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     pool.track = sight.track
     planned = Assessment(track=sight.track, pool=pool)
     form = AssessmentPlanForm(request.POST or None, instance=planned)
-    guideline = GuidelineForm(request.POST or None, scale=propose_scale(sight.track))
+    kind = kind_of_pool(pool)
+    words: dict[str, Any] = {"scale": propose_scale(sight.track)}
+    if kind.is_of_answers:
+        words = {"scale": kind.scale, "text": kind.text, "keeps_grades": True}
+    guideline = GuidelineForm(request.POST or None, **words)
     looks = request.POST.get("act") == "look"
     is_valid = form.is_valid()
     if is_valid and guideline.is_valid() and not looks:
         with rejections_on(form):
-            words = guideline.cleaned_data["text"], guideline.scale
-            made = actions.plan_assessment(form.instance, request.user, *words)
+            said = guideline.cleaned_data["text"], guideline.scale
+            made = actions.plan_assessment(form.instance, request.user, *said)
             return redirect("assessors", slug=slug, name=made.name)
     context = {
         "sight": sight,
         "track": sight.track,
         "pool": pool,
+        "kind": kind,
         "form": form,
         "guideline": guideline,
         "designs": price_designs(planned, form.sizes),
@@ -121,7 +128,7 @@ def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return _progress_csv(slug, name, progress)
     first = progress.disputes[:DISAGREEMENTS_SHOWN] if seen.shows_marks else []
     flags = find_flags(seen.assessment) if seen.shows_marks else []
-    versions = seen.assessment.judgment_sets.order_by("-created_at")
+    made = seen.assessment.made
     context = {
         **seen.context,
         "progress": progress,
@@ -133,14 +140,27 @@ def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "proposals": find_stop_proposals(seen.assessment) if seen.shows_marks else [],
         "random_parts": find_random_parts(seen.assessment) if seen.shows_marks else [],
         "second_round": plan_second_round(seen.assessment) if seen.shows_marks else None,
-        "next_version": next_version_name(seen.sight.track.collection),
-        "versions": versions,
-        "is_importing": versions.exclude(
+        "next_version": _next_name(seen),
+        "versions": [(each, _impact_of(seen, each)) for each in made],
+        "is_importing": made.exclude(
             state__in=[ImportState.READY, ImportState.REFUSED, ImportState.FAILED]
         ).exists(),
         "address": request.get_full_path(),
     }
     return render(request, "judging/progress.html", context)
+
+
+def _next_name(seen: OrganisedAssessment) -> str:
+    """Return the name of what closing makes, unless the organiser chooses another."""
+    if kind_of_judging(seen.assessment).is_of_answers:
+        return next_layer_name(seen.sight.track)
+    return next_version_name(seen.sight.track.collection)
+
+
+def _impact_of(seen: OrganisedAssessment, made: ImportedVersion) -> str:
+    """Return the address of what a version or a layer changes on the board."""
+    page = "layer_impact" if isinstance(made, MarkLayer) else "impact"
+    return reverse(page, args=[seen.sight.track.slug, made.version])
 
 
 def _progress_csv(slug: str, name: str, progress: Progress) -> HttpResponse:
@@ -320,7 +340,7 @@ def _discard(request: HttpRequest, slug: str, found: Assessment) -> HttpResponse
 def close_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Ask once whether the judging is closed, and what its version is called."""
     seen = organised_assessment_or_404(request, slug, name)
-    initial = {"version": next_version_name(seen.sight.track.collection)}
+    initial = {"version": _next_name(seen)}
     form = CloseForm(request.POST or None, initial=initial)
     if form.is_valid():
         with rejections_on(form):
@@ -344,7 +364,7 @@ def try_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     seen = organised_assessment_or_404(request, slug, name)
     if not seen.shows_marks:
         raise PermissionDenied
-    version = next_version_name(seen.sight.track.collection)
+    version = _next_name(seen)
     try:
         actions.make_trial_version(seen.assessment, request.user, version)
         messages.success(request, f"{version} is being imported. Then you can try it on the board.")

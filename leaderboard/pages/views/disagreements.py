@@ -26,6 +26,7 @@ from leaderboard.assessments.disagreements import (
 )
 from leaderboard.assessments.distribution import find_team
 from leaderboard.assessments.flags import find_tops
+from leaderboard.assessments.kinds import kind_of_judging, title_items
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.collections.documents import find_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
@@ -66,11 +67,16 @@ def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse
     """Show one document with both grades, remarks and passages."""
     asked = request.GET
     found = _disagreement_or_404(seen.assessment, text_of(asked, "topic"), text_of(asked, "docno"))
+    kind = kind_of_judging(seen.assessment)
+    item = None
+    if kind.is_of_answers:
+        item = kind.read(seen.assessment.pool, found.topic, [found.docno], {})[found.docno]
     document = find_documents(seen.assessment.track.collection, [found.docno]).get(found.docno)
     settled = seen.assessment.settlements.filter(topic=found.topic, docno=found.docno)
     context = {
         **seen.context,
         "found": found,
+        "item": item,
         "document": document,
         "passages": mark_passages(document.text, found.given) if document else [],
         "scale": seen.assessment.guideline.scale,
@@ -137,7 +143,7 @@ def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse
         "other": other,
         "page": page,
         "lines": _describe_marks(seen.assessment, list(page), other),
-        "top_grade": seen.assessment.guideline.scale[0].grade,
+        "scale": seen.assessment.guideline.scale,
     }
     return render(request, "judging/marks.html", context)
 
@@ -197,12 +203,13 @@ def _describe_marks(
     assessment: Assessment, marks: list[Mark], other: Assessor | None
 ) -> list[tuple[Mark, str, int | None]]:
     """Return marks with the title of their document and the grade of another assessor."""
-    titles = find_documents(assessment.track.collection, [mark.document.docno for mark in marks])
+    named = [(mark.document.assignment.topic, mark.document.docno) for mark in marks]
+    titles = title_items(assessment.pool, named)
     grades = _grades_of(other, marks) if other is not None else {}
     return [
         (
             mark,
-            titles[mark.document.docno].title if mark.document.docno in titles else "",
+            titles[mark.document.assignment.topic_id, mark.document.docno],
             grades.get((mark.document.assignment.topic_id, mark.document.docno)),
         )
         for mark in marks

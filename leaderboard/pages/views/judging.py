@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from leaderboard.actions.assessments import add_assessor, begin_topic, finish_topic, keep_notes
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.kinds import kind_of_judging, read_items
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
 from leaderboard.assessments.own_progress import (
     PAUSE_AFTER,
@@ -35,7 +36,6 @@ from leaderboard.assessments.queues import (
     measure_all_progress,
     measure_progress,
 )
-from leaderboard.assessments.texts import read_documents
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.display.numbers import describe_duration
 from leaderboard.infrastructure.whole_numbers import read_whole_number
@@ -154,6 +154,7 @@ def before_topic(request: HttpRequest, assignment_id: int) -> HttpResponse:
     done = [Practised(one, grade) for one, grade in zip(practice, given, strict=False)]
     context = {
         "assignment": assignment,
+        "kind": kind_of_judging(assignment.assessor.assessment),
         "guideline": assignment.assessor.assessment.guideline,
         "pace": measure_pace(assignment.assessor),
         "practice": practice,
@@ -191,7 +192,9 @@ def judge(request: HttpRequest, assignment_id: int) -> HttpResponse:
         return redirect("before_topic", assignment_id=assignment.pk)
     tab = text_of(request.GET, "tab")[:32]
     if not tab:
-        return redirect(f"{request.path}?tab={secrets.token_hex(8)}")
+        asked = request.GET.copy()
+        asked["tab"] = secrets.token_hex(8)
+        return redirect(f"{request.path}?{asked.urlencode()}")
     draw_documents(assignment)
     document = _requested_document(request, assignment, tab)
     if document is None:
@@ -213,16 +216,19 @@ def _requested_document(
 
 def _judging_context(assignment: Assignment, document: AssignedDocument) -> dict[str, Any]:
     assessment = assignment.assessor.assessment
-    text = read_documents(assignment.topic, [document])[document.pk]
+    kind = kind_of_judging(assessment)
+    item = read_items(assignment, [document])[document.pk]
     return {
         "assignment": assignment,
+        "kind": kind,
+        "item": item,
         "assessment": assessment,
         "guideline": assessment.guideline,
         "document": document,
-        "text": text,
+        "text": item.text,
         "mark": document.mark,
         "key": secrets.token_hex(16),
-        "reasons": Mark.Reason.choices,
+        "reasons": kind.reasons,
         "last": _last_marks(assignment),
         "progress": measure_progress(assignment),
         "pace": measure_pace(assignment.assessor),
@@ -292,7 +298,7 @@ def _take_batch(request: HttpRequest, assignment: Assignment) -> JsonResponse:
     return JsonResponse(
         {
             "results": results,
-            "next": _render_documents(assignment, handed.documents),
+            "next": _render_documents(assignment, handed.documents, sent.tab),
             "is_all": handed.is_all,
             "progress": {"done": progress.done, "all": progress.all, "later": progress.later},
             "pace": {"minutes": pace.minutes, "seconds": pace.seconds},
@@ -309,16 +315,22 @@ def _take(assignment: Assignment, mark: SentMark) -> dict[str, Any]:
 
 
 def _render_documents(
-    assignment: Assignment, documents: list[AssignedDocument]
+    assignment: Assignment, documents: list[AssignedDocument], tab: str
 ) -> list[dict[str, Any]]:
-    texts = read_documents(assignment.topic, documents)
+    """Return documents as the page's script shows them; `asked` is what stands beside a text."""
+    kind = kind_of_judging(assignment.assessor.assessment)
+    items = read_items(assignment, documents)
+    scale = assignment.assessor.assessment.guideline.scale
+    context = {"assignment": assignment, "kind": kind, "scale": scale, "tab": tab}
     return [
         {
             "document": document.pk,
-            "html": render_to_string("judging/_judged_text.html", {"text": texts[document.pk]}),
-            "hits": texts[document.pk].hits,
+            "html": render_to_string("judging/_judged_text.html", {**context, "text": item.text}),
+            "asked": render_to_string("judging/_asked.html", {**context, "item": item}),
+            "hits": item.text.hits,
         }
         for document in documents
+        for item in [items[document.pk]]
     ]
 
 
@@ -348,6 +360,7 @@ def topic_end(request: HttpRequest, assignment_id: int) -> HttpResponse:
     draw_documents(assignment)
     context = {
         "assignment": assignment,
+        "kind": kind_of_judging(assignment.assessor.assessment),
         "assessment": assignment.assessor.assessment,
         "progress": measure_progress(assignment),
         "pace": measure_pace(assignment.assessor),

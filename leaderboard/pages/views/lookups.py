@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from evaluation.answers.any_measure import is_of_rankings
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
@@ -55,6 +56,7 @@ class OrganisedAssessment:
             "sight": self.sight,
             "track": self.sight.track,
             "assessment": self.assessment,
+            "kind": kind_of_judging(self.assessment),
             "shows_marks": self.shows_marks,
             "num_disputes": len(find_disputes(self.assessment)) if self.shows_marks else 0,
         }

@@ -1,0 +1,116 @@
+"""What assessors read of an item: a document, an answer with its nuggets, or a sentence's source.
+
+Nothing here says which run, team or document it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from evaluation.answers.nuggets import Nugget
+from leaderboard.assessments.texts import ReadableText, make_readable, read_texts
+from leaderboard.collections.answer_pools import PairName, read_pair
+from leaderboard.collections.nuggets import load_bank
+from leaderboard.collections.pooled_texts import PooledText, load_texts
+from leaderboard.collections.topic_words import find_stems
+from leaderboard.models import AssignedDocument, Assignment, Pool, Topic
+
+MISSING = ReadableText([], [], exists=False)
+
+
+@dataclass(frozen=True)
+class ListedNugget:
+    """A nugget of the topic beside an answer; without a document it is not asked for here."""
+
+    number: int
+    nugget: Nugget
+    document: int | None
+    grade: int | None
+    is_current: bool
+
+    @property
+    def accepted(self) -> list[str]:
+        return [answer.text for answer in self.nugget.answers]
+
+
+@dataclass(frozen=True)
+class JudgedItem:
+    """One item: the text to read, and what is asked about it; both empty for a document."""
+
+    text: ReadableText
+    nuggets: Sequence[ListedNugget] = ()
+    sentence: PooledText | None = None
+
+    @property
+    def beginning(self) -> str:
+        """What lists call the item."""
+        current = [each.nugget.text for each in self.nuggets if each.is_current]
+        if current:
+            return current[0]
+        return self.sentence.sentence if self.sentence else self.text.beginning
+
+
+# Items by their names: docnos, or names of pairs.
+Items = Mapping[str, JudgedItem]
+# What an assessor has of the same answers, by the names of pairs.
+Beside = Mapping[str, AssignedDocument]
+
+
+def read_document_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:
+    """Return documents with the words of the topic marked."""
+    return {docno: JudgedItem(text) for docno, text in read_texts(topic, {*names}).items()}
+
+
+def read_answer_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:
+    """Return answers with the words of the nugget marked, and the nuggets of the topic."""
+    assert pool.nuggets_id is not None
+    nuggets = load_bank(pool.nuggets_id).topics.get(topic.number, ())
+    texts = load_texts(pool, topic.number)
+    found = {}
+    for name in names:
+        pair = read_pair(name)
+        nugget = nuggets[int(pair.other) - 1]
+        accepted = " ".join(answer.text for answer in nugget.answers)
+        said = texts.get(pair.key)
+        text = MISSING
+        if said is not None:
+            text = make_readable(
+                "", " ".join(said.sentences), find_stems(f"{nugget.text} {accepted}")
+            )
+        found[name] = JudgedItem(text, list_nuggets(nuggets, pair, beside))
+    return found
+
+
+def list_nuggets(nuggets: Sequence[Nugget], pair: PairName, beside: Beside) -> list[ListedNugget]:
+    """Return the nuggets of a topic in their order, with what the assessor gave for this answer."""
+    listed = []
+    for number, nugget in enumerate(nuggets, 1):
+        row = beside.get(str(PairName(pair.key, str(number))))
+        grade = row.mark.grade if row is not None and row.mark is not None else None
+        key = None if row is None else row.pk
+        listed.append(ListedNugget(number, nugget, key, grade, str(number) == pair.other))
+    return listed
+
+
+def find_beside(assignment: Assignment, names: Iterable[str]) -> Beside:
+    """Return what the assessor judges of the answers of these pairs."""
+    begins = Q(pk=None)
+    for key in {read_pair(name).key for name in names}:
+        begins |= Q(docno__startswith=f"{key}:")
+    rows = assignment.documents.filter(begins, is_repeat=False).select_related("mark")
+    return {row.docno: row for row in rows}
+
+
+def read_sentence_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:
+    """Return cited documents with the words of the sentence marked, and the sentence."""
+    texts = load_texts(pool, topic.number)
+    found = {}
+    for name in names:
+        pair = read_pair(name)
+        sentence = texts.get(pair.key, PooledText(("",), 0))
+        text = read_texts(topic, {pair.other}, find_stems(sentence.sentence))[pair.other]
+        found[name] = JudgedItem(text, sentence=sentence)
+    return found

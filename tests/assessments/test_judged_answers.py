@@ -1,0 +1,175 @@
+"""Answers judged by people: pairs pooled once, judged blind, and closed as a layer of marks."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.actions import assessments, pools
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.kinds import kind_of_judging, read_items
+from leaderboard.collections.answer_pools import read_pair
+from leaderboard.collections.mark_layers import load_assignments
+from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, Track, User
+from tests.assessments.marks import judge_everything
+from tests.builders import make_run, make_track, make_user, work
+from tests.recording import recorded
+from tests.scoring.test_answer_runs import ANSWERS, RISES, SLOWLY, answer
+from tests.scoring.test_marks import ASSIGNMENTS, make_layer, make_nuggets, use
+
+# The second run says one sentence of the first, with one of its documents, and another one.
+OTHER = answer("1", RISES, ("Salt slows it down.", ["d3"])).replace("ben-rag", "cat-rag")
+
+
+@pytest.fixture
+def track(collection, ben, cat) -> Track:
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_run(track, cat, OTHER)
+    make_nuggets(track)
+    return track
+
+
+@pytest.fixture
+def dan(db: None) -> User:
+    return make_user("dan")
+
+
+@recorded
+def pool_answers(track: Track, method: str, size: int = 2) -> Pool:
+    organiser = track.benchmark.owner
+    pool = pools.create_pool(track, organiser, list(track.runs.all()), method, size)
+    work()
+    pools.approve_pool(pool, organiser)
+    pool.refresh_from_db()
+    return pool
+
+
+@recorded
+def judge_pool(pool: Pool, *assessors: User, **fields: object) -> Assessment:
+    """An open assessment of a pool of answers, with the labels of its kind."""
+    organiser = pool.track.benchmark.owner
+    fields = {"overlap": Assessment.Overlap.NONE} | fields
+    assessment = Assessment(pool=pool, **fields)
+    kind = kind_of_judging(assessment)
+    assessments.plan_assessment(assessment, organiser, kind.text, kind.scale)
+    for assessor in assessors:
+        assessments.add_assessor(assessment, assessor)
+    assessments.open_assessment(assessment, organiser)
+    return assessment
+
+
+def first_assignment(assessment: Assessment) -> Assignment:
+    assignment = Assignment.objects.get(assessor__assessment=assessment, topic__number="1")
+    draw_documents(assignment)
+    return assignment
+
+
+def test_a_pool_pairs_every_answer_with_every_nugget(track):
+    pool = pool_answers(track, "answers")
+    # Topic 1 has two answers and three nuggets, topic 2 one of each.
+    assert (pool.state, pool.summary["documents"], pool.summary["new"]) == ("kept", 7, 7)
+    assert pool.nuggets == track.nugget_versions.get()
+
+
+def test_equal_sentences_with_a_document_are_one_pair(track):
+    pool = pool_answers(track, "citations")
+    assert pool.summary["documents"] == 4 + 2 + 1
+    assert pool.summary["shared"] == [5, 2]
+    assert pool_answers(track, "citations", 1).summary["documents"] == 2 + 1 + 1
+
+
+def test_a_pool_of_rankings_has_no_answers(collection, ben, ada):
+    track = make_track(collection)
+    run = make_run(track, ben)
+    with pytest.raises(ActionError, match="no answers"):
+        pools.create_pool(track, ada, [run], "answers", 1)
+
+
+def test_the_nuggets_of_an_answer_follow_each_other(track, dan):
+    assignment = first_assignment(judge_pool(pool_answers(track, "answers"), dan))
+    pairs = [read_pair(each.docno) for each in assignment.documents.all()]
+    assert [pair.other for pair in pairs] == ["1", "2", "3"] * 2
+    assert len({pair.key for pair in pairs[:3]}) == 1
+
+
+def test_an_answer_is_read_with_its_nuggets(track, dan):
+    assignment = first_assignment(judge_pool(pool_answers(track, "answers"), dan))
+    documents = list(assignment.documents.all())
+    item = read_items(assignment, documents)[documents[0].pk]
+    assert [each.nugget.text for each in item.nuggets] == ["yeast", "a day", "salt"]
+    assert [each.is_current for each in item.nuggets] == [True, False, False]
+    assert item.text.beginning.startswith("Wild yeast makes bread rise.")
+
+
+def test_a_sentence_is_read_with_its_neighbours_and_the_document(track, dan):
+    assignment = first_assignment(judge_pool(pool_answers(track, "citations"), dan))
+    documents = list(assignment.documents.all())
+    items = read_items(assignment, documents).values()
+    slow = [item for item in items if item.beginning == SLOWLY[0]]
+    assert [item.sentence.before for item in slow] == [RISES[0]] * 2
+    assert all(item.text.exists for item in slow)
+
+
+def test_closing_makes_a_layer_that_counts_for_equal_answers(track, dan):
+    assessment = judge_pool(pool_answers(track, "answers"), dan)
+    judge_everything(assessment, lambda document: 2 if document.docno.endswith(":1") else 0)
+    assessments.close_assessment(assessment, track.benchmark.owner, "people-1")
+    work()
+    layer = MarkLayer.objects.get()
+    assert (layer.state, layer.made_by, layer.num_marks) == ("ready", "people", 7)
+    use(track, ["all"], assignments="people-1")
+    means = {score.score_set.run.tag: score.mean for score in Score.objects.filter(measure="all")}
+    assert means["ben-rag"] == pytest.approx((1 / 3 + 1) / 2)
+
+
+def test_support_that_is_judged_here_is_scored(track, dan):
+    assessment = judge_pool(pool_answers(track, "citations"), dan)
+    judge_everything(assessment, lambda document: 3 if document.docno.endswith(":d9") else 2)
+    assessments.close_assessment(assessment, track.benchmark.owner, "people-1")
+    work()
+    use(track, ["SupportP"], support="people-1")
+    score = Score.objects.get(measure="SupportP", score_set__run__tag="cat-rag")
+    assert score.values[0] == 1
+
+
+def test_what_people_marked_before_is_left_out_and_kept(track, dan):
+    make_layer(track, ASSIGNMENTS)
+    use(track, ["all"], assignments="people")
+    pool = pool_answers(track, "answers")
+    assert (pool.summary["new"], pool.summary["judged"]) == (3, 4)
+    assessment = judge_pool(pool, dan)
+    judge_everything(assessment, lambda document: 1)
+    assessments.close_assessment(assessment, track.benchmark.owner, "people-1")
+    work()
+    layer = MarkLayer.objects.get(version="people-1")
+    assert (layer.num_marks, layer.joins.version) == (7, "people")
+    run = track.runs.get(tag="ben-rag")
+    assert load_assignments(layer, run).marks[run.pk, "2"]
+
+
+def test_marks_of_a_machine_are_never_joined(track, dan):
+    make_layer(track, ASSIGNMENTS, made_by="machine", machine="gpt-x/p3")
+    use(track, ["all"], assignments="people")
+    assert pool_answers(track, "answers").marked_in is None
+
+
+def test_labels_are_judged_in_random_order_and_have_no_middle(track):
+    pool = pool_answers(track, "answers")
+    for wrong in ({"order": "docno"}, {"rule": "median"}):
+        with pytest.raises(ActionError):
+            judge_pool(pool, **wrong)
+
+
+def test_assessors_of_teams_never_judge_what_only_their_team_said(track, ben, cat):
+    assessment = judge_pool(pool_answers(track, "citations"), ben, cat, allows_participants=True)
+    for name, own in {"A1": "d2", "A2": "d3"}.items():
+        for assignment in Assignment.objects.filter(assessor__name=name):
+            draw_documents(assignment)
+            assert own not in {read_pair(each.docno).other for each in assignment.documents.all()}
+    assert assessment.assessors.count() == 2
+
+
+def test_members_of_teams_in_the_pool_are_refused(track, ben):
+    with pytest.raises(ActionError, match="cannot judge"):
+        judge_pool(pool_answers(track, "answers"), ben)
