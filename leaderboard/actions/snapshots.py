@@ -207,7 +207,7 @@ def render_bibtex(snapshot: Snapshot | BenchmarkSnapshot, address: str) -> str:
     subject, at = snapshot.subject, snapshot.created_at
     fields = {
         "title": f"{{{escape_tex(subject.name)}: {escape_tex(snapshot.name)}}}",
-        "author": render_authors(_find_authors(snapshot)),
+        "author": render_authors(list_snapshot_authors(snapshot)),
         "year": str(at.year),
         "month": at.strftime("%b").lower(),
         "howpublished": f"\\url{{{address}}}",
@@ -216,7 +216,8 @@ def render_bibtex(snapshot: Snapshot | BenchmarkSnapshot, address: str) -> str:
     return render_misc(f"{subject.slug}-{snapshot.slug}", fields)
 
 
-def _find_authors(snapshot: Snapshot | BenchmarkSnapshot) -> list[Author]:
+def list_snapshot_authors(snapshot: Snapshot | BenchmarkSnapshot) -> list[Author]:
+    """Return who is cited: the authors it was frozen with, or else the organisers."""
     if isinstance(snapshot, Snapshot):
         people = [snapshot.track.benchmark.owner]
         named = parse_authors(snapshot.authors)

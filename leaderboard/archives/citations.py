@@ -20,6 +20,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.actions import snapshots
 from leaderboard.actions.overviews import (
     Author,
     find_overview,
@@ -30,7 +31,7 @@ from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.data_files import find_data_files
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.markdown import render_markdown
-from leaderboard.models import Track
+from leaderboard.models import BenchmarkSnapshot, Snapshot, Track
 
 KEYWORDS = ("information retrieval", "test collection", "evaluation")
 CREATIVE_COMMONS = re.compile(
@@ -92,6 +93,35 @@ def build_citation_members(
     yield ZipEntry(".zenodo.json", [render_zenodo(citation).encode()])
     files = list(describe_files(track, site, copied))
     yield ZipEntry("croissant.json", [render_croissant(track, citation, files).encode()])
+
+
+def build_deposit_members(
+    snapshot: Snapshot | BenchmarkSnapshot, address: str
+) -> Iterator[ZipEntry]:
+    """Yield the files of a snapshot as they were frozen, with how to cite it at this address."""
+    citation = cite_snapshot(snapshot, address)
+    yield ZipEntry("README.txt", [f"{citation.title}\n\n{citation.description}\n".encode()])
+    for format, text in snapshot.files.items():
+        yield ZipEntry(f"board.{format}", [text.encode()])
+    yield ZipEntry("citation.bib", [citation.bibtex.encode()])
+    yield ZipEntry("CITATION.cff", [render_citation_file(citation).encode()])
+    yield ZipEntry(".zenodo.json", [render_zenodo(citation).encode()])
+
+
+def cite_snapshot(snapshot: Snapshot | BenchmarkSnapshot, address: str) -> Citation:
+    """Return how to cite a frozen board."""
+    subject = snapshot.subject
+    notes = [snapshot.caption, snapshot.note]
+    return Citation(
+        key=f"{subject.slug}-{snapshot.slug}",
+        title=f"{subject.name}: {snapshot.name}",
+        authors=snapshots.list_snapshot_authors(snapshot),
+        description="\n\n".join(note for note in notes if note),
+        published=snapshot.created_at.date(),
+        address=address,
+        licence=snapshot.track.collection.licence if isinstance(snapshot, Snapshot) else "",
+        bibtex=snapshots.render_bibtex(snapshot, address),
+    )
 
 
 def cite_track(track: Track, site: str) -> Citation:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -54,6 +58,17 @@ def test_the_files_are_those_of_the_day(frozen, as_cat):
     answer = as_cat.get("/tracks/bread/snapshots/as-published/?format=csv")
     assert answer.content.decode() == frozen.files["csv"]
     assert answer["Content-Disposition"] == 'attachment; filename="bread-as-published.csv"'
+
+
+def test_a_deposit_has_the_files_and_says_how_to_cite_them(frozen, as_cat):
+    answer = as_cat.get("/tracks/bread/snapshots/as-published/?format=zip")
+    files = zipfile.ZipFile(io.BytesIO(answer.getvalue()))
+    assert files.read("board.csv").decode() == frozen.files["csv"]
+    deposit = json.loads(files.read(".zenodo.json"))
+    assert deposit["title"] == "Bread track: As published"
+    assert deposit["creators"] == [{"name": "ada"}]
+    address = "http://testserver/tracks/bread/snapshots/as-published/"
+    assert f'url: "{address}"'.encode() in files.read("CITATION.cff")
 
 
 def test_a_paper_cites_it(frozen, as_cat):

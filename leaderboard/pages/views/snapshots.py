@@ -9,12 +9,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as actions
 from leaderboard.actions.overviews import suggest_authors
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.archives.citations import build_deposit_members
 from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkChoice,
@@ -33,6 +35,7 @@ from leaderboard.boards.standings import Board, find_board
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.models import BenchmarkSnapshot, Snapshot
 from leaderboard.pages.forms.desk import BenchmarkSnapshotForm, SnapshotForm
+from leaderboard.pages.views.downloads import zip_file
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.sight.visible_rows import visible_benchmark_snapshots
@@ -86,7 +89,7 @@ def _find_left_out(sight: BenchmarkSight, shared: BenchmarkSight) -> list[Sight]
 
 
 @require_GET
-def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """Show a frozen board of a track, or return one of its files."""
     sight = _sight_with_snapshots_or_404(request, slug)
     known = sight.track.snapshots.select_related("track__benchmark__owner", "edition__judgment_set")
@@ -95,7 +98,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 @require_GET
-def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """Show a frozen board of a benchmark, or return one of its files."""
     sight = benchmark_or_404(request.user, slug)
     known = visible_benchmark_snapshots(sight.viewer, sight.benchmark).select_related(
@@ -107,11 +110,15 @@ def benchmark_snapshot(request: HttpRequest, slug: str, name: str) -> HttpRespon
 
 def _show(
     request: HttpRequest, found: Snapshot | BenchmarkSnapshot, context: dict[str, object]
-) -> HttpResponse:
+) -> HttpResponseBase:
     format = request.GET.get("format", "")
-    bibtex = actions.render_bibtex(found, request.build_absolute_uri(request.path))
+    address = request.build_absolute_uri(request.path)
+    bibtex = actions.render_bibtex(found, address)
     if format == "bib":
         return HttpResponse(bibtex, content_type=BIBTEX)
+    if format == "zip":
+        name = f"{found.subject.slug}-{found.slug}.zip"
+        return zip_file(name, build_deposit_members(found, address))
     if format:
         return frozen_file(found, format)
     context |= {
