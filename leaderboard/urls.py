@@ -208,6 +208,8 @@ track_urls = [
     ),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
     path("manage/archive.zip", downloads.archive, name="archive"),
+    path("manage/anonymous.zip", downloads.anonymous_release, name="anonymous_release"),
+    path("manage/aliases.csv", downloads.aliases, name="aliases"),
     path("manage/copy/", downloads.pages_copy, name="pages_copy"),
     path("manage/copy.zip", downloads.pages_copy_file, name="pages_copy_file"),
     path("manage/runs/", organised_runs.organised_runs, name="organised_runs"),

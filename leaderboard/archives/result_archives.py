@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -259,10 +259,14 @@ def build_board_members(board: Board) -> Iterator[ZipEntry]:
     yield ZipEntry("board.csv", [render_csv(file_of(board, columns)).encode()])
     yield ZipEntry("board.tex", [render_latex(file_of(board, paper_columns(board))).encode()])
     head = ("run", "tag", "team", "topic", *board.measures)
-    yield ZipEntry("scores.csv", render_csv_lines(head, score_lines(board)))
+    yield ZipEntry("scores.csv", render_csv_lines(head, score_lines(board, own_names)))
 
 
-def score_lines(board: Board) -> Iterator[list[Cell]]:
+def own_names(run: Run) -> Sequence[Cell]:
+    return run.pk, run.tag, run.team.name
+
+
+def score_lines(board: Board, names: Callable[[Run], Sequence[Cell]]) -> Iterator[list[Cell]]:
     """Yield a line for each run and evaluated topic, reading one run's scores at a time."""
     topics, mask = load_evaluated_topics(board.edition), topic_mask(board.edition)
     for standing in board.standings:
@@ -274,4 +278,4 @@ def score_lines(board: Board) -> Iterator[list[Cell]]:
                 float(values[measure][place]) if measure in values else None
                 for measure in board.measures
             ]
-            yield [run.pk, run.tag, run.team.name, topic.number, *cells]
+            yield [*names(run), topic.number, *cells]

@@ -162,12 +162,16 @@ def load_tops(run: models.Run) -> Tops:
         return Rankings(file).tops
 
 
-def render_rankings(run: models.Run) -> Iterator[bytes]:
-    """Yield the rankings of a run as they were scored, a topic at a time, in six columns."""
+def render_rankings(run: models.Run, tag: str = "") -> Iterator[bytes]:
+    """Yield the rankings of a run as they were scored, a topic at a time, in six columns.
+
+    `tag` is the last column, by default that of the run.
+    """
+    name = (tag or run.tag).encode() or b"run"
     with default_storage.open(run.ranking_file.name) as file:
         for topic, ranking in Rankings(file).run(run.tag).rankings.items():
             ranked = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
             yield b"".join(
-                b"%b Q0 %b %d %r %b\n" % (topic, docno, rank, score, run.tag.encode() or b"run")
+                b"%b Q0 %b %d %r %b\n" % (topic, docno, rank, score, name)
                 for rank, (docno, score) in enumerate(ranked, 1)
             )

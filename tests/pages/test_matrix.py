@@ -117,6 +117,8 @@ PAGES = {
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
     "pages_copy": ("/tracks/open/manage/copy/", ORGANISERS),
+    "anonymous_release": ("/tracks/blind/manage/anonymous.zip", ORGANISERS),
+    "aliases": ("/tracks/blind/manage/aliases.csv", ORGANISERS),
     "pages_copy_file": ("/tracks/open/manage/copy.zip", ORGANISERS),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "judged_topics_file": ("/tracks/blind/topics/judged.txt", NOBODY),

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.archives import benchmark_export, track_export
+from leaderboard.archives.anonymous_releases import build_anonymous_members, list_aliases
 from leaderboard.archives.board_copies import ask_for_copy, is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
 from leaderboard.archives.zip_files import ZipEntry, stream_zip
@@ -20,6 +21,7 @@ from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Job, PagesCopy, Team, Track
 from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
 from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.tables import csv_file
 
 
 @login_required
@@ -67,6 +69,22 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_sight_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
     return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
+
+
+@login_required
+@require_GET
+def anonymous_release(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the runs and scores of a track under aliases."""
+    board = _board_with_all_scores_or_404(organised_sight_or_403(request, slug))
+    return zip_file(f"{slug}-anonymous.zip", build_anonymous_members(board))
+
+
+@login_required
+@require_GET
+def aliases(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return which alias is whose, for organisers."""
+    board = _board_with_all_scores_or_404(organised_sight_or_403(request, slug))
+    return csv_file(f"{slug}-aliases", *list_aliases(board))
 
 
 @login_required
