@@ -1,6 +1,7 @@
 """Battles: two answers or two rankings side by side, votes on which is better, and strengths."""
 
 from evaluation.battles.boards import BattleBoard, make_board
+from evaluation.battles.drawing import DrawnPair, draw_pair, weigh_by_information
 from evaluation.battles.strengths import Effect, Strengths, fit_strengths
 from evaluation.battles.voters import SideVoter, find_side_voters
 from evaluation.battles.votes import CHOICES, KINDS, Choice, Games, Kind, Vote, count_games
@@ -10,6 +11,7 @@ __all__ = [
     "KINDS",
     "BattleBoard",
     "Choice",
+    "DrawnPair",
     "Effect",
     "Games",
     "Kind",
@@ -17,7 +19,9 @@ __all__ = [
     "Strengths",
     "Vote",
     "count_games",
+    "draw_pair",
     "find_side_voters",
     "fit_strengths",
     "make_board",
+    "weigh_by_information",
 ]

@@ -23,6 +23,8 @@ from leaderboard.models import (
     Assessor,
     Assignment,
     AuditEvent,
+    BattleVote,
+    BattleVoter,
     Benchmark,
     Collection,
     Mark,
@@ -145,6 +147,7 @@ def export_account(user: User) -> dict[str, Any]:
             }
             for version in versions.order_by("created_at", "pk")
         ],
+        "votes": [_export_vote(vote) for vote in user.battle_votes.cast().order_by("pk")],
         "judging": [_export_assessor(assessor) for assessor in user.assessors.order_by("pk")],
         "tokens": [
             {"name": token.name, "scopes": token.scopes, "created": token.created_at.isoformat()}
@@ -162,6 +165,17 @@ def export_account(user: User) -> dict[str, Any]:
             }
             for event in AuditEvent.objects.filter(actor=user).order_by("at")
         ],
+    }
+
+
+def _export_vote(vote: BattleVote) -> dict[str, Any]:
+    """Return what a user preferred, without the runs: those were hidden."""
+    return {
+        "track": vote.battles.track.slug,
+        "topic": vote.topic.number,
+        "vote": vote.choice,
+        "reason": vote.reason,
+        "at": vote.voted_at.isoformat() if vote.voted_at else None,
     }
 
 
@@ -241,6 +255,7 @@ def delete_account(user: User) -> None:
     Authenticator.objects.filter(user=user).delete()
     SocialAccount.objects.filter(user=user).delete()
     _leave_assessments(user)
+    _part_from_votes(user)
     for benchmark in Benchmark.objects.filter(co_organisers=user):
         benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
@@ -252,6 +267,14 @@ def delete_account(user: User) -> None:
     user.is_active = user.is_staff = user.is_superuser = user.can_organise = False
     user.set_unusable_password()
     user.save()
+
+
+def _part_from_votes(user: User) -> None:
+    """Keep the votes of a user under a name that says nothing."""
+    BattleVoter.objects.filter(user=user).delete()
+    user.battle_votes.waiting().delete()
+    user.battle_votes.put_off().delete()
+    user.battle_votes.update(user=None, name=f"voter-{secrets.token_hex(6)}")
 
 
 def _leave_assessments(user: User) -> None:

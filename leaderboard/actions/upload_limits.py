@@ -110,6 +110,7 @@ UPLOADS = {
     "import_answers": JUDGMENTS,
     "judge_pool": OF_A_TRACK,
     "import_mark_files": OF_A_TRACK,
+    "import_votes": OF_A_TRACK,
     "new_nuggets": OF_A_TRACK,
     "new_marks": OF_A_TRACK,
     "again_nuggets_of_track": OF_A_TRACK,
@@ -124,6 +125,7 @@ UPLOADS = {
     f"{API}replace_judgments": JUDGMENTS,
     f"{API}import_marks": OF_A_TRACK,
     f"{API}list_nuggets": OF_A_TRACK,
+    f"{API}get_votes": OF_A_TRACK,
     f"{API}list_layers": OF_A_TRACK,
 }
 

@@ -20,6 +20,7 @@ from ninja.responses import Response
 from leaderboard.api import (
     agreement,
     assessments,
+    battles,
     benchmarks,
     boards,
     collections,
@@ -144,6 +145,7 @@ api.add_router("/tracks", snapshots.of_tracks)
 api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
 api.add_router("/tracks", nuggets.router)
+api.add_router("/tracks", battles.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", snapshots.of_benchmarks)

@@ -12,6 +12,7 @@ from leaderboard.models import (
     Assessment,
     AssignedDocument,
     Assignment,
+    Battles,
     Benchmark,
     Edition,
     JudgmentSet,
@@ -40,6 +41,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
         *("preview", "questions", "problems", "problem_totals"),
     },
     NuggetVersion: OF_IMPORTS,
+    Battles: {"id", "invitation"},
     MarkLayer: OF_IMPORTS,
     Track: {"id", "slug", "badge_code", *PLACE},
     Run: {
@@ -233,6 +235,8 @@ class Manifest(Entry):
     assessments: list[AssessmentEntry] = Field([], exclude_if=lambda entries: not entries)
     nuggets: list[ImportedEntry] = Field([], exclude_if=lambda entries: not entries)
     layers: list[LayerEntry] = Field([], exclude_if=lambda entries: not entries)
+    # How battles are held, where they are.
+    battles: dict[str, Any] | None = Field(None, exclude_if=lambda found: found is None)
     snapshots: list[SnapshotEntry]
 
 

@@ -20,6 +20,7 @@ name who did them.
     assessments/<name>/documents.jsonl   in the order of judging, by assessor and topic
     assessments/<name>/marks.jsonl       the log of the marks, under pseudonyms
     nuggets/  layers/                    of a track of answers, see `archives/nuggets.py`
+    battles/votes.jsonl                  votes on pairs of runs, voters under pseudonyms
     events.jsonl                         what happened
 """
 
@@ -39,6 +40,7 @@ from evaluation.conventions import SCORING_VERSION
 from leaderboard.analysis.precision import read_precision
 from leaderboard.analysis.scores import read_scores
 from leaderboard.archives.appendices import ScoresByTopic, name_folder, render_appendix
+from leaderboard.archives.battles import battle_members, battles_entry
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LOCAL_FIELDS_OF_REJECTED,
@@ -129,6 +131,7 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
     yield from pool_members(track)
     yield from assessment_members(track)
     yield from nugget_members(track)
+    yield from battle_members(track)
     yield ZipEntry("events.jsonl", render_json_lines(event_rows(track)))
     yield ZipEntry(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
 
@@ -296,6 +299,7 @@ def build_manifest(track: Track) -> Manifest:
         assessments=[assessment_entry(row) for row in ordered_assessments(track)],
         nuggets=nugget_entries(track),
         layers=layer_entries(track),
+        battles=battles_entry(track),
         snapshots=[
             SnapshotEntry(slug=snapshot.slug, edition=str(snapshot.edition_id))
             for snapshot in track.snapshots.all()

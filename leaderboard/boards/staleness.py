@@ -31,6 +31,7 @@ from leaderboard.models import (
     Assessor,
     AssignedDocument,
     AuditEvent,
+    Battles,
     Benchmark,
     BenchmarkSnapshot,
     Calculation,
@@ -170,6 +171,7 @@ SHOWN = (
     Shown(JudgmentSet, OF_COLLECTION),
     Shown(JudgmentSet.pooled_runs.through, of_judgments("judgmentset_id")),
     Shown(MachineCard, of_judgments("judgment_set_id")),
+    Shown(Battles, OF_TRACK, {"invitation": CREDENTIAL}),
     Shown(NuggetVersion, OF_TRACK),
     Shown(MarkLayer, OF_TRACK),
     Shown(Pool, OF_TRACK),
@@ -197,6 +199,8 @@ SHOWN = (
 # The other tables, with the reason why no answer about a track shows them.
 UNSHOWN = {
     "ApiToken": CREDENTIAL,
+    "BattleVote": "only the pages of battles show it, which are not kept",
+    "BattleVoter": "only the pages of battles show it, which are not kept",
     "Assignment": "only the pages of the judging show it",
     "Delivery": "only organisers' webhooks show it",
     "Grant": "a quota is shown where a run is submitted",

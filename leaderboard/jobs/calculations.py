@@ -26,6 +26,7 @@ JOBS = {
     Kind.JUDGES: "judge_boards",
     Kind.ORDERS: "try_orders",
     Kind.CORRECTED: "correct_means",
+    Kind.BATTLES: "rank_battles",
 }
 # The most of a kind that wait for an owner at a time, even if a robot follows every link.
 MOST_WAITING = 20

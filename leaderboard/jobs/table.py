@@ -25,6 +25,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
 from leaderboard.scoring import (
     baselines,
+    battle_boards,
     contest_tests,
     corrected_means,
     judge_boards,
@@ -104,6 +105,7 @@ JOB_KINDS = {
     "compare_systems": calculation(contest_tests.make_contest_tests),
     "judge_boards": calculation(judge_boards.compute_judge_boards),
     "correct_means": calculation(corrected_means.compute_corrected_means),
+    "rank_battles": calculation(battle_boards.compute_battle_board),
     "try_orders": calculation(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),
     "announce_version": JobKind(version_verdicts.announce_version),

@@ -11,6 +11,7 @@ from leaderboard.models.assessments import (
     PracticeDocument,
     Settlement,
 )
+from leaderboard.models.battles import Battles, BattleVote, BattleVoter
 from leaderboard.models.benchmarks import (
     Benchmark,
     Milestone,
@@ -57,6 +58,9 @@ __all__ = [
     "AssignedDocument",
     "Assignment",
     "AuditEvent",
+    "BattleVote",
+    "BattleVoter",
+    "Battles",
     "Benchmark",
     "BenchmarkSnapshot",
     "Calculation",

@@ -46,6 +46,7 @@ class Act(models.TextChoices):
     GUIDELINE = "guideline", "wrote a guideline of the"
     HIDE = "hide", "hid the"
     IMPORT = "import", "imported marks into the"
+    IMPORT_VOTES = "import votes", "imported votes into the"
     JOIN = "join", "joined as the"
     JUDGE = "judge", "joined as an assessor the"
     KEEP = "keep", "approved the"

@@ -54,6 +54,7 @@ class Calculation(models.Model):
         JUDGES = "judges"
         ORDERS = "orders"
         CORRECTED = "corrected"
+        BATTLES = "battles"
 
     class State(models.TextChoices):
         ASKED = "asked"

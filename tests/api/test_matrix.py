@@ -22,6 +22,7 @@ from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.models import (
     Assessment,
     Assignment,
+    Battles,
     Benchmark,
     Collection,
     Job,
@@ -94,6 +95,7 @@ ASSESSMENT = {
     "scale": [{"grade": 0, "name": "Not relevant"}, {"grade": 1, "name": "Relevant"}],
 }
 VERSION = {"version": "v9"}
+VOTE = '{"topic": "1", "left": "ben-bm25", "right": "other", "vote": "tie", "voter": "v1"}\n'
 JUDGING = "/tracks/rolls/assessments/judging"
 # In a form, what has several lines goes as a file.
 CALLS = {
@@ -280,6 +282,11 @@ CALLS = {
         body={"version": "v4", "early": True},
     ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
+    "get /tracks/{slug}/battles": Call("/tracks/blind/battles", ORGANISERS_SEE),
+    "get /tracks/{slug}/battles/votes": Call("/tracks/blind/battles/votes", ORGANISERS_SEE),
+    "post /tracks/{slug}/battles/votes": Call(
+        "/tracks/blind/battles/votes", by_organisers(201), "organise", form={"file": VOTE}
+    ),
     "post /tracks/{slug}/nuggets": Call(
         "/tracks/blind/nuggets", by_organisers(202), "organise", form={**VERSION, "file": "{}\n"}
     ),
@@ -367,6 +374,7 @@ OPEN_CALLS = {
     ),
     "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
     "get /runs/{run_id}/answer": Call("/runs/{open_run}/answer?topic=1", EVERYBODY),
+    "get /tracks/{slug}/battles": Call("/tracks/open/battles", EVERYBODY),
     "get /tracks/{slug}/nuggets/{version}": Call("/tracks/open/nuggets/v1", EVERYBODY),
     "get /tracks/{slug}/nuggets/{version}/file": Call("/tracks/open/nuggets/v1/file", EVERYBODY),
     "get /tracks/{slug}/layers/{version}": Call("/tracks/open/layers/v1", EVERYBODY),
@@ -388,6 +396,7 @@ LEAD_CALLS = {
     "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
     "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),
     "get /runs/{run_id}/answer": Call("/runs/{lead_run}/answer?topic=1", OWN_TEAM),
+    "get /tracks/{slug}/battles": Call("/tracks/lead/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/nuggets/{version}": Call("/tracks/lead/nuggets/v1", ORGANISERS_SEE),
     "get /tracks/{slug}/layers/{version}": Call("/tracks/lead/layers/v1", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{lead_run}/file", INSIDE),
@@ -468,6 +477,7 @@ def make_scene() -> dict[str, str]:
     Run.objects.update(answer_file=store_an_answer())
     for each in (blind_track, open_track, lead_track):
         store_nuggets(each)
+        Battles.objects.create(track=each, voters="signed in")
     return names
 
 

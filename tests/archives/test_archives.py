@@ -32,6 +32,7 @@ from leaderboard.management.commands import import_track
 from leaderboard.models import (
     Assessment,
     Assignment,
+    Battles,
     Collection,
     JudgmentSet,
     Mark,
@@ -402,6 +403,20 @@ def test_marks_of_unknown_codes_break_the_import_off(collection, ben, tmp_path):
         text = archive.read(name).replace(b"[2,1,0]", b"[2,1,7]")
     with pytest.raises(CommandError, match="its marks people have an unknown form"):
         command("import_track", repacked(tmp_path / "said.zip", {name: text}), *AWAY)
+
+
+def test_battles_come_back_with_their_votes_under_pseudonyms(file, tmp_path, ada, cat):
+    track = Track.objects.get(slug="bread")
+    first, second = sorted(track.runs.accepted().not_removed(), key=lambda run: run.pk)[:2]
+    battles = Battles.objects.create(track=track, question="Which helps?")
+    pair = {"topic": track.collection.topics.first(), "first": first, "second": second}
+    battles.votes.create(**pair, user=cat, choice="left", is_turned=True, voted_at=timezone.now())
+    command("export_track", "bread", tmp_path / "battles.zip")
+    command("import_track", tmp_path / "battles.zip", *AWAY)
+    away = Battles.objects.get(track__slug="away")
+    vote = away.votes.get()
+    assert (away.question, vote.user, vote.name) == ("Which helps?", None, "V1")
+    assert str(vote.left) == str(second) and away.invitation != battles.invitation
 
 
 @pytest.mark.parametrize("name", ["run_kind", "answer_rules", "answer_unit", "answer_ranking"])

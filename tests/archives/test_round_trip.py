@@ -47,6 +47,9 @@ from leaderboard.models import (
     AssignedDocument,
     Assignment,
     AuditEvent,
+    Battles,
+    BattleVote,
+    BattleVoter,
     Benchmark,
     BenchmarkSnapshot,
     Calculation,
@@ -159,6 +162,7 @@ STAYS: dict[type[models.Model], str] = {
     ApiToken: "a secret of a person here",
     Membership: "people stay, teams go",
     JoinRequest: "of a person here",
+    BattleVoter: "an invitation that a person here accepted",
     PartialUpload: "of a program that talks to this installation",
     UploadPiece: "the same",
     SentForm: "was sent to this installation",
@@ -176,6 +180,8 @@ STAYS: dict[type[models.Model], str] = {
 OF_BENCHMARKS = {Benchmark, System, SystemVersion}
 # What goes along where runs are answers; see test_archives.py.
 OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer}
+# What goes along where people vote; see test_archives.py.
+OF_BATTLES = {Battles, BattleVote}
 # What an event is about is found by its key; grants and announcements are told and not looked up.
 FOUND_AGAIN = ("track", "run", "snapshot", "pool", "assessment", "judgmentset")
 PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "settled_by", "actor")
@@ -232,7 +238,7 @@ AS_PRINTED = {(Snapshot, "files")}
 
 
 def test_every_table_goes_along_or_stays_for_a_reason():
-    assert {*TABLES, *OF_BENCHMARKS, *OF_ANSWERS, *STAYS} == set(
+    assert {*TABLES, *OF_BENCHMARKS, *OF_ANSWERS, *OF_BATTLES, *STAYS} == set(
         apps.get_app_config("leaderboard").get_models()
     )
     assert not TABLES.keys() & STAYS.keys() and not OF_BENCHMARKS & {*TABLES, *STAYS}

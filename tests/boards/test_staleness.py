@@ -23,6 +23,7 @@ from leaderboard.models import (
     Announcement,
     AssignedDocument,
     Assignment,
+    Battles,
     BenchmarkSnapshot,
     Calculation,
     Guideline,
@@ -97,6 +98,7 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
     given = {"topic": topic, "docno": "d1", "grade": 1}
     Settlement.objects.create(assessment=assessment, settled_by=ada, **given)
     store_nuggets(track)
+    Battles.objects.create(track=track)
     Calculation.objects.all().delete()
     Calculation.objects.create(kind="judges", track=track, key="AP", request={})
     return track

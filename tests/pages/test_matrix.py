@@ -26,6 +26,7 @@ from leaderboard.models import (
     ApiToken,
     Assessment,
     Assignment,
+    Battles,
     Benchmark,
     Edition,
     JudgmentSet,
@@ -81,6 +82,8 @@ SYSTEM_ACT = [401, 403, 302, 403, 403, 302, 302, 302]
 OWN_ACT = [401, 404, 302, 404, 404, 302, 302, 302]
 SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
+VOTE = '{"topic": "1", "left": "ben-bm25", "right": "other", "vote": "tie", "voter": "v1"}\n'
+
 PAGES = {
     "home": ("/", EVERYBODY),
     "all_tracks": ("/tracks/", EVERYBODY),
@@ -126,6 +129,11 @@ PAGES = {
     "track_document": ("/tracks/blind/document/?docno=d1&number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
     "nuggets": ("/tracks/blind/nuggets/", EVERYBODY),
+    "battle_board": ("/tracks/blind/battles/", OPENED),
+    "battle": ("/tracks/blind/battles/vote/", ORGANISERS_404),
+    "battle_settings": ("/tracks/blind/battles/settings/", ORGANISERS),
+    "votes_file": ("/tracks/blind/battles/votes.jsonl", ORGANISERS),
+    "join_battles": ("/battles/join/code-of-blind/", EVERYBODY),
     "nugget": ("/tracks/blind/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/tracks/blind/marks/v1/marks.txt", OPENED),
@@ -426,6 +434,14 @@ ACTS = {
     "close_assessment": Act(
         "/tracks/blind/judging/judging-1/close/", ACT, {"version": "v7", "is_early": "on"}
     ),
+    "battle": Act("/tracks/blind/battles/vote/", ACT_404, {"choice": "undo"}),
+    "battle_settings": Act(
+        "/tracks/blind/battles/settings/",
+        ACT,
+        {"question": "Which?", "voters": "invited", "drawing": "random"},
+    ),
+    "import_votes": Act("/tracks/blind/battles/import/", ACT, {"file": VOTE}),
+    "join_battles": Act("/battles/join/code-of-blind/", SIGNED_IN_ACT),
     "new_nuggets": Act("/tracks/blind/nuggets/new/", ACT, NUGGETS),
     "new_marks": Act("/tracks/blind/marks/new/", ACT, MARKS),
     "try_layer": Act("/tracks/blind/marks/v1/try/", ACT),
@@ -490,6 +506,8 @@ OPEN_PAGES = {
     "ranking_file": ("/runs/{open_run}/ranking.run", OWN_TEAM),
     "answer": ("/runs/{open_run}/answer/?number=1", EVERYBODY),
     "nuggets": ("/tracks/open/nuggets/", EVERYBODY),
+    "battle_board": ("/tracks/open/battles/", EVERYBODY),
+    "battle": ("/tracks/open/battles/vote/", SIGNED_IN),
     "nugget": ("/tracks/open/nugget/?number=1&key=1-1", EVERYBODY),
     "nuggets_file": ("/tracks/open/nuggets/v1/nuggets.nuggetizer", EVERYBODY),
     "layer_file": ("/tracks/open/marks/v1/marks.txt", EVERYBODY),
@@ -522,6 +540,8 @@ LEADERBOARD_PAGES = {
     "ranking": ("/runs/{lead_run}/ranking/?number=1", OWN_TEAM),
     "answer": ("/runs/{lead_run}/answer/?number=1", OWN_TEAM),
     "nuggets": ("/tracks/lead/nuggets/", EVERYBODY),
+    "battle_board": ("/tracks/lead/battles/", OPENED),
+    "battle": ("/tracks/lead/battles/vote/", ORGANISERS_404),
     "nugget": ("/tracks/lead/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/tracks/lead/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/tracks/lead/marks/v1/marks.txt", OPENED),
@@ -652,6 +672,8 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     for each in (blind_track, open_track, lead):
         store_nuggets(each)
+        code = f"code-of-{each.slug}"
+        Battles.objects.create(track=each, voters="signed in", invitation=code)
     names |= make_benchmark_of_runs(blind_track, open_track)
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names

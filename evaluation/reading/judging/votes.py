@@ -20,9 +20,10 @@ LONGEST_LINE = 64 * KIB
 
 @dataclass(frozen=True)
 class VoteFile:
-    """The votes of a file in the order of arrival."""
+    """The votes of a file in the order of arrival, each with its line."""
 
     votes: list[Vote]
+    lines: list[int]
     problems: Problems
 
 
@@ -38,7 +39,7 @@ def read_votes(file: BinaryIO) -> VoteFile:
     >>> read_votes(BytesIO(line)).votes[0].choice
     'left'
     """
-    problems, votes, last = Problems(), list[Vote](), 0
+    problems, votes, numbers, last = Problems(), list[Vote](), list[int](), 0
     lines_of: dict[tuple[str, str, tuple[str, str, str]], int] = {}
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
     for last, values in json_objects(lines, problems):
@@ -52,11 +53,12 @@ def read_votes(file: BinaryIO) -> VoteFile:
             message = f"line {first:,} has a vote of {vote.voter} on this pair already"
             problems.error("E_DUP_VOTE", last, message, vote.topic, "Keep one of them.")
         votes.append(vote)
+        numbers.append(last)
     if not votes and not problems.errors:
         problems.error("E_EMPTY", None, "the file has no votes")
     problems.fold(last)
     in_line_order(problems).raise_if_refused()
-    return VoteFile(votes, problems)
+    return VoteFile(votes, numbers, problems)
 
 
 def write_votes(votes: Iterable[Vote]) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.archives.assessment_import import restore_assessment
+from leaderboard.archives.battles import restore_battles
 from leaderboard.archives.benchmark_import import RestoredBenchmark, name_teams_alike
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.nuggets import restore_nuggets
@@ -201,6 +202,7 @@ class Command(SiteCommand):
         """Restore editions, pools, assessments, snapshots and events; return what there is then."""
         manifest, track, runs = restored.manifest, restored.track, restored.runs
         restore_nuggets(archive, manifest, track, runs)
+        restore_battles(archive, manifest, track, runs)
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }

@@ -29,6 +29,7 @@ from leaderboard.pages.wording.assessments import (
     describe_shared_out,
     name_judges,
 )
+from leaderboard.pages.wording.battles import describe_battles, describe_effects
 from leaderboard.pages.wording.benchmark_boards import (
     benchmark_verdict,
     describe_benchmark_family,
@@ -80,11 +81,13 @@ __all__ = [
     "count_runs_with_cost",
     "describe_adjustment",
     "describe_answers",
+    "describe_battles",
     "describe_benchmark_family",
     "describe_benchmark_judges",
     "describe_benchmark_selection",
     "describe_correction",
     "describe_decision",
+    "describe_effects",
     "describe_exclusion",
     "describe_flags",
     "describe_flips",

@@ -1,0 +1,38 @@
+"""Sentences about battles: who is preferred, how sure that is, and what else moves votes."""
+
+from __future__ import annotations
+
+from leaderboard.analysis.battles import BattleStandings
+from leaderboard.display.numbers import counted
+from leaderboard.pages.wording.phrases import Sentence, join_phrases, strong
+
+NAMES = {"length": "the longer side", "citations": "the side with more citations"}
+
+
+def describe_battles(standings: BattleStandings) -> Sentence:
+    """Say who is preferred most, and how many may be the best."""
+    first, best = standings.rows[0], standings.best
+    chance = round(100 * first.preferred)
+    led = join_phrases(
+        strong(str(first.run)), f" is preferred to an average run in {chance} of 100 pairs"
+    )
+    if not best or first.interval is None:
+        return join_phrases(*led, ". There are too few votes or topics to say how sure that is.")
+    if len(best) == 1:
+        return join_phrases(*led, "; ", strong("no other run may be the best"), ".")
+    return join_phrases(*led, "; ", strong(f"{counted(len(best), 'run')} may be the best"), ".")
+
+
+def describe_effects(standings: BattleStandings) -> list[str]:
+    """Say what length, citations and the place of a side do to votes."""
+    said = []
+    for effect in standings.effects:
+        if effect.name in NAMES and effect.share is not None:
+            said.append(f"Voters prefer {NAMES[effect.name]} in {effect.share:.0%} of pairs.")
+        if effect.name == "position" and effect.is_shown:
+            side = "left" if effect.odds > 1 else "right"
+            said.append(f"The {side} side gains by its place: odds {effect.odds:.2f}.")
+    if standings.keeps_order is not None:
+        ends = "stays" if standings.keeps_order else "changes"
+        said.append(f"With all of this held equal, the order of the runs {ends}.")
+    return said
