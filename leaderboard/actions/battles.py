@@ -100,9 +100,8 @@ def _refuse_haste(waiting: BattleVote, now: datetime) -> None:
         raise NotAccepted("E_RATE", message, FEWEST_SECONDS)
     lately = BattleVote.objects.filter(user=waiting.user_id, voted_at__gt=now - timedelta(days=1))
     if lately.count() >= MOST_PER_DAY:
-        raise NotAccepted(
-            "E_RATE", f"You can decide {MOST_PER_DAY:,} pairs a day. Go on tomorrow.", 3600
-        )
+        message = f"You can decide {MOST_PER_DAY:,} pairs a day. Go on tomorrow."
+        raise NotAccepted("E_RATE", message, 3600)
 
 
 def put_off(battles: Battles, user: User, vote_id: int) -> None:
