@@ -32,6 +32,8 @@ from leaderboard.display.charts.steps import step_chart
 # What charts draw of the rows of analyses.
 PricedRun = namedtuple("PricedRun", "name cost cost_text mean low high on_front is_measured")
 PricedRun.is_named, PricedRun.kind = False, "other"
+# A cost is one value; a measure across has an interval.
+PricedRun.left = PricedRun.right = property(lambda run: run.cost)
 DatedRun = namedtuple("DatedRun", "at mean best label kind", defaults=["other"])
 JudgmentChange = namedtuple("JudgmentChange", "at version")
 DrawnTopic = namedtuple("DrawnTopic", "number relevant median spread is_inverted", defaults=[(), 0])
