@@ -235,7 +235,7 @@ def _read_standing(sight: Sight, run: Run, packed: Mapping[str, Any], place: int
         run=sight.with_shown_name(run),
         rank=place if has_rank else None,
         ranks=(best, worst) if has_rank else None,
-        letters=packed["letters"] if has_rank else "",
+        letters=packed["letters"] if has_rank and packed["interval"] else "",
         interval=_interval(packed["interval"]),
         is_own=sight.owns(run),
         is_baseline=run.pk == sight.track.baseline_id,

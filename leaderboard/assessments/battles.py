@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 from random import SystemRandom
@@ -22,6 +22,8 @@ from leaderboard.sight.tracks import TrackSight
 
 # More runs than this are too many pairs for one page; the latest take part.
 MOST_RUNS = 300
+# Pairs without a word on either side are drawn again so often.
+MOST_EMPTY = 50
 Pair = tuple[str, str]
 
 
@@ -57,36 +59,44 @@ def find_open_pair(battles: Battles, user: User) -> BattleVote | None:
 def draw_battle(sight: TrackSight, battles: Battles) -> BattleVote | None:
     """Build the next pair of a voter, with its sides at random; None where none is left.
 
-    Removed runs and those of the voter's team are in no pair.
+    Removed runs and those of the voter's team are in no pair, and no pair is empty on both sides.
     """
     known = runs_for_voter(sight).order_by("-received_at", "pk")[:MOST_RUNS]
     runs = {run.pk: run for run in sorted(known, key=lambda run: run.pk)}
     topics = list(sight.track.collection.topics.order_by("position"))
     pairs = list(combinations(runs, 2))
-    seen: dict[Pair, set[int]] = {}
-    for first, second, topic in battles.votes.filter(user=sight.viewer).values_list(
-        "first", "second", "topic"
-    ):
-        seen.setdefault((first, second), set()).add(topic)
-    left = np.array([len(topics) - len(seen.get(pair, ())) for pair in pairs], dtype=np.int64)
-    drawn = draw_pair(weigh_pairs(battles, pairs), left, SystemRandom().random())
-    if drawn is None:
-        return None
-    first, second = pairs[drawn.place]
-    others = [topic for topic in topics if topic.pk not in seen.get((first, second), ())]
-    vote = BattleVote(
-        battles=battles,
-        user=sight.viewer,
-        topic=secrets.choice(others),
-        first=runs[first],
-        second=runs[second],
-        is_turned=bool(secrets.randbelow(2)),
-        probability=drawn.probability,
-    )
-    left_side, right_side = (measure_side(run, vote.topic) for run in (vote.left, vote.right))
-    vote.left_words, vote.left_citations = left_side.words, left_side.citations
-    vote.right_words, vote.right_citations = right_side.words, right_side.citations
-    return vote
+    weights, seen = weigh_pairs(battles, pairs), find_seen(sight, battles)
+    for _ in range(MOST_EMPTY):
+        left = np.array([len(topics) - len(seen[pair]) for pair in pairs], dtype=np.int64)
+        drawn = draw_pair(weights, left, SystemRandom().random())
+        if drawn is None:
+            return None
+        first, second = pair = pairs[drawn.place]
+        vote = BattleVote(
+            battles=battles,
+            user=sight.viewer,
+            topic=secrets.choice([topic for topic in topics if topic.pk not in seen[pair]]),
+            first=runs[first],
+            second=runs[second],
+            is_turned=bool(secrets.randbelow(2)),
+            probability=drawn.probability,
+        )
+        left_side, right_side = (measure_side(run, vote.topic) for run in (vote.left, vote.right))
+        vote.left_words, vote.left_citations = left_side.words, left_side.citations
+        vote.right_words, vote.right_citations = right_side.words, right_side.citations
+        if (vote.left_words, vote.right_words) != (0, 0):
+            return vote
+        seen[pair].add(vote.topic_id)
+    return None
+
+
+def find_seen(sight: TrackSight, battles: Battles) -> defaultdict[Pair, set[int]]:
+    """Return by pair of runs the topics on which the voter has seen it."""
+    seen: defaultdict[Pair, set[int]] = defaultdict(set)
+    shown = battles.votes.filter(user=sight.viewer).values_list("first", "second", "topic")
+    for first, second, topic in shown:
+        seen[first, second].add(topic)
+    return seen
 
 
 def weigh_pairs(battles: Battles, pairs: list[Pair]) -> FloatArray:

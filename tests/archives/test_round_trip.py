@@ -536,6 +536,7 @@ def surround(track: Track, ada: User, cat: User) -> None:
     Mail.objects.create(notice=Notice.objects.filter(track=track)[0])
     Calculation.objects.create(kind="orders", edition=track.edition, key="AP", request={})
     PagesCopy.objects.create(track=track, site="https://example.org")
+    Battles.objects.create(track=track).invited.create(user=cat)
     Calculation.objects.create(kind="judges", track=track, key="AP", request={})
 
 

@@ -32,7 +32,7 @@ def describe_effects(standings: BattleStandings) -> list[str]:
         if effect.name == "position" and effect.is_shown:
             side = "left" if effect.odds > 1 else "right"
             said.append(f"The {side} side gains by its place: odds {effect.odds:.2f}.")
-    if standings.keeps_order is not None:
+    if said and standings.keeps_order is not None:
         ends = "stays" if standings.keeps_order else "changes"
         said.append(f"With all of this held equal, the order of the runs {ends}.")
     return said
