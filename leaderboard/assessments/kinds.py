@@ -37,6 +37,8 @@ class JudgingKind:
     """
 
     name: str
+    # What assessors read in a list of their topics; "" for documents, which need no word.
+    title: str
     # What one item is, for counts, and what is asked about it.
     noun: str
     question: str
@@ -76,6 +78,7 @@ def unit_of_answer(item: str) -> str:
 
 DOCUMENTS = JudgingKind(
     name="documents",
+    title="",
     noun="document",
     question="How relevant is the document?",
     marked="topic word",
@@ -84,6 +87,7 @@ DOCUMENTS = JudgingKind(
 )
 NUGGETS = JudgingKind(
     name="nuggets",
+    title="nuggets in answers",
     noun="nugget",
     question="Is the nugget in the answer?",
     marked="nugget word",
@@ -107,6 +111,7 @@ counts is the meaning.
 )
 SENTENCES = JudgingKind(
     name="support",
+    title="support of sentences",
     noun="pair",
     question="Does the document support the sentence?",
     marked="sentence word",

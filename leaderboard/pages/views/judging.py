@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from leaderboard.actions.assessments import add_assessor, begin_topic, finish_topic, keep_notes
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.kinds import kind_of_judging, read_items
+from leaderboard.assessments.kinds import JudgingKind, kind_of_judging, read_items
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
 from leaderboard.assessments.own_progress import (
     PAUSE_AFTER,
@@ -58,6 +58,10 @@ class Line:
     progress: TopicProgress
 
     @property
+    def kind(self) -> JudgingKind:
+        return kind_of_judging(self.assignment.assessor.assessment)
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing of it can be judged any more."""
         is_closed = self.assignment.assessor.assessment.state == Assessment.State.CLOSED
@@ -76,7 +80,9 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     """Show the topic where the user stopped, what comes next, and what is finished."""
     assignments = (
         Assignment.objects.of_user(request.user)
-        .select_related("topic", "assessor__assessment__track__collection")
+        .select_related(
+            *("topic", "assessor__assessment__track__collection", "assessor__assessment__pool")
+        )
         .order_by("assessor__assessment__track__name", "topic__position")
     )
     progress = measure_all_progress(assignments)
