@@ -8,9 +8,11 @@ from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.kinds import kind_of_judging, read_items
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.mark_layers import load_assignments
-from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, Track, User
+from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
 from tests.assessments.marks import judge_everything
 from tests.builders import make_run, make_track, make_user, work
 from tests.recording import recorded
@@ -33,6 +35,11 @@ def track(collection, ben, cat) -> Track:
 @pytest.fixture
 def dan(db: None) -> User:
     return make_user("dan")
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    return make_user("eve")
 
 
 @recorded
@@ -121,6 +128,28 @@ def test_closing_makes_a_layer_that_counts_for_equal_answers(track, dan):
     use(track, ["all"], assignments="people-1")
     means = {score.score_set.run.tag: score.mean for score in Score.objects.filter(measure="all")}
     assert means["ben-rag"] == pytest.approx((1 / 3 + 1) / 2)
+
+
+def test_marks_made_here_are_downloaded_for_each_run_that_says_it(track, dan):
+    assessment = judge_pool(pool_answers(track, "citations"), dan)
+    judge_everything(assessment, lambda document: 2)
+    assessments.close_assessment(assessment, track.benchmark.owner, "people-1")
+    work()
+    lines = list(render_marks(sight_of(track, track.benchmark.owner), MarkLayer.objects.get()))
+    assert "ben-rag 1 1 d1 support\n" in lines and "cat-rag 1 1 d1 support\n" in lines
+
+
+def test_what_a_late_run_adds_is_judged_alone(track, dan, eve):
+    assessment = judge_pool(pool_answers(track, "citations"), dan)
+    judge_everything(assessment, lambda document: 2)
+    assessments.close_assessment(assessment, track.benchmark.owner, "people-1")
+    work()
+    use(track, ["SupportP"], support="people-1")
+    make_run(track, eve, answer("1", RISES, ("Rye rises too.", ["d4"])).replace("ben-rag", "late"))
+    bounds = ScoreSet.objects.get(run__tag="late", edition=track.edition).bounds
+    _, low, high = bounds["SupportP"]
+    assert low < high
+    assert pool_answers(track, "citations").summary["new"] == 1
 
 
 def test_support_that_is_judged_here_is_scored(track, dan):

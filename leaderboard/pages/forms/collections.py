@@ -184,7 +184,8 @@ class PoolForm(forms.Form):
         has_texts = kind_of(track).has_texts
         self.fields["method"].choices = list_methods(has_texts)
         if has_texts:
-            self.fields["size"].initial = 3
+            earlier = track.pools.filter(method=self.initial.get("method")).last()
+            self.fields["size"].initial = earlier.size if earlier else 3
             self.fields["size"].help_text = "1 to 1,000. Every answer with every nugget needs none."
         runs = track.runs.accepted().not_removed().select_related("team")
         in_turn = sort_by_turn(runs)

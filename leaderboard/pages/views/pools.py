@@ -20,7 +20,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403, text_of
 from leaderboard.pages.views.repeated_forms import submit_once
 
 # Minutes per document: what assessors of short documents keep up over a day.
@@ -39,7 +39,8 @@ KINDS = {
 def pools(request: HttpRequest, slug: str) -> HttpResponse:
     """List the pools and show the form for a new one."""
     sight = organised_sight_or_403(request, slug)
-    form = PoolForm(request.POST or None, track=sight.track)
+    asked = {"method": text_of(request.GET, "method")}
+    form = PoolForm(request.POST or None, track=sight.track, initial=asked)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form):
             made = pool_actions.create_pool(sight.track, request.user, **form.cleaned_data)
