@@ -60,6 +60,7 @@ bench: .venv/dev         ## every table of benchmarks/, which take an hour
 	.venv/bin/python -m benchmarks.starting
 	.venv/bin/python -m benchmarks.judging
 	.venv/bin/python -m benchmarks.agreement
+	.venv/bin/python -m benchmarks.parameters
 	.venv/bin/python -m benchmarks.answers
 
 audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached

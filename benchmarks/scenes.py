@@ -40,6 +40,7 @@ MEASURES = (
     *("nDCG@10", "AP", "P@10", "RR", "R@100", "Rprec", "Bpref", "nDCG@100", "Success@10"),
     "RBP(p=0.8)",
 )
+SIZES = ("small", "base", "large")
 JUDGED = 10
 ANSWERED = 1000
 # So many runs rank differently; packing thousands of topics for each would take minutes.
@@ -56,6 +57,8 @@ class Scene:
     measures: int
     # Another number makes other scores.
     seed: int = 0
+    # How many parameters each run states.
+    parameters: int = 0
 
     @property
     def texts(self) -> list[str]:
@@ -132,9 +135,16 @@ def _runs(scene: Scene, track: Track) -> list[Run]:
             ranking_file=rankings[n],
             num_answered=scene.topics,
             scored_at=timezone.now(),
+            facts=_facts(scene, n),
         )
         for n in range(scene.runs)
     )
+
+
+def _facts(scene: Scene, run: int) -> dict[str, object]:
+    """Numbers that are all different, words and numbers of few values, and numbers as text."""
+    kinds = (run, SIZES[run % len(SIZES)], 2 ** (run % 6), f"{1 + run % 9}e-5")
+    return {f"p{n}": kinds[n % len(kinds)] for n in range(scene.parameters)}
 
 
 def _different_runs(scene: Scene) -> Iterator[ReadRun]:

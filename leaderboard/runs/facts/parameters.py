@@ -127,6 +127,13 @@ def _parameter_of(name: str, is_cost: bool, stated: Sequence[Mapping[str, Any]])
     if is_cost:
         cost = COSTS[name.removeprefix(OF_COSTS)]
         return Parameter(name, cost.label, is_number=True, unit=cost.unit)
-    values = (facts[name] for facts in stated if name in facts)
-    is_number = name not in BY_NAME and all(read_number(value) is not None for value in values)
-    return Parameter(name, find_label(name), is_number)
+    values = [facts[name] for facts in stated if name in facts]
+    return Parameter(name, find_label(name), name not in BY_NAME and _are_numbers(values))
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Whether all are numbers, each text looked at once, since a board has thousands of values."""
+    kinds = set(map(type, values))
+    if kinds <= {int, float}:
+        return True
+    return bool not in kinds and all(read_number(value) is not None for value in set(values))

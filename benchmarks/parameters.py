@@ -1,0 +1,58 @@
+"""How fast a board of 2,000 runs with 40 parameters each answers, and the page of its parameters.
+
+    python -m benchmarks.parameters
+
+Pages are asked for inside one process, as `benchmarks.boards` does.  A first view is that of an
+address that nobody has opened before, of which a process remembers means and tests alone; later
+ones are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from benchmarks import tables
+
+RUNS, TOPICS, PARAMETERS = 2000, 50, 40
+COLUMNS = "&".join(f"column=fact.p{n}" for n in range(5))
+PAGES = {
+    "board": "/tracks/lab/?",
+    "board, five parameters": f"/tracks/lab/?{COLUMNS}",
+    "board, sorted by a parameter": f"/tracks/lab/?{COLUMNS}&sort=fact.p0",
+    "board, filtered by two": f"/tracks/lab/?{COLUMNS}&fact.p1=large&from.p0=500",
+    "board, every column": "/tracks/lab/?column=all",
+    "plot and groups of a parameter": "/tracks/lab/parameters/?across=fact.p1",
+    "two measures": "/tracks/lab/parameters/?across=AP",
+}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
+        os.environ |= {
+            "RANKFIELD_HOME": home,
+            "DATABASE_URL": "",
+            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+        }
+        measure()
+
+
+def measure() -> None:
+    from django.core.management import call_command
+
+    import leaderboard.wsgi  # noqa: F401
+    from benchmarks.boards import VIEWED, _size_of, _views
+    from benchmarks.scenes import Scene
+    from leaderboard.models import Job
+
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    _size_of(Scene("lab", runs=RUNS, topics=TOPICS, measures=2, parameters=PARAMETERS))
+    # Pages are kept where no job waits in vain; here is no worker.
+    Job.objects.all().delete()
+    print(tables.machine(), flush=True)
+    tables.heading(f"{RUNS:,} runs with {PARAMETERS} parameters each, on SQLite")
+    tables.table(VIEWED, ((name, *_views(address)[0]) for name, address in PAGES.items()))
+
+
+if __name__ == "__main__":
+    main()
