@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+import yaml
 from django.conf import settings as site
 from prometheus_client.parser import text_string_to_metric_families
 
-from leaderboard.models import Job
+from leaderboard.models import Job, Mail, Notice
 from tests.builders import make_run
 
+DEPLOY = Path(site.BASE_DIR) / "deploy"
 GUIDE = (Path(site.BASE_DIR) / "docs" / "operating.md").read_text()
 
 
 @pytest.fixture
 def metrics(client, settings, track, ben, tmp_path):
-    """What Prometheus' own parser makes of the page of a site with a run, read on request."""
+    """What Prometheus' own parser reads of a site with a run and an email, on request."""
     settings.METRICS_TOKEN, settings.BACKUP_FOLDER = "word", str(tmp_path)
     make_run(track, ben)
+    notice = Notice.objects.create(user=ben, track=track, text="Scored.", address="/")
+    Mail.objects.create(notice=notice)
 
     def read():
         page = client.get("/metrics", headers={"Authorization": "Bearer word"})
@@ -50,3 +55,18 @@ def test_a_backup_that_fails_is_a_metric(metrics):
     job.claim("a worker")
     job.finish(Job.State.FAILED, "disk full")
     assert metrics()["rankfield_backup_failing"].samples[0].value == 1
+
+
+def test_alerts_and_the_dashboard_read_metrics_that_there_are(metrics):
+    alerts = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"][0]["rules"]
+    panels = json.loads((DEPLOY / "dashboard.json").read_text())["panels"]
+    asked = [rule["expr"] for rule in alerts]
+    asked += [target["expr"] for panel in panels for target in panel["targets"]]
+    named = set(re.findall(r"rankfield_\w+", " ".join(asked)))
+    assert named <= set(metrics()) and len(named) > 10
+    assert all(rule["annotations"].keys() == {"summary", "mend"} for rule in alerts)
+
+
+def test_an_email_that_waits_is_a_metric(metrics):
+    [waits] = metrics()["rankfield_mail_wait_seconds"].samples
+    assert waits.value > 0

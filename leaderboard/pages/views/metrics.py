@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from leaderboard.jobs.backups import find_last_backups
-from leaderboard.models import Job, Run, Track, User, Worker
+from leaderboard.models import Job, Mail, Run, Track, User, Worker
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX = "rankfield"
@@ -68,6 +68,12 @@ def read_gauges() -> Iterable[Gauge]:
         "Since any worker was seen; -1: never.",
         seconds_since_worker_seen(),
     )
+    yield Gauge("mails", "Emails by state.", count_by(Mail.objects.all(), "state"))
+    yield single_gauge(
+        "mail_wait_seconds",
+        "How long the oldest email that was not yet delivered has waited.",
+        seconds_since_first(Mail.objects.filter(state=Mail.State.WAITING)),
+    )
     yield Gauge("runs", "Runs by state.", count_by(Run.objects.all(), "state"))
     yield single_gauge("tracks", "Tracks.", Track.objects.count())
     yield single_gauge("users", "Accounts.", User.objects.count())
@@ -95,8 +101,12 @@ def count_by(rows: QuerySet, *by: str) -> list[tuple[dict[str, str], float]]:
 
 def seconds_of_longest_wait() -> float:
     """Return how long the oldest due job has waited; jobs for a later time do not count."""
-    due = Job.objects.filter(state=Job.State.QUEUED, not_before=None)
-    first = due.aggregate(first=Min("created_at"))["first"]
+    return seconds_since_first(Job.objects.filter(state=Job.State.QUEUED, not_before=None))
+
+
+def seconds_since_first(rows: QuerySet) -> float:
+    """Return how long ago the oldest of these rows was made; 0 where there are none."""
+    first = rows.aggregate(first=Min("created_at"))["first"]
     return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
 
 
