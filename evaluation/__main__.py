@@ -23,6 +23,7 @@ COMMANDS = {
     "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
     "overlap": "compare two rankings without judgments: rank-biased overlap",
     "kappa": "compare the grades of assessors: kappa, alpha, overlap",
+    "judges": "rank judges by their agreement with people, and compare them",
     "battles": "rank runs by votes on pairs: strengths, intervals, ranks and letters",
     "settle": "settle the marks of assessors: one grade per document",
     "curve": "print precision and recall, of all topics or of one",

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from evaluation.agreement.jackknife import estimate_over_topics
+from evaluation.agreement.jackknife import Estimate, estimate_over_topics
 from evaluation.ragged import FloatArray, IntArray
 from evaluation.reading.judging.qrels import Qrels
 
@@ -206,6 +206,49 @@ def agreement_of_assessors(
         documents = int(np.count_nonzero(used.sum(axis=1) >= 2))
         add(name, tuple(range(len(grades))), documents, counts)
     return found
+
+
+def agreement_by_topic(
+    one: FloatArray,
+    other: FloatArray,
+    topics: IntArray,
+    num_topics: int,
+    statistic: str = "kappa_quadratic",
+    rel: float = 1,
+) -> tuple[Estimate, FloatArray]:
+    """Return a statistic of two assessors, and a value for each topic whose mean it is nearly.
+
+    `topics` int64[documents] numbers topics below `num_topics`. The values, float64[topics], are
+    those of the jackknife, T theta - (T - 1) theta without the topic; NaN for a topic without a
+    document of both, and everywhere where theta is not defined without some topic.
+
+    >>> ada, ben = np.array([2.0, 1.0, 0.0, 0.0]), np.array([2.0, 0.0, 0.0, 1.0])
+    >>> found, values = agreement_by_topic(ada, ben, np.array([0, 0, 1, 1]), 2, "agreement")
+    >>> found.value, values.tolist()
+    (0.5, [0.5, 0.5])
+    """
+    grades = np.stack([one, other])
+    scale = grades_in(grades)
+    if statistic in OF_TWO:
+        counts = _by_topic(_pairs(one, other, scale), topics, num_topics)
+    else:
+        counts = _by_topic(_coincidences(_grade_counts(grades, scale)), topics, num_topics)
+
+    def compute(each: FloatArray) -> FloatArray:
+        return _statistics(rel)[statistic](each, scale)
+
+    has_any = _total(counts) > 0
+    used = counts[has_any]
+    lowest = 0.0 if statistic in SHARES else -1.0
+    values = np.full(num_topics, np.nan)
+    if not len(used):
+        return Estimate(None), values
+    total, number = used.sum(axis=0), len(used)
+    if number > 1:
+        values[has_any] = number * compute(total) - (number - 1) * compute(total - used)
+    if np.isnan(values[has_any]).any():
+        values[:] = np.nan
+    return estimate_over_topics(compute, used, lowest=lowest), values
 
 
 def grades_of(assessors: Sequence[Qrels]) -> tuple[list[bytes], FloatArray, IntArray]:

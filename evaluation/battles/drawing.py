@@ -30,7 +30,7 @@ def weigh_by_information(points: FloatArray, played: FloatArray) -> FloatArray:
     Chatbot Arena, 2024).
 
     >>> weigh_by_information(np.array([0.0, 5.0, 9.0]), np.array([0.0, 10.0, 10.0])).round(4)
-    array([0.1464, 0.0063, 0.0043])
+    array([0.1464, 0.0064, 0.0044])
     """
     share = (points + 0.5) / (played + 1)
     spread = np.sqrt(share * (1 - share))

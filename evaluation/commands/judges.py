@@ -1,0 +1,164 @@
+"""judges: which judge agrees most with people, and how sure that is."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations
+
+import numpy as np
+
+from evaluation import tables
+from evaluation.agreement import STATISTICS, Estimate
+from evaluation.agreement.judges import (
+    FEWEST_DOCUMENTS,
+    USUAL,
+    BoardOfJudge,
+    JudgesBoard,
+    compare_judges,
+    compare_systems,
+)
+from evaluation.answers.reported import ReportedValues, read_reported
+from evaluation.commands import files
+from evaluation.commands.arguments import command_parser, whole_number
+from evaluation.commands.kappa import names_of
+from evaluation.commands.score import add_table_options
+from evaluation.phrases import counted
+from evaluation.problems import Refused
+from evaluation.reading import paths
+from evaluation.reading.judging.qrels import Qrels
+from evaluation.tables import Table
+
+EPILOG = f"""
+The first file has the judgments of people, each other one is a judge. Judges are compared with
+people on the documents that both graded: kappa and alpha with intervals over topics, the mean
+difference of grades (bias) and their mean distance (error), and documents without a grade of the
+judge (abstained). Letters and ranks are those of all pairs of judges, by the flips of topics that
+compare runs. Below {FEWEST_DOCUMENTS} documents a judge has no rank.
+
+--values MEASURE: the files have values of systems instead, `run topic measure value`. Judges are
+then compared by the board of systems that they make: tau, tau_AP, tau of the first ten of people,
+mean distance and mean difference of the values.
+
+Exit status: 0; 2 when a file is rejected or the command is wrong.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = command_parser("judges", "Compare judges with people.", EPILOG)
+    parser.add_argument("people", metavar="PEOPLE", help="judgments; .gz is unpacked")
+    parser.add_argument("judges", metavar="JUDGE", nargs="+")
+    files.add_judgments_option(parser)
+    parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+    parser.add_argument("--statistic", choices=STATISTICS, default=USUAL)
+    parser.add_argument(
+        "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
+    )
+    parser.add_argument("--pairs", action="store_true", help="print each pair of judges")
+    parser.add_argument("--values", metavar="MEASURE", help="the files have values of systems")
+    add_table_options(parser)
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    path = ""
+    try:
+        if options.values:
+            read = []
+            for path in (options.people, *options.judges):
+                with paths.open_input(path) as file:
+                    read.append(read_reported(file))
+            tables.print_table(table_of_systems(read, options), options.format)
+            return 0
+        grades = []
+        for path in (options.people, *options.judges):
+            judged = paths.read_judgments(path, options.lenient, format=options.qrels_format)
+            grades.append(judged)
+    except (Refused, OSError) as reason:
+        return files.report_refusal(path, reason)
+    tables.print_table(table_of_judges(grades, options), options.format)
+    return 0
+
+
+def table_of_judges(grades: list[Qrels], options: argparse.Namespace) -> Table:
+    judges = dict(zip(names_of(options.judges), grades[1:], strict=True))
+    board = compare_judges(grades[0], judges, options.statistic, options.rel)
+    make = table_of_pairs if options.pairs else table_of_standings
+    return make(board, options.digits)
+
+
+def table_of_standings(board: JudgesBoard, digits: int) -> Table:
+    shown = dict.fromkeys((board.statistic, USUAL, "alpha_ordinal"))
+    header = ["judge", "letters", board.statistic, "low", "high", "best rank", "worst rank"]
+    header += [*list(shown)[1:], "bias", "error", "documents", "abstained"]
+    rows = []
+    for place in board.order:
+        each, pairs = board.standings[place], board.pairs
+        first = each.statistics[board.statistic]
+        ends = (pairs.rank_low[place], pairs.rank_high[place])
+        row = [each.name, pairs.letters[place] if each.has_rank else "", *_cells(first, digits)]
+        row += [str(end) if each.has_rank else "-" for end in ends]
+        row += [_cells(each.statistics[name], digits)[0] for name in list(shown)[1:]]
+        row += [f"{each.bias:+.{digits}f}", f"{each.error:.{digits}f}"]
+        rows.append([*row, str(each.documents), str(each.abstained)])
+    note = f"{counted(len(board.topics), 'topic')} of people; 95 % intervals: jackknife over topics"
+    return Table(header, rows, texts=2, note=note)
+
+
+def table_of_pairs(board: JudgesBoard, digits: int) -> Table:
+    rows = []
+    for one, other in combinations(board.order, 2):
+        interval = board.pairs.interval(one, other)
+        ends = [f"{end:+.{digits}f}" for end in (interval.low, interval.high)] if interval else []
+        names = [board.standings[place].name for place in (one, other)]
+        difference = f"{board.pairs.difference(one, other):+.{digits}f}"
+        p = f"{board.pairs.p_of(one, other):.3g}"
+        rows.append([*names, difference, *(ends or ["-", "-"]), p])
+    note = f"difference of {board.statistic}, by its values of the jackknife; p over all pairs"
+    return Table(["judge", "other", "difference", "low", "high", "p"], rows, texts=2, note=note)
+
+
+def table_of_systems(read: list[ReportedValues], options: argparse.Namespace) -> Table:
+    people, *judges = read
+    measure = options.values
+    runs = sorted(people.by_topic.get(measure, {}))
+    if len(runs) < 2:
+        parser().error(f"{options.people} has no values of two systems by {measure}")
+    digits = options.digits
+    boards = {
+        name: _board_of(people, judge, measure, runs)
+        for name, judge in zip(names_of(options.judges), judges, strict=True)
+    }
+    header = ["judge", "order", "tau", "tau_AP", "tau of the top", "error", "bias", "systems"]
+    rows = [
+        [name, " ".join(order), *_orders(board, digits), str(board.systems)]
+        for name, (board, order) in sorted(boards.items(), key=_by_tau)
+    ]
+    return Table(header, rows, texts=2, note=f"{measure} by people is the reference")
+
+
+def _board_of(
+    people: ReportedValues, judge: ReportedValues, measure: str, runs: list[str]
+) -> tuple[BoardOfJudge, list[str]]:
+    """The board of the systems that both have; a judge with one measure may name it otherwise."""
+    own = measure if measure in judge.by_topic else next(iter(judge.by_topic))
+    shared = [run for run in runs if run in judge.by_topic[own]]
+    truth = np.array([people.mean(measure, run) for run in shared])
+    given = np.array([judge.mean(own, run) for run in shared])
+    order = [shared[place] for place in np.argsort(-given, kind="stable")]
+    return compare_systems(truth, given), order
+
+
+def _by_tau(found: tuple[str, tuple[BoardOfJudge, list[str]]]) -> tuple[float, str]:
+    name, (board, _) = found
+    return (2.0 if board.tau is None else -board.tau), name
+
+
+def _orders(board: BoardOfJudge, digits: int) -> list[str]:
+    orders = (board.tau, board.tau_ap, board.top)
+    cells = ["-" if value is None else f"{value:z.{digits}f}" for value in orders]
+    return [*cells, f"{board.error:.{digits}f}", f"{board.bias:+.{digits}f}"]
+
+
+def _cells(found: Estimate, digits: int) -> list[str]:
+    values = (found.value, found.low, found.high)
+    return ["-" if value is None else f"{value:z.{digits}f}" for value in values]
