@@ -28,9 +28,10 @@ COMMANDS = [block.replace(f"\n{indent}", "\n") for indent, word, block in BLOCKS
 # The blocks that no test runs, by how they begin, and why.
 ELSEWHERE = {
     "docker compose up": "needs a registry of images; tests/test_compose.py reads the file",
-    "[Service]": "a unit of systemd; the command in it is compared with the code",
+    "apt-get install postgresql": "changes the host; tests/management/test_setup.py reads its files",
     "export S3_BUCKET": "needs a bucket; tests/services/test_buckets.py has one",
     "export OIDC_ISSUER": "needs a provider; tests/browser/test_single_sign_on.py has one",
+    "scrape_configs": "is of Prometheus; tests/pages/test_metrics.py reads what it reads",
     "docker compose exec web python": "the same, on a site that runs in containers",
 }
 # Commands that stay, and what shows that they are ready.
@@ -64,13 +65,6 @@ def test_a_command_in_a_sentence_exists_with_its_options(command: str):
         return
     known = load_command_class("leaderboard", name).create_parser("manage.py", name).format_help()
     assert not [word for word in words if word.startswith("--") and word not in known]
-
-
-def test_the_unit_of_systemd_starts_a_worker():
-    [words] = re.findall(r"^ExecStart=(.+)$", PAGE, re.M)
-    name, *options = words_of(words)
-    assert name == "work"
-    load_command_class("leaderboard", name).create_parser("", name).parse_args(options)
 
 
 def test_compose_reads_the_variables_that_the_page_writes():

@@ -1,0 +1,68 @@
+"""The files by which systemd runs a site."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command, get_commands
+
+from leaderboard.management.host_files import UNITS, render_edge
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    set_up(tmp_path)
+    return tmp_path
+
+
+def set_up(root: Path) -> None:
+    call_command("setup", "--systemd", host="bench.example.org", into=root)
+
+
+def unit(root: Path, name: str) -> ConfigParser:
+    found = ConfigParser(interpolation=None)
+    found.optionxform = str
+    found.read(root / "etc/systemd/system" / f"{name}.service")
+    return found
+
+
+def test_each_unit_starts_a_command_that_there_is(root):
+    for name in ("rankfield-web", "rankfield-worker"):
+        python, manage, command, *_ = shlex.split(unit(root, name)["Service"]["ExecStart"])
+        folder = Path(unit(root, name)["Service"]["WorkingDirectory"])
+        assert python == f"{folder}/.venv/bin/python" and (folder / manage).exists()
+        assert command in get_commands()
+
+
+def test_no_unit_runs_as_root_or_writes_elsewhere(root):
+    for name in UNITS:
+        service = unit(root, name)["Service"]
+        assert service["User"] == "rankfield" and service["ProtectSystem"] == "strict"
+
+
+def test_secrets_are_made_once_and_for_nobody_else(root):
+    environment = root / "etc/rankfield/environment"
+    before = environment.read_text()
+    set_up(root)
+    assert environment.read_text() == before
+    assert environment.stat().st_mode & 0o777 == 0o600
+    assert "ALLOWED_HOSTS=bench.example.org,127.0.0.1\n" in before
+
+
+def test_an_edge_that_changed_is_noticed():
+    with pytest.raises(ValueError, match="listen 8080"):
+        render_edge("server {}")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
+@pytest.mark.night
+def test_systemd_takes_every_unit(root):
+    for name in UNITS:
+        path = root / "etc/systemd/system" / f"{name}.service"
+        said = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
