@@ -26,3 +26,11 @@ def test_a_test_that_stands_elsewhere_is_there():
     for named in (each for tests in ELSEWHERE.values() for each in tests):
         file, _, name = named.partition("::")
         assert name in names_in(TESTS / file), named
+
+
+def test_the_policy_lists_every_threat():
+    policy = (TESTS.parent / "SECURITY.md").read_text()
+    listed = re.findall(r"^(\d+)\. (.+)\.$", policy, re.M)
+    assert [(int(number), text.lower()) for number, text in listed] == [
+        (number, text.lower()) for number, text in THREATS.items()
+    ]
