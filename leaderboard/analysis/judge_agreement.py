@@ -236,7 +236,7 @@ def measure_agreement(shared: SharedGrades) -> JudgeAgreement:
         num_pairs=pairs.num_pairs,
         share=pairs.share,
         kappa=pairs.kappa(groups=number_names([topic.group for topic in topics])),
-        alphas={level: krippendorff_alpha(shared.by_judge, level) for level in LEVELS},
+        alphas={level: krippendorff_alpha(shared.ranked, level) for level in LEVELS},
         fleiss=_fleiss(complete, grades),
         fleiss_documents=complete.shape[1] if len(shared.judges) > 1 else 0,
         matrix=_compare_judges(shared),

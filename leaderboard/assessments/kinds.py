@@ -22,7 +22,15 @@ from leaderboard.assessments.items import (
 )
 from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.documents import find_documents
-from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark, Pool, Topic
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Assignment,
+    Collection,
+    Mark,
+    Pool,
+    Topic,
+)
 from leaderboard.models.assessments import GradeText
 
 Reason = Mark.Reason
@@ -150,15 +158,22 @@ def read_items(
 
 def title_items(pool: Pool, items: Iterable[tuple[Topic, str]]) -> dict[tuple[int, str], str]:
     """Return what lists call items, by the key of the topic and the name; "" without a title."""
-    kind, items = kind_of_pool(pool), list(items)
+    kind = kind_of_pool(pool)
     if not kind.is_of_answers:
-        found = find_documents(pool.track.collection, [docno for _, docno in items])
-        titles = {docno: document.title for docno, document in found.items()}
-        return {(topic.pk, docno): titles.get(docno, "") for topic, docno in items}
+        return title_documents(pool.track.collection, list(items))
     return {
         (topic.pk, name): kind.read(pool, topic, [name], {})[name].beginning
         for topic, name in items
     }
+
+
+def title_documents(
+    collection: Collection, items: Sequence[tuple[Topic, str]]
+) -> dict[tuple[int, str], str]:
+    """Return the titles of documents by the key of the topic and the docno; "" without one."""
+    found = find_documents(collection, [docno for _, docno in items])
+    titles = {docno: document.title for docno, document in found.items()}
+    return {(topic.pk, docno): titles.get(docno, "") for topic, docno in items}
 
 
 def kind_of_pool(pool: Pool) -> JudgingKind:

@@ -11,7 +11,9 @@ import numpy as np
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
 from numpy.typing import NDArray
 
+from evaluation.answers.labels import CONTRADICTS, NONE
 from evaluation.ragged import FloatArray, IntArray
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.models import Assessment, AssignedDocument, Judgment, JudgmentSet
 from leaderboard.models.assessments import DocumentState
 
@@ -41,6 +43,14 @@ class SharedGrades:
     grade: IntArray
     seconds: FloatArray
     repeats: list[Repeat] = field(default_factory=list)
+    # Whether grades are labels of answers, among which a contradiction is the least.
+    are_labels: bool = False
+
+    @cached_property
+    def ranked(self) -> FloatArray:
+        """`by_judge` with numbers that are in order, from the least to the most."""
+        grades = self.by_judge
+        return np.where(grades == CONTRADICTS, NONE - 1, grades) if self.are_labels else grades
 
     @cached_property
     def by_judge(self) -> FloatArray:
@@ -103,6 +113,7 @@ def load_grades_of_assessors(assessment: Assessment) -> SharedGrades:
         grade=np.array([row[3] for row in rows], dtype=np.int64),
         seconds=np.array([row[4] for row in rows], dtype=np.float64),
         repeats=[Repeat(places[key], *grades) for key, *grades in again],
+        are_labels=kind_of_judging(assessment).is_of_answers,
     )
 
 

@@ -130,10 +130,15 @@ def grade(value: int | None, top: int = RAMP) -> SafeString:
 
 
 @register.simple_tag
-def reply(value: int | None, scale: Sequence[GradeText]) -> SafeString:
-    """Render a grade of a scale, or the sign of a label of answers."""
-    label = next((each for each in scale if each.grade == value and each.key), None)
-    return nugget_mark(label.grade, label.name) if label else grade(value, scale[0].grade)
+def reply(value: int | None, scale: Sequence[GradeText], top: int = RAMP) -> SafeString:
+    """Render a grade of a scale, or the sign of a label of answers.
+
+    Without a scale `top` is the highest grade.
+    """
+    label = next((each for each in scale or () if each.grade == value and each.key), None)
+    if label is not None:
+        return nugget_mark(label.grade, label.name)
+    return grade(value, scale[0].grade if scale else top)
 
 
 @register.simple_tag

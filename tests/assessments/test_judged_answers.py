@@ -6,8 +6,10 @@ import pytest
 
 from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.kinds import kind_of_judging, read_items
+from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
@@ -202,3 +204,35 @@ def test_assessors_of_teams_never_judge_what_only_their_team_said(track, ben, ca
 def test_members_of_teams_in_the_pool_are_refused(track, ben):
     with pytest.raises(ActionError, match="cannot judge"):
         judge_pool(pool_answers(track, "answers"), ben)
+
+
+ORGANISED = ["", "assessors/", "guideline/", "disagreements/", "marks/", "agreement/", "settings/"]
+
+
+@pytest.mark.parametrize("method", ["answers", "citations"])
+def test_pages_of_organisers_speak_of_pairs(track, as_ada, dan, eve, method):
+    judging = judge_pool(pool_answers(track, method), dan, eve, overlap="all", overlap_size=2)
+    judge_everything(judging, lambda document: 2, only="A1")
+    judge_everything(judging, lambda document: 3, only="A2")
+    address = f"/tracks/bread/judging/{judging.name}/"
+    for page in (*ORGANISED, "close/"):
+        assert as_ada.get(address + page).status_code == 200, page
+    listed = as_ada.get(f"{address}disagreements/").text
+    assert ("salt" if method == "answers" else SLOWLY[0]) in listed
+    dispute = find_disputes(judging)[0]
+    topic = track.collection.topics.get(pk=dispute.topic)
+    one = {"topic": topic.number, "docno": dispute.docno}
+    assert "Wild" in as_ada.get(f"{address}disagreements/", one).text
+    as_ada.post(f"{address}disagreements/", {**one, "grade": "3"})
+    assert len(find_disputes(judging)) == judging.pool.summary["new"] - 1
+
+
+def test_a_contradiction_is_the_least_of_the_labels(track, as_ada, dan, eve):
+    judging = judge_pool(pool_answers(track, "answers"), dan, eve, overlap="all", overlap_size=2)
+    judge_everything(judging, lambda document: 2 if document.docno.endswith(":1") else 0, only="A1")
+    judge_everything(judging, lambda document: 2 if document.docno.endswith(":1") else 3, only="A2")
+    found = compute_assessor_agreement(judging)
+    assert found.alphas["ordinal"] > found.alphas["nominal"]
+    address = f"/tracks/bread/judging/{judging.name}/agreement/"
+    assert "What to expect" in as_ada.get(address).text
+    assert "a day" in as_ada.get(address, {"row": 0, "column": 3}).text

@@ -24,6 +24,7 @@ from leaderboard.analysis.judge_boards import (
     find_boards_of_assessors,
     find_boards_of_versions,
 )
+from leaderboard.assessments.kinds import kind_of_judging, title_documents, title_items
 from leaderboard.assessments.shared_grades import (
     GradedDocument,
     documents_of_versions,
@@ -31,16 +32,16 @@ from leaderboard.assessments.shared_grades import (
     find_judged_in_both,
 )
 from leaderboard.boards.disclosure import Sight, sights_of
-from leaderboard.collections.documents import find_documents
 from leaderboard.display import charts
 from leaderboard.display.latex import render_latex_table
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.infrastructure.whole_numbers import read_whole_number
-from leaderboard.models import Collection, Judgment, JudgmentSet, Topic, Track
+from leaderboard.models import Collection, Judgment, JudgmentSet, Pool, Topic, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
+    OrganisedAssessment,
     organised_assessment_or_404,
     organised_collection_or_404,
     page_number,
@@ -63,13 +64,22 @@ def assessment_agreement(request: HttpRequest, slug: str, name: str) -> HttpResp
     if "row" in request.GET:
         grades = _requested_grades(request)
         documents = find_documents_with_grades(seen.assessment, *grades)
-        context = seen.context | _list_documents(request, documents, seen.sight.track.collection)
+        context = seen.context | _list_documents(
+            request, documents, seen.sight.track.collection, seen.assessment.pool
+        )
         return render(request, "judging/agreement_documents.html", context)
     found = compute_assessor_agreement(seen.assessment)
-    by_judge = find_boards_of_assessors(seen.sight, seen.assessment, request.GET.get("measure", ""))
+    by_judge = _find_boards(request, seen)
     answer = _answer_with_table(request, f"{slug}-{name}-agreement", found, by_judge)
     context = seen.context | _describe(request, found, by_judge, "assessors")
     return answer or render(request, "judging/agreement.html", context)
+
+
+def _find_boards(request: HttpRequest, seen: OrganisedAssessment) -> BoardsByJudge:
+    """Return the boards by each assessor; labels of answers have none of their own yet."""
+    if kind_of_judging(seen.assessment).is_of_answers:
+        return BoardsByJudge([], "")
+    return find_boards_of_assessors(seen.sight, seen.assessment, request.GET.get("measure", ""))
 
 
 @login_required
@@ -151,17 +161,18 @@ class _DocumentsOfVersions:
 
 
 def _list_documents(
-    request: HttpRequest, documents: Any, collection: Collection
+    request: HttpRequest, documents: Any, collection: Collection, pool: Pool | None = None
 ) -> dict[str, object]:
     """Return a page of the documents in one cell of the table, each with its topic and title."""
     row, column = _requested_grades(request)
     page = Paginator(documents, DOCUMENTS_PER_PAGE).get_page(page_number(request))
     shown: list[GradedDocument] = list(page)
     topics = Topic.objects.in_bulk({each.topic for each in shown})
-    texts = find_documents(collection, [each.docno for each in shown])
+    named = [(topics[each.topic], each.docno) for each in shown]
+    titles = title_items(pool, named) if pool else title_documents(collection, named)
     lines = [
-        (each, topics[each.topic], texts[each.docno].title if each.docno in texts else "")
-        for each in shown
+        (each, topic, titles[topic.pk, each.docno])
+        for each, (topic, _) in zip(shown, named, strict=True)
     ]
     return {"row": row, "column": column, "page": page, "lines": lines}
 
