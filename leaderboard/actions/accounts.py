@@ -27,8 +27,10 @@ from leaderboard.models import (
     BattleVoter,
     Benchmark,
     Collection,
+    Download,
     Mark,
     Membership,
+    Registration,
     Run,
     SystemVersion,
     User,
@@ -149,6 +151,11 @@ def export_account(user: User) -> dict[str, Any]:
         ],
         "votes": [_export_vote(vote) for vote in user.battle_votes.cast().order_by("pk")],
         "judging": [_export_assessor(assessor) for assessor in user.assessors.order_by("pk")],
+        "registrations": [_export_registration(each) for each in user.registrations.all()],
+        "downloads": [
+            {"collection": row.collection.slug, "file": row.file, "at": row.at.isoformat()}
+            for row in Download.objects.filter(user=user).select_related("collection")
+        ],
         "tokens": [
             {"name": token.name, "scopes": token.scopes, "created": token.created_at.isoformat()}
             for token in user.tokens.all()
@@ -192,6 +199,20 @@ def _export_assessor(assessor: Assessor) -> dict[str, Any]:
         "joined": assessor.joined_at.isoformat(),
         "notes": dict(notes),
         "marks": [_export_mark(mark, is_closed) for mark in marks],
+    }
+
+
+def _export_registration(registration: Registration) -> dict[str, Any]:
+    signatures = registration.signatures.select_related("agreement")
+    return {
+        "benchmark": registration.benchmark.slug,
+        "person": registration.person,
+        **registration.answers,
+        "sent": registration.sent_at.isoformat(),
+        "signed": [
+            {"version": row.agreement.version, "name": row.name, "at": row.signed_at.isoformat()}
+            for row in signatures
+        ],
     }
 
 
@@ -260,6 +281,10 @@ def delete_account(user: User) -> None:
         benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
         collection.co_organisers.remove(user)
+    # Organisers keep who signed for a team that takes part.
+    user.registrations.filter(team=None).delete()
+    user.registrations.update(answers={})
+    Download.objects.filter(user=user).update(user=None)
     user.tokens.all().delete()
     user.notices.all().delete()
     user.username = f"deleted-{secrets.token_hex(6)}"

@@ -100,6 +100,11 @@ def _move_track(
 ) -> None:
     """Move a track that stood alone, and the people of its benchmark, which is deleted."""
     source = Benchmark.objects.get(tracks=track)
+    if source.registers_teams:
+        raise ActionError(
+            f"{track} asks teams to register or to sign, which would be lost. Let a benchmark of "
+            "several tracks ask instead."
+        )
     merge_teams(source, benchmark)
     benchmark.co_organisers.add(*source.organisers().exclude(pk=benchmark.owner_id))
     AuditEvent.objects.filter(benchmark=source).update(benchmark=benchmark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.conf import settings
@@ -14,6 +14,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from leaderboard.actions.conflicts import JudgesError, find_judges, lock_people
+from leaderboard.actions.registrations import (
+    RegistrationDetails,
+    RegistrationError,
+    give_registration,
+    register,
+)
 from leaderboard.actions.submission_rules import ActionError, format_utc
 from leaderboard.models import (
     AuditEvent,
@@ -67,6 +73,7 @@ class JoinDetails:
     team_name: str = ""
     team_code: str = ""
     accepts_terms: bool = False
+    registration: RegistrationDetails = field(default_factory=RegistrationDetails)
 
 
 def can_join(benchmark: Benchmark, invitation: str = "") -> bool:
@@ -81,8 +88,8 @@ def has_invitation(benchmark: Benchmark, code: str) -> bool:
 
 
 def can_join_by_run(benchmark: Benchmark) -> bool:
-    """Whether a user's first run creates a team, without approval or terms to accept."""
-    return can_join(benchmark) and not benchmark.terms
+    """Whether a user's first run creates a team, without approval, registration or terms."""
+    return can_join(benchmark) and not benchmark.terms and not benchmark.registers_teams
 
 
 def find_inviting_team(benchmark: Benchmark, code: str) -> Team | None:
@@ -140,7 +147,16 @@ def admit(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails())
     if admission.inviting is not None:
         return _become_member(admission.inviting, user)
     name = clean_team_name(asking.team_name or user.username)
-    return _create_team(benchmark, user, name, terms_accepted_at(benchmark))
+    with transaction.atomic():
+        _register(benchmark, user, asking)
+        return _create_team(benchmark, user, name, terms_accepted_at(benchmark))
+
+
+def _register(benchmark: Benchmark, user: User, asking: JoinDetails) -> None:
+    try:
+        register(benchmark, user, asking.registration)
+    except RegistrationError as reason:
+        raise JoinError(str(reason)) from None
 
 
 JOIN_HINTS = {
@@ -174,6 +190,7 @@ def request_to_join(benchmark: Benchmark, user: User, asking: JoinDetails) -> Jo
     if benchmark.has_team(name):
         raise NameTakenError(name)
     with transaction.atomic():
+        _register(benchmark, user, asking)
         request, is_new = JoinRequest.objects.get_or_create(
             benchmark=benchmark,
             user=user,
@@ -267,6 +284,7 @@ def _create_team(benchmark: Benchmark, user: User, name: str, accepted: datetime
         with transaction.atomic():
             team = Team.objects.create(benchmark=benchmark, name=name)
             _add_member(team, user, Membership.Role.LEADER, accepted)
+            give_registration(team, user)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from evaluation.answers.any_measure import AnyMeasure, parse_measure
@@ -42,6 +43,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
         *_check_test(changed),
         *_check_topics(changed, changes),
         *_check_disclosure(changed),
+        *_check_topics_date(track, changed),
         *_check_dates(changed),
     ]
 
@@ -162,12 +164,37 @@ def _check_disclosure(track: Track) -> Iterator[SettingProblem]:
             yield SettingProblem(name, "Only available with rounded leaderboard means.")
 
 
+def find_date_of_topics(track: Track) -> datetime | None:
+    """Return when the topics appear on the other tracks of its collection."""
+    others = track.collection.tracks.exclude(pk=track.pk).exclude(topics_at=None)
+    return others.values_list("topics_at", flat=True).first()
+
+
+def _check_topics_date(track: Track, changed: Track) -> Iterator[SettingProblem]:
+    if changed.topics_at == (track.topics_at if track.pk else None):
+        return
+    others = track.collection.tracks.exclude(pk=track.pk)
+    if track.pk is None and others.exists() and find_date_of_topics(track) != changed.topics_at:
+        message = "Topics appear at one time on all tracks of a collection. Change it on another."
+        yield SettingProblem("topics_at", message)
+    elif changed.topics_at is not None:
+        for other in others.filter(closes_at__lte=changed.topics_at)[:1]:
+            yield SettingProblem("topics_at", f"{other} closes before that. Change its deadline.")
+
+
 def _check_dates(track: Track) -> Iterator[SettingProblem]:
     closes = track.closes_at
     if closes is None:
         return
     if track.opens_at is not None and closes <= track.opens_at:
         yield SettingProblem("closes_at", "Must be after the opening time.", closes.isoformat())
+    topics_at = track.topics_at
+    if topics_at is None and track.pk is None:
+        topics_at = find_date_of_topics(track)
+    if topics_at is not None and closes <= topics_at:
+        yield SettingProblem(
+            "closes_at", "Must be after the time when topics appear.", closes.isoformat()
+        )
     if track.release_at is not None and track.release_at < closes:
         found = track.release_at.isoformat()
         yield SettingProblem("release_at", "Set the release on or after the closing time.", found)

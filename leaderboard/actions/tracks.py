@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.utils import timezone
 from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.track_settings import with_changes
+from leaderboard.actions.track_settings import find_date_of_topics, with_changes
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
@@ -63,6 +64,8 @@ def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> T
     _refuse_unchecked(track)
     if track.benchmark_id is None:
         track.benchmark = make_own_benchmark(track, user, **rules)
+    if track.topics_at is None:
+        track.topics_at = find_date_of_topics(track)
     track.save(force_insert=True)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
     renew_edition(track)
@@ -129,6 +132,8 @@ def change_track(
         )
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(with_changes(track, after))
+    if "topics_at" in after:
+        _share_topics_date(track, user, after["topics_at"])
     save_changes(track, user, after, act)
     _change_rules(track.benchmark, user, rules)
     if track.closes_at != deadline:
@@ -137,6 +142,17 @@ def change_track(
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))
     return track
+
+
+def _share_topics_date(track: Track, user: User, topics_at: datetime | None) -> None:
+    """Give the other tracks of the collection the same date; each has it in its activity log.
+
+    Raises ActionError for those who do not organise the collection.
+    """
+    if not track.collection.is_organised_by(user):
+        raise ActionError("Only organisers of the collection can change when its topics appear.")
+    for other in track.collection.tracks.exclude(pk=track.pk):
+        save_changes(other, user, {"topics_at": topics_at})
 
 
 def save_changes(
@@ -174,7 +190,7 @@ def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | N
 def _refuse_unchecked(track: Track) -> None:
     """Raise ActionError for a public board by a machine that people have not checked enough."""
     is_public = track.visibility == Track.Visibility.PUBLIC and not track.is_draft
-    if track.judgment_set is None or not is_public or not track.shows_means:
+    if track.judgment_set is None or not is_public or track.is_blind:
         return
     if reason := explain_unchecked(track.judgment_set):
         raise ActionError(reason)
@@ -185,7 +201,7 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
 
     Only a release may do that: it shows beforehand who will see what, and notifies everyone.
     """
-    if disclosure == Track.Disclosure.BLIND or track.shows_means:
+    if disclosure == Track.Disclosure.BLIND or not track.is_blind:
         return
     if track.runs.not_rejected().exists():
         page = reverse("release", args=[track.slug])

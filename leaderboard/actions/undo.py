@@ -56,9 +56,16 @@ def shows_more(track: Track, changes: Mapping[str, Any]) -> bool:
     No setting shows the runs of a blind track, so there is nothing to confirm.
     """
     wanted = changes.get("disclosure", track.disclosure)
-    is_release = not track.shows_means and track.runs.not_rejected().exists()
+    is_release = track.is_blind and track.runs.not_rejected().exists()
     shows = OPENNESS.index(wanted) > OPENNESS.index(track.disclosure)
     return shows and not track.is_draft and not is_release
+
+
+def hides_topics_again(track: Track, changes: Mapping[str, Any]) -> bool:
+    """Return whether a change takes back topics that people could see already."""
+    topics_at = changes.get("topics_at")
+    is_late = topics_at is not None and topics_at > timezone.now()
+    return is_late and not track.is_draft and not track.hides_topics
 
 
 def closes_at_once(track: Track, changes: Mapping[str, Any]) -> bool:

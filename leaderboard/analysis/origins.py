@@ -430,7 +430,7 @@ def standing_or_404(board: Board, run_id: str) -> Standing:
 def _topic(sight: Sight, number: str) -> Topic:
     if not sight.can_see_scores:
         raise Http404("no such topic")
-    return topic_or_404(sight.track.collection, number)
+    return topic_or_404(sight, number)
 
 
 def _score(edition: Edition, run: Run, text: str) -> Score | None:

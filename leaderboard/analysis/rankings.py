@@ -32,9 +32,11 @@ from leaderboard.runs.rankings import Listing, Rankings
 PAGE_SIZE = 10
 
 
-def topic_or_404(collection: Collection, number: str) -> Topic:
-    topic = collection.topics.filter(number=number).first() if "\0" not in number else None
-    if topic is None:
+def topic_or_404(sight: Sight, number: str) -> Topic:
+    """Return a topic of a track; 404 before its date too."""
+    topics = sight.track.collection.topics
+    topic = topics.filter(number=number).first() if "\0" not in number else None
+    if topic is None or not sight.can_see_topics:
         raise Http404("no such topic")
     return topic
 

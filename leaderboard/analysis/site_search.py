@@ -10,6 +10,7 @@ from django.db.models import Prefetch, Q, QuerySet
 
 from leaderboard.boards.disclosure import (
     SeenTeam,
+    Sight,
     find_runs_by_tag,
     find_teams_by_name,
     sights_of,
@@ -65,7 +66,7 @@ def search_site(viewer: Viewer, text: str) -> SiteSearch:
         collections=[each for each in collections if is_named(each, text)][:MOST],
         teams=find_teams_by_name(sights, text, MOST),
         runs=find_runs_by_tag(sights, text, MOST),
-        topics=_find_topics(viewer, tracks, text),
+        topics=_find_topics(viewer, sights, text),
         with_document=[
             each for each in readable[:MOST_OPENED] if has_known_document(each.documents.name, text)
         ],
@@ -78,10 +79,11 @@ def is_named(row: Track | Collection, text: str) -> bool:
     return text.casefold() in row.name.casefold() or text.casefold() in row.slug
 
 
-def _find_topics(viewer: Viewer, tracks: Sequence[Track], text: str) -> QuerySet[Topic]:
+def _find_topics(viewer: Viewer, sights: Sequence[Sight], text: str) -> QuerySet[Topic]:
     """Find topics by title or number, each with the tracks of its collection in `seen_tracks`."""
     wanted = Q(title__icontains=text) | Q(number=text)
+    shown = {sight.track.collection_id for sight in sights if sight.can_see_topics}
     # Named by their ids, so that PostgreSQL reads the topics of these alone.
-    topics = Topic.objects.filter(wanted, collection__in={track.collection_id for track in tracks})
+    topics = Topic.objects.filter(wanted, collection__in=shown)
     seen = Prefetch("collection__tracks", Track.objects.visible_to(viewer), to_attr="seen_tracks")
     return topics.select_related("collection").prefetch_related(seen)[:MOST]

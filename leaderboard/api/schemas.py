@@ -388,6 +388,7 @@ class TrackOut(TrackSettings):
         None, description="The quota of your team. Only in the answer for a single track."
     )
     opens_at: datetime | None = None
+    topics_at: datetime | None = None
     closes_at: datetime | None = None
     your_deadline: datetime | None = Field(
         None, description="Your team's later deadline, if the organisers gave it one."
@@ -400,6 +401,28 @@ class TrackList(Schema):
     next: str | None
 
 
+class RegistrationIn(Schema):
+    """What a team says to register, as far as the organisers ask for it."""
+
+    person: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Person responsible for the team, who signs for it."
+    )
+    affiliation: Annotated[Text, StringConstraints(max_length=200)] = ""
+    country: Annotated[Text, StringConstraints(max_length=80)] = ""
+    contact: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Email address."
+    )
+    address: Annotated[Text, StringConstraints(max_length=500)] = ""
+    tracks: Annotated[list[Label], Field(max_length=100)] = []
+    question: Annotated[Text, StringConstraints(max_length=1000)] = Field(
+        "", description="Answer to the organisers' own question."
+    )
+    agreement: int | None = Field(None, description="Version of the agreement that is signed.")
+    signed_name: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Name under the agreement: that of the person responsible."
+    )
+
+
 class JoinIn(Schema):
     invitation: Label = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
@@ -407,6 +430,7 @@ class JoinIn(Schema):
     )
     team_code: Label = Field("", description="Code of the team that invited you.")
     accepts_terms: bool = False
+    registration: RegistrationIn = RegistrationIn()
 
 
 class TeamOut(Schema):

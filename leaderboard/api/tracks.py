@@ -13,6 +13,7 @@ from ninja import Query, Router, Status
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.lone_tracks import RULES
+from leaderboard.actions.registrations import RegistrationDetails
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.actions.track_settings import (
@@ -43,6 +44,7 @@ from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.models import Benchmark, Collection, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
+from leaderboard.models.registrations import Asked
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
 from leaderboard.sight.tracks import Viewer
@@ -170,7 +172,10 @@ def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
 def serialise_track(sight: Sight) -> dict[str, Any]:
     """Serialise a track; what reveals its judgments only if the viewer may see scores."""
     track = sight.track
-    hidden = () if sight.can_see_scores else OF_MARKS
+    hidden = {*(() if sight.can_see_scores else OF_MARKS)}
+    if not sight.can_see_topics:
+        # Its numbers are of topics that are not out yet.
+        hidden.add("excluded_topics")
     answer = {name: getattr(track, name) for name in PLAIN_SETTINGS if name not in hidden}
     answer |= {name: getattr(track.benchmark, name) for name in RULES}
     answer |= {
@@ -292,7 +297,13 @@ def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 
 def read_details(body: JoinIn) -> people.JoinDetails:
-    return people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
+    said = body.registration
+    registration = RegistrationDetails(
+        said.person, said.model_dump(include={*Asked.values}), said.agreement, said.signed_name
+    )
+    return people.JoinDetails(
+        body.invitation, body.team, body.team_code, body.accepts_terms, registration
+    )
 
 
 def admit_or_error(benchmark: Benchmark, user: User, asking: people.JoinDetails) -> Team:

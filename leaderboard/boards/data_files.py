@@ -16,8 +16,9 @@ from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_groups, render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Collection, Overview, Run, Track
+from leaderboard.models.registrations import FileReaders
 from leaderboard.scoring.kinds import kind_of
-from leaderboard.sight.visible_rows import can_download_documents
+from leaderboard.sight.visible_rows import can_download_documents, can_download_topics
 
 SAMPLE_DEPTH = 3
 # Of larger collections no page computes the digest of the docnos.
@@ -70,9 +71,9 @@ def find_data_files(sight: Sight) -> list[DataFile]:
     collection = sight.track.collection
     return [
         *_document_files(sight, collection),
-        *_topic_files(collection),
+        *_topic_files(sight, collection),
         *_baseline_files(sight),
-        *_sample_files(sight.track),
+        *(_sample_files(sight.track) if can_download_topics(sight.viewer, collection) else ()),
         *_judgment_files(sight),
     ]
 
@@ -92,10 +93,13 @@ def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
             size=collection.documents_file.size,
             sha256=collection.documents_sha256,
             licence=collection.licence,
-            note="" if collection.shares_documents else ORGANISERS_ONLY,
+            note=_name_readers(collection.documents_readers)
+            if collection.shares_documents
+            else ORGANISERS_ONLY,
         )
     else:
-        yield DataFile("Documents", detail, licence=collection.licence)
+        readers = _name_readers(collection.documents_readers) if collection.shares_documents else ""
+        yield DataFile("Documents", detail, licence=collection.licence, note=readers)
     size, sha256 = _measure_if_small(
         collection, "docnos", lambda: (f"{docno}\n".encode() for docno in _docnos(collection))
     )
@@ -109,11 +113,25 @@ def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
     )
 
 
+def _name_readers(readers: str) -> str:
+    """Return who may download a file; "" where everyone may."""
+    everyone = readers == FileReaders.EVERYONE
+    return "" if everyone else f"for {FileReaders(readers).label}"
+
+
 def _docnos(collection: Collection) -> Iterator[str]:
     return open_documents(collection.documents.name).docnos()
 
 
-def _topic_files(collection: Collection) -> Iterator[DataFile]:
+def _topic_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
+    if not sight.can_see_topics:
+        # Neither size nor digest, which could be compared with those of known topics.
+        yield DataFile("Topics", "not out yet", released_at=sight.track.topics_at)
+        return
+    readers = _name_readers(collection.topics_readers)
+    if not can_download_topics(sight.viewer, collection):
+        yield DataFile("Topics", counted(collection.num_topics, "topic"), note=readers)
+        return
     forms = {"trec": "TREC format", "jsonl": "JSON lines"}
     if collection.num_groups:
         forms["groups"] = counted(collection.num_groups, "group")
@@ -129,6 +147,7 @@ def _topic_files(collection: Collection) -> Iterator[DataFile]:
             size=size,
             sha256=sha256,
             licence=collection.licence,
+            note=readers,
         )
 
 
@@ -148,7 +167,7 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
 def find_shared_baseline(sight: Sight) -> Run | None:
     """Return the baseline if the organisers sent it and hand it out."""
     run = sight.track.baseline
-    if run is None or not run.file or not run.team.of_organisers:
+    if run is None or not run.file or not run.team.of_organisers or not sight.can_see_topics:
         return None
     shared = Overview.objects.filter(track=sight.track, shares_baseline=True).exists()
     return run if shared or sight.is_organiser else None
@@ -195,8 +214,13 @@ def _judgment_files(sight: Sight) -> Iterator[DataFile]:
             address=reverse("qrels_file", args=[track.slug, judged.version]),
             name="qrels.txt",
             licence=licence,
-            note="" if Sight.of_everybody(track).can_download_judgments else ORGANISERS_ONLY,
+            note=_name_readers(track.collection.judgments_readers)
+            if track.shares_judgments
+            else ORGANISERS_ONLY,
         )
+    elif track.shares_judgments and sight.can_see_scores:
+        readers = _name_readers(track.collection.judgments_readers)
+        yield DataFile("Judgments", "", licence=licence, note=readers)
     elif track.shares_judgments and not sight.can_see_scores:
         yield DataFile(
             "Judgments",

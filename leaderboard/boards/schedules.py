@@ -13,6 +13,7 @@ from leaderboard.display.phases import WORDS, Phase
 from leaderboard.models import Team, Track
 
 OPENS = "Opens"
+TOPICS_APPEAR = "Topics appear"
 CLOSES = "Closes"
 JUDGING = WORDS[Phase.JUDGING]
 RELEASED = WORDS[Phase.RELEASED]
@@ -74,6 +75,8 @@ def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
         yield ScheduleEntry(milestone.label, day=milestone.day, until=milestone.until)
     if track.opens_at is not None:
         yield ScheduleEntry(OPENS, track.opens_at)
+    if track.topics_at is not None:
+        yield ScheduleEntry(TOPICS_APPEAR, track.topics_at)
     deadline = track.deadline_of(team)
     if deadline is not None:
         yield ScheduleEntry(CLOSES, deadline)

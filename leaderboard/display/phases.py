@@ -115,13 +115,14 @@ def find_phase(track: Track, now: datetime | None = None, team: Team | None = No
 
 def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSentence:
     """Say when runs are accepted; the sentence has no capital, since a word precedes it."""
-    opens, closes, state = track.opens_at, track.deadline_of(team), track.state(now, team)
+    opens, closes, state = track.starts_at, track.deadline_of(team), track.state(now, team)
     own = " (your team’s own deadline)" if closes != track.closes_at else ""
     if state == Track.State.DRAFT:
         return DatedSentence("only organisers see this track.")
     if state == Track.State.PLANNED:
         until = "" if closes is None else " until {later}"
-        return DatedSentence(f"runs are accepted from {{date}}{until}.", opens, closes)
+        topics = "topics appear and " if opens == track.topics_at else ""
+        return DatedSentence(f"{topics}runs are accepted from {{date}}{until}.", opens, closes)
     if closes is None:
         return DatedSentence("runs are accepted without a deadline.")
     if state == Track.State.CLOSED and track.accepts_runs(now, team):

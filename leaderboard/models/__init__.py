@@ -45,12 +45,14 @@ from leaderboard.models.people import (
     User,
 )
 from leaderboard.models.pools import Pool
+from leaderboard.models.registrations import Agreement, Download, Registration, Signature
 from leaderboard.models.runs import Run, Score, ScoreSet
 from leaderboard.models.snapshots import BenchmarkSnapshot, PagesCopy, Snapshot
 from leaderboard.models.tracks import Edition, Track
 from leaderboard.models.uploads import PartialUpload, UploadPiece
 
 __all__ = [
+    "Agreement",
     "Announcement",
     "ApiToken",
     "Assessment",
@@ -66,6 +68,7 @@ __all__ = [
     "Calculation",
     "Collection",
     "Delivery",
+    "Download",
     "Edition",
     "Grant",
     "Guideline",
@@ -89,11 +92,13 @@ __all__ = [
     "Participation",
     "Pool",
     "PracticeDocument",
+    "Registration",
     "Run",
     "Score",
     "ScoreSet",
     "SentForm",
     "Settlement",
+    "Signature",
     "Snapshot",
     "Stratum",
     "SubtopicGrade",

@@ -59,6 +59,7 @@ class Act(models.TextChoices):
     PAUSE = "pause", "paused the"
     PLAN = "plan", "planned the"
     REASSIGN = "reassign", "reassigned a topic of the"
+    REGISTER = "register", "sent the"
     RELEASE = "release", "released the scores of the"
     REMOVE = "remove", "removed a"
     REMOVE_BADGE = "remove badge", "removed the badge of the"
@@ -77,6 +78,7 @@ class Act(models.TextChoices):
     SECOND_ROUND = "second round", "began the second round of the"
     SETTLE = "settle", "settled a document of the"
     SHARE_OUT = "share out", "shared out topics of the"
+    SIGN = "sign", "signed the agreement of the"
     STATE_FACTS = "state facts", "edited facts of the"
     STATE_JUDGES = "state judges", "stated who judged the"
     STOP_ORGANISING = "stop organising", "took the right to organise from the"
@@ -89,6 +91,7 @@ class Act(models.TextChoices):
     UNDO_WITHDRAWAL = "undo withdrawal", "undid the withdrawal of the"
     UPLOAD = "upload", "uploaded the"
     WITHDRAW = "withdraw", "withdrew the"
+    WRITE_AGREEMENT = "write agreement", "wrote a version of the agreement of the"
     WRITE = "write", "wrote to teams of the"
 
 

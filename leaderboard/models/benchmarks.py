@@ -8,11 +8,12 @@ from urllib.parse import quote
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 from django.db import models
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.models.people import Team, User, find_organisers, team_key
+from leaderboard.models.registrations import Agreement
 from leaderboard.models.track_settings import setting
 from leaderboard.models.tracks import Track, new_invitation
 
@@ -62,6 +63,11 @@ class Benchmark(models.Model):
         "Terms",
         hint="Teams must accept these to join.",
     )
+    # What a team that registers is asked, of Asked; and the organisers' own question.
+    asked = models.JSONField(
+        default=list, blank=True, db_default=Value([], models.JSONField()), editable=False
+    )
+    question = models.CharField(max_length=300, blank=True, default="", db_default="")
     # How many runs a team may submit to all tracks together; None for no limit.
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
@@ -110,6 +116,16 @@ class Benchmark(models.Model):
     def first_track(self) -> Track | None:
         """The first track in order; a benchmark that is not being made or deleted has one."""
         return self.tracks.in_order().first()
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """The latest version of what teams sign."""
+        return self.agreements.order_by("-version").first()
+
+    @property
+    def registers_teams(self) -> bool:
+        """Whether a team says who it is, or signs, before it takes part."""
+        return bool(self.asked) or self.agreements.exists()
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Benchmark.objects.organised_by(user).filter(pk=self.pk).exists()

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.models.people import User
+from leaderboard.models.registrations import FileReaders
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -31,6 +32,14 @@ class ImportState(models.TextChoices):
     READY = "ready"
     REFUSED = "refused"
     FAILED = "failed"
+
+
+def of_readers() -> models.CharField:
+    """Return a field that says who may download a file."""
+    everyone = FileReaders.EVERYONE
+    return models.CharField(
+        max_length=12, choices=FileReaders, default=everyone, db_default=everyone
+    )
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
@@ -109,6 +118,10 @@ class Collection(models.Model):
     )
     # Whether all who see the collection may download the documents.
     shares_documents = models.BooleanField(default=False, db_default=False)
+    # Who may download the files, if they are shared.
+    documents_readers = of_readers()
+    topics_readers = of_readers()
+    judgments_readers = of_readers()
     licence = models.CharField(max_length=120, blank=True, default="", db_default="")
     # Where to get documents that may not be shared, and how.
     source_url = models.URLField(max_length=300, blank=True, default="", db_default="")

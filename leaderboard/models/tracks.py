@@ -33,6 +33,10 @@ class TrackQuerySet(models.QuerySet["Track"]):
         """Return the tracks of a benchmark in its order."""
         return self.order_by("position", "pk")
 
+    def hiding_topics(self) -> TrackQuerySet:
+        """Return the tracks whose topics only organisers see yet."""
+        return self.filter(topics_at__gt=timezone.now())
+
     def opened(self) -> TrackQuerySet:
         """Return every track but drafts."""
         return self.filter(is_draft=False)
@@ -203,6 +207,15 @@ class Track(models.Model):
     )
     opens_at = setting(models.DateTimeField(null=True, blank=True), "Opens")
     closes_at = setting(models.DateTimeField(null=True, blank=True), "Closes")
+    # The topics of a collection have one date: all its tracks have it, which actions see to.
+    topics_at = setting(
+        models.DateTimeField(null=True, blank=True),
+        "Topics appear",
+        hint="Until then only organisers see the topics, and runs are rejected. On all tracks of "
+        "the collection.",
+        description="When the topics of the collection appear and runs are accepted, on all its "
+        "tracks; null for at once.",
+    )
     # The announced date; the organisers release the scores themselves.
     release_at = setting(
         models.DateTimeField(null=True, blank=True),
@@ -433,6 +446,12 @@ class Track(models.Model):
                 name="a_track_closes_after_it_opens",
             ),
             models.CheckConstraint(
+                condition=Q(topics_at=None)
+                | Q(closes_at=None)
+                | Q(closes_at__gt=models.F("topics_at")),
+                name="a_track_closes_after_its_topics_appear",
+            ),
+            models.CheckConstraint(
                 condition=Q(closes_at=None)
                 | Q(release_at=None)
                 | Q(release_at__gte=models.F("closes_at")),
@@ -457,9 +476,19 @@ class Track(models.Model):
         now = now or timezone.now()
         if self.is_draft:
             return Track.State.DRAFT
-        if self.opens_at and now < self.opens_at:
+        if self.starts_at and now < self.starts_at:
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
+
+    @property
+    def starts_at(self) -> datetime | None:
+        """Return since when runs are accepted: not before the topics appear."""
+        return max(filter(None, (self.opens_at, self.topics_at)), default=None)
+
+    @property
+    def hides_topics(self) -> bool:
+        """Return whether only organisers see the topics yet."""
+        return self.topics_at is not None and timezone.now() < self.topics_at
 
     @cached_property
     def own_deadlines(self) -> dict[int, datetime]:
@@ -499,11 +528,18 @@ class Track(models.Model):
     @property
     def shows_means(self) -> bool:
         """Return whether everyone who sees the track sees a board, perhaps with rounded means."""
-        return self.disclosure != Track.Disclosure.BLIND or self.released_at is not None
+        return not self.is_blind and not self.hides_topics
+
+    @property
+    def is_blind(self) -> bool:
+        """Return whether nothing but a release will show scores."""
+        return self.disclosure == Track.Disclosure.BLIND and self.released_at is None
 
     @property
     def shows_scores(self) -> bool:
         """Return whether everyone who sees the track sees all scores, topic by topic."""
+        if self.hides_topics:
+            return False
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
         return self.shows_by_date and self.is_over
@@ -523,7 +559,10 @@ class Track(models.Model):
         if self.shows_by_date and self.closes_at is not None:
             closed = self.closes_at + timedelta(minutes=self.grace_minutes)
             moments.append(max(closed, self.disclosed_since))
-        return min(moments, default=None)
+        since = min(moments, default=None)
+        if since is None or self.topics_at is None:
+            return since
+        return max(since, self.topics_at)
 
     @property
     def disclosed_since(self) -> datetime:

@@ -18,8 +18,7 @@ from django.db.models.functions import TruncDay
 
 from leaderboard.models import Assessment, Benchmark, Membership, Run, Team, Track, User
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
-
-Viewer = User | AnonymousUser
+from leaderboard.sight.readers import Viewer, is_reader
 
 # The states to show on a blind track in place of those that reveal judgments.
 BLIND_STATES = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
@@ -117,6 +116,11 @@ class TrackSight:
         return self.state == Track.State.CLOSED and not self.accepts_runs
 
     @property
+    def can_see_topics(self) -> bool:
+        """Whether topics may be shown; before their date organisers alone see them."""
+        return self.is_organiser or not self.track.hides_topics
+
+    @property
     def can_see_scores(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
         return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
@@ -140,7 +144,11 @@ class TrackSight:
     @property
     def can_download_judgments(self) -> bool:
         """Whether the judgments of a fully shown board may be downloaded as a file."""
-        return self.can_see_scores and (self.is_organiser or self.track.shares_judgments)
+        if not self.can_see_scores or self.is_organiser:
+            return self.can_see_scores
+        collection = self.track.collection
+        is_shared = self.track.shares_judgments
+        return is_shared and is_reader(self.viewer, collection, collection.judgments_readers)
 
     def runs(self) -> RunQuerySet:
         """Return every run that exists for this viewer."""

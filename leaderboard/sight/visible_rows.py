@@ -5,7 +5,10 @@ Whoever judges documents that are still open sees no grade of others, not even a
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
 from leaderboard.models import (
     Assessment,
@@ -18,7 +21,8 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.runs import ON_A_BLIND_TRACK, RunQuerySet
-from leaderboard.sight.tracks import TrackSight, Viewer
+from leaderboard.sight.readers import Viewer, is_reader
+from leaderboard.sight.tracks import TrackSight
 
 
 def visible_benchmark_snapshots(
@@ -47,6 +51,7 @@ def visible_runs(viewer: Viewer) -> RunQuerySet:
     if viewer.is_authenticated:
         own = Q(team__in=Team.objects.filter(memberships__user=viewer).values("pk"))
     shown = Q(hidden_at=None, state=Run.State.SCORED) & ~ON_A_BLIND_TRACK
+    shown &= ~Q(track__topics_at__gt=Now())
     shown &= ~Q(track__in=Assessment.objects.judged_by(viewer).values("track"))
     visible = Run.objects.filter(track__in=Track.objects.visible_to(viewer).values("pk"))
     return visible.filter(organised | own | shown)
@@ -69,7 +74,33 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
 
 def can_download_documents(viewer: Viewer, collection: Collection) -> bool:
     """Whether the documents may be downloaded: organisers of the collection always may."""
-    return collection.shares_documents or collection.is_organised_by(viewer)
+    if collection.is_organised_by(viewer):
+        return True
+    return collection.shares_documents and is_reader(
+        viewer, collection, collection.documents_readers
+    )
+
+
+def can_download_topics(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the files of topics may be downloaded: after their date, by their readers."""
+    readers = collection.topics_readers
+    return can_see_topics(viewer, collection) and is_reader(viewer, collection, readers)
+
+
+def can_see_topics(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the topics may be shown: before their date only to organisers.
+
+    They organise the collection, or one of the tracks on it.
+    """
+    if find_topics_date(collection) is None or collection.is_organised_by(viewer):
+        return True
+    return collection.tracks.organised_by(viewer).exists()
+
+
+def find_topics_date(collection: Collection) -> datetime | None:
+    """Return when the topics of a collection will appear; None if they are out."""
+    hiding = collection.tracks.hiding_topics()
+    return hiding.values_list("topics_at", flat=True).order_by("-topics_at").first()
 
 
 def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:

@@ -24,10 +24,21 @@ from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.actions import people as membership
 from leaderboard.actions import tracks, uploads
-from leaderboard.models import ApiToken, Assignment, Edition, Guideline, Run, Track, User, Worker
+from leaderboard.models import (
+    ApiToken,
+    Assignment,
+    Edition,
+    Guideline,
+    Overview,
+    Run,
+    Track,
+    User,
+    Worker,
+)
 from tests.builders import (
     OTHER_RUN,
     QRELS,
@@ -424,6 +435,59 @@ def walk_answers(ada: User, marks: str) -> list[Heard]:
 def test_no_answer_depends_on_nuggets_and_marks(ada, alone, marks):
     one, other = (alone(lambda each=each: walk_answers(ada, each)) for each in (ASSIGNMENTS, marks))
     assert any(each.status == 200 for each in one if "/answer/" in each.address)
+    assert told_apart(one, other) == []
+
+
+# What shows topics, with a topic that is in one world and not in the other.
+OF_TOPICS = [
+    *("/tracks/", "/tracks/soon/", "/tracks/soon/overview/", "/tracks/soon/data/"),
+    *("/tracks/soon/topics/", "/tracks/soon/topic/?number=1", "/tracks/soon/topic/?number=9"),
+    *("/tracks/soon/document/?docno=d1&number=1", "/tracks/soon/topics/map/"),
+    *("/tracks/soon/runs/", "/tracks/soon/data/baseline.run", "/tracks/soon/feed.xml"),
+    *("/tracks/soon/topics/judged.txt", "/tracks/soon/submit/"),
+    *("/runs/{run}/", "/runs/{run}/topics/", "/runs/{run}/ranking/?number=1"),
+    *("/collections/", "/collections/bread/", "/collections/bread/topics.txt"),
+    *("/collections/bread/topics.trec", "/collections/bread/topics.jsonl"),
+    *("/collections/bread/sample.run", "/search/?q=sour", "/search/?q=rye", "/search/?q=9"),
+    *("/api/v1/tracks", "/api/v1/tracks/soon", "/api/v1/tracks/soon/runs"),
+    *("/api/v1/tracks/soon/leaderboard", "/api/v1/collections/bread", "/api/v1/runs/{run}"),
+    *("/api/v1/runs/{run}/topics?measure=AP", "/api/v1/runs/{run}/file"),
+]
+
+
+def walk_topics(ada: User, number: str, title: str) -> list[Heard]:
+    """Everything that is heard of an open track whose topics appear in a day."""
+    ben, dan = make_user("ben"), make_user("dan")
+    collection = make_collection(ada)
+    collection.topics.filter(number="1").update(number=number, title=title)
+    due = timezone.now() + timedelta(days=1)
+    track = make_track(
+        collection,
+        "soon",
+        topics_at=due,
+        excluded_topics=[number],
+        exclusion_reason="A typing error.",
+    )
+    # Another track of the collection says no more.
+    make_track(collection, "late")
+    baseline = make_run(track, ada, f"{number} Q0 d1 1 1 bm25\n")
+    tracks.choose_baseline(track, ada, baseline)
+    Overview.objects.create(track=track, shares_baseline=True)
+    people = participants(ben, dan)
+    sent = upload("run.txt", "1 Q0 d1 1 1 ben\n")
+    refused = people["ben"][0].post("/tracks/soon/submit/", {"file": sent})
+    date_everything()
+    return [heard("ben", "sent", refused)] + [
+        heard(who, address, client.get(address.format(run=baseline.pk), headers=headers))
+        for who, (client, headers) in people.items()
+        for address in (*OF_TOPICS, "/tracks/late/topics/", "/tracks/late/topic/?number=1")
+    ]
+
+
+def test_no_answer_depends_on_topics_that_are_not_out(ada, alone):
+    one = alone(lambda: walk_topics(ada, "1", "sour dough"))
+    other = alone(lambda: walk_topics(ada, "9", "rye dough"))
+    assert "topics appear" in one[0].body
     assert told_apart(one, other) == []
 
 

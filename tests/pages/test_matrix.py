@@ -96,6 +96,10 @@ PAGES = {
     "benchmark_home": ("/benchmarks/meal/about/", EVERYBODY),
     "benchmark_join": ("/benchmarks/meal/join/", EVERYBODY),
     "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
+    "registration": ("/benchmarks/meal/manage/registration/", ORGANISERS),
+    # Nobody wrote one here.
+    "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
+    "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
     "benchmark_submit": ("/benchmarks/meal/submit/", SIGNED_IN),
@@ -354,6 +358,12 @@ ACTS = {
     "decide_benchmark_request": Act(
         "/benchmarks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}
     ),
+    "registration": Act("/benchmarks/meal/manage/registration/", ACT, {"asked": "country"}),
+    "write_agreement": Act(
+        "/benchmarks/meal/manage/registration/agreement/", ACT, {"text": "Do not pass it on."}
+    ),
+    "approve_teams": Act("/benchmarks/meal/manage/registration/approve/", ACT, {"chosen": "1"}),
+    "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
     "benchmark_submit": Act(

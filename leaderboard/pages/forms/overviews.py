@@ -132,6 +132,10 @@ class OverviewForm(SeesOtherSaves, forms.Form):
         return {name: self.cleaned_data[name] for name in TEXTS}
 
 
+# Who may download each kind of file.
+READERS = ("documents_readers", "topics_readers", "judgments_readers")
+
+
 class DataForm(SeesOtherSaves, forms.ModelForm):
     source_url = forms.URLField(
         label="Where to get documents that may not be shared",
@@ -142,16 +146,35 @@ class DataForm(SeesOtherSaves, forms.ModelForm):
 
     class Meta:
         model = Collection
-        fields = ["shares_documents", "licence", "source_url", "source_note"]
+        fields = [
+            *("shares_documents", *READERS),
+            *("licence", "source_url", "source_note"),
+        ]
         labels = {
-            "shares_documents": "Anyone who sees the collection can download the documents",
+            "shares_documents": "The documents can be downloaded",
+            "documents_readers": "Who may download the documents",
+            "topics_readers": "Who may download the topics",
+            "judgments_readers": "Who may download the judgments",
             "source_note": "How to get them",
         }
         help_texts = {
+            "topics_readers": "Pages of the track show topics to everyone who sees it.",
+            "judgments_readers": "If the track offers them as a file.",
             "licence": "Of documents and topics, such as CC BY 4.0.",
             "source_note": "For example: sign the agreement, then ask for the 2024 edition.",
         }
         widgets = {"source_note": TextareaWithPlainLineEnds(attrs={"rows": 2})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in READERS:
+            self.fields[name].required = False
+
+    def clean(self) -> dict[str, Any]:
+        """Leave the readers of a file as they are where none are sent."""
+        cleaned = super().clean() or {}
+        stored = {name: self.initial[name] for name in READERS if not cleaned.get(name)}
+        return cleaned | stored
 
     @property
     def terms(self) -> dict[str, Any]:

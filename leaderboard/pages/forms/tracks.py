@@ -124,7 +124,8 @@ def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
 
 # The closed groups of the form, which open where something is wrong.
 SCORING = {
-    *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "release_at"),
+    *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "topics_at"),
+    "release_at",
     *("judgment_set", "relevance_threshold", "measures", "drop_empty_topics", "excluded_topics"),
     *("exclusion_reason", "test", "convention", "assignments", "support"),
 }

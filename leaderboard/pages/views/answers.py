@@ -17,7 +17,7 @@ def answer(request: HttpRequest, run_id: str) -> HttpResponse:
     sight = seen.sight
     if not sight.can_see_text_of(seen.run) or not seen.run.answer_file:
         raise Http404("no answer to see")
-    topic = topic_or_404(sight.track.collection, request.GET.get("number", ""))
+    topic = topic_or_404(sight, request.GET.get("number", ""))
     asked = request.GET.get("sentence", ""), request.GET.get("docno", "")
     context = {
         "sight": sight,

@@ -31,6 +31,7 @@ from leaderboard.actions import collections as collection_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
 from leaderboard.actions.overviews import change_data_terms
+from leaderboard.actions.registrations import record_download
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import (
     CollectionFiles,
@@ -68,7 +69,14 @@ from leaderboard.pages.views.reviews import (
     review_of,
     review_of_judgments,
 )
-from leaderboard.sight.visible_rows import can_download_documents, visible_judgment_sets
+from leaderboard.sight.readers import is_reader
+from leaderboard.sight.visible_rows import (
+    can_download_documents,
+    can_download_topics,
+    can_see_topics,
+    find_topics_date,
+    visible_judgment_sets,
+)
 
 FIRST_TOPICS = 10
 # Documents on a page of their list.
@@ -138,6 +146,7 @@ def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
 def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
+    shows_topics = can_see_topics(request.user, found)
     pools = Pool.objects.organised_by(request.user).select_related("track")
     sets = visible_judgment_sets(request.user, found).select_related(
         "machine_card", "people_version", "machine_version", "joined_to"
@@ -154,7 +163,8 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
         "moving": imports_in_progress(found, waiting) if organises else [],
         "review": review_of(found) if organises and found.state != ImportState.READY else None,
         "tracks": found.tracks.visible_to(request.user),
-        "first_topics": found.topics.all()[:FIRST_TOPICS],
+        "first_topics": found.topics.all()[:FIRST_TOPICS] if shows_topics else [],
+        "topics_at": None if shows_topics else find_topics_date(found),
         "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
     }
 
@@ -310,7 +320,7 @@ def collection_words(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def document(request: HttpRequest, slug: str) -> HttpResponse:
-    found = _ready_or_404(request, slug)
+    found = _readable_or_404(request, slug)
     document = document_or_404(found, request.GET.get("docno", ""))
     return render(request, "collection/document.html", {"collection": found, "document": document})
 
@@ -322,15 +332,18 @@ def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     if not (found.documents_file and can_download_documents(request.user, found)):
         raise Http404("no documents to download")
     name = found.documents_filename or "documents"
+    if "Range" not in request.headers:
+        record_download(request.user, found, name, found.documents_readers)
     return send_file(request, found.documents_file, name, found.documents_sha256)
 
 
 @require_GET
 def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return the topics in TREC's form or as JSON lines, or the group of each."""
-    found = _ready_or_404(request, slug)
+    found = _topics_or_404(request, slug)
     if kind not in TOPIC_FILES or (kind == "groups" and not found.num_groups):
         raise Http404("no such form")
+    record_download(request.user, found, f"topics.{kind}", found.topics_readers)
     media = "application/jsonl" if kind == "jsonl" else "text/plain"
     return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)
 
@@ -338,7 +351,7 @@ def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 @require_GET
 def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a small valid run of the collection."""
-    found = _ready_or_404(request, slug)
+    found = _topics_or_404(request, slug)
     if not found.documents:
         raise Http404("no documents")
     return streamed_text("sample.run", sample_run_lines(found))
@@ -347,7 +360,7 @@ def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def documents(request: HttpRequest, slug: str) -> HttpResponse:
     """List the documents of a collection or those with some words, or open one by its docno."""
-    found = _ready_or_404(request, slug)
+    found = _readable_or_404(request, slug)
     if not found.documents:
         raise Http404("no documents")
     asked, words = (request.GET.get(name, "").strip() for name in ("docno", "words"))
@@ -385,7 +398,8 @@ def _found_documents(request: HttpRequest, found: Collection, words: str) -> Htt
 @require_GET
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return the number and title of every topic, one per line."""
-    found = _ready_or_404(request, slug)
+    found = _topics_or_404(request, slug)
+    record_download(request.user, found, "topics.txt", found.topics_readers)
     topics = chain.from_iterable(iterate_batches(found.topics.all(), "position"))
     lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
     return streamed_text("topics.txt", lines)
@@ -412,3 +426,18 @@ def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> Judg
 
 def _ready_or_404(request: HttpRequest, slug: str) -> Collection:
     return get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+
+
+def _topics_or_404(request: HttpRequest, slug: str) -> Collection:
+    found = _ready_or_404(request, slug)
+    if not can_download_topics(request.user, found):
+        raise Http404("topics that are not out yet, or not for this reader")
+    return found
+
+
+def _readable_or_404(request: HttpRequest, slug: str) -> Collection:
+    """Return a collection whose documents the reader of its file may read."""
+    found = _ready_or_404(request, slug)
+    if not is_reader(request.user, found, found.documents_readers):
+        raise Http404("documents for others")
+    return found

@@ -111,9 +111,7 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
         ahead = _find_ahead(request, board, name)
         return probability_command(board, ahead.run, ahead.other, ahead.region) if ahead else ""
     if name == "curve" and request.GET.get("number"):
-        return curve_command(
-            board, topic_or_404(board.sight.track.collection, request.GET["number"]).number, run
-        )
+        return curve_command(board, topic_or_404(board.sight, request.GET["number"]).number, run)
     if name == "all-pairs":
         return pairs_command(board)
     if name == "cost":

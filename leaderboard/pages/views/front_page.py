@@ -144,7 +144,7 @@ def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
 def _next_date(line: TrackLine) -> tuple[bool, datetime]:
     """Order by the next date of a track; tracks without dates come last."""
     track = line.track
-    date = track.opens_at if line.state == Track.State.PLANNED else line.sight.deadline
+    date = track.starts_at if line.state == Track.State.PLANNED else line.sight.deadline
     return date is None, date or track.created_at
 
 

@@ -268,7 +268,7 @@ def nugget(request: HttpRequest, slug: str) -> HttpResponse:
     bank = find_bank(sight)
     if bank is None:
         raise Http404("no nuggets to see")
-    topic = topic_or_404(sight.track.collection, request.GET.get("number", ""))
+    topic = topic_or_404(sight, request.GET.get("number", ""))
     board = find_visible_board(sight, requested_choice(request)) if sight.can_see_scores else None
     page = build_nugget_page(sight, board, bank, topic, request.GET.get("key", ""))
     if page is None:

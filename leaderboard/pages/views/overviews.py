@@ -21,11 +21,13 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.schedules import build_schedule
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Track
+from leaderboard.models.registrations import FileReaders
 from leaderboard.pages import limits
 from leaderboard.pages.forms.overviews import DataForm, OverviewForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.runs.facts import find_label
+from leaderboard.sight.readers import is_reader
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 
@@ -66,18 +68,24 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def data(request: HttpRequest, slug: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_or_404(request.user, slug)
-    files = find_data_files(sight)
+    collection, files = sight.track.collection, find_data_files(sight)
+    has_readers = any(
+        getattr(collection, name) != FileReaders.EVERYONE
+        for name in ("documents_readers", "topics_readers", "judgments_readers")
+    )
     context = {
         "sight": sight,
         "track": sight.track,
-        "collection": sight.track.collection,
+        "collection": collection,
         "files": files,
+        "reads_documents": is_reader(request.user, collection, collection.documents_readers),
+        "has_readers": has_readers,
         "commands": write_commands(
             files,
             request.build_absolute_uri("/").rstrip("/"),
-            needs_token=sight.track.visibility != Track.Visibility.PUBLIC,
+            needs_token=sight.track.visibility != Track.Visibility.PUBLIC or has_readers,
         ),
-        "first_topics": sight.track.collection.topics.all()[:3],
+        "first_topics": collection.topics.all()[:3] if sight.can_see_topics else [],
     }
     return render(request, "track/data.html", context)
 

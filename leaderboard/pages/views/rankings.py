@@ -28,7 +28,7 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_see_text_of(seen.run) or not seen.run.ranking_file:
         raise Http404("no ranking to see")
-    topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
+    topic = topic_or_404(seen.sight, request.GET.get("number", ""))
     table = request.GET.get("table", "")
     if wants_csv(request) and table == "subtopics":
         return _subtopics_csv(seen, topic)

@@ -133,6 +133,8 @@ def _build_forms(
 
 def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:
     track = sight.track
+    # Before their date nobody else can submit, so the check in the browser needs none.
+    topics = track.collection.topics if sight.can_see_topics else track.collection.topics.none()
     quota = find_quota(track, sight.team, without=find_freed_place(replaced))
     used = sight.own_runs().active().exclude(tag="").values_list("tag", flat=True)
     return {
@@ -142,7 +144,7 @@ def _page_context(sight: Sight, replaced: Run | None) -> dict[str, Any]:
         "limits": limits.track_limits(track),
         "quota": quota,
         "left": None if sight.is_organiser else quota.left,
-        "topics": " ".join(track.collection.topics.values_list("number", flat=True)),
+        "topics": " ".join(topics.values_list("number", flat=True)),
         "used_tags": json.dumps(sorted(set(used[:KNOWN_TAGS]))),
     }
 

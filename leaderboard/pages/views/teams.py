@@ -32,9 +32,15 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if not admission.is_invited:
         track_or_404(request.user, slug)
     asked = track.benchmark.join_requests.filter(user=request.user).first()
-    form = JoinForm(request.POST or None, benchmark=track.benchmark, asked=asked)
+    form = JoinForm(
+        request.POST or None,
+        benchmark=track.benchmark,
+        asked=asked,
+        known=track.benchmark.registrations.filter(user=request.user).first(),
+        registers=admission.inviting is None,
+    )
     if request.method == "POST" and admission.is_possible and form.is_valid():
-        asking = replace(asking, **form.cleaned_data)
+        asking = replace(asking, **form.details)
         try:
             return _join_or_ask(request, track, asking, admission.needs_approval)
         except people.JoinError as reason:

@@ -38,6 +38,7 @@ from leaderboard.pages.views.lookups import document_or_404, page_number, reques
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
 from leaderboard.scoring.kinds import kind_of
+from leaderboard.sight.readers import is_reader
 
 TOPICS = 100
 
@@ -53,9 +54,9 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     if summaries is not None and wants_csv(request):
         every = summaries.at(summaries.in_order(order))
         return csv_file(f"{slug}-topics", *tabulate_summaries(every))
-    every = (
-        summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
-    )
+    known = sight.track.collection.topics
+    known = known.all() if sight.can_see_topics else known.none()
+    every = summaries.in_order(order) if summaries is not None else known
     page = Paginator(every, TOPICS).get_page(page_number(request))
     lines = summaries.at(list(page)) if summaries is not None else []
     context = {
@@ -74,6 +75,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
 def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """The topics that count on the board, one a line, for checking runs offline."""
     track = track_or_404(request.user, slug).track
+    # None of a track whose topics are not out, too: it shows no scores.
     judged = judgments.judged_topics(track)
     if judged is None:
         raise Http404("not everybody may know which topics are judged")
@@ -84,7 +86,7 @@ def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse
 @kept(find_seen_track)
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
+    found = topic_or_404(sight, request.GET.get("number", ""))
     board = find_untested_board(sight, requested_choice(request))
     breakdown = (
         build_topic_breakdown(board, found, page_number(request)) if board is not None else None
@@ -123,8 +125,10 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a document with its grades and its rank in every run of the board."""
     sight = track_or_404(request.user, slug)
     collection, asked = sight.track.collection, request.GET.get("number", "")
+    if not is_reader(request.user, collection, collection.documents_readers):
+        raise Http404("documents for others")
     found = document_or_404(collection, request.GET.get("docno", ""))
-    topic = topic_or_404(collection, asked) if asked else None
+    topic = topic_or_404(sight, asked) if asked else None
     board = find_untested_board(sight, requested_choice(request))
     breakdown = build_document_breakdown(board, found.docno, topic) if board is not None else None
     if wants_csv(request):

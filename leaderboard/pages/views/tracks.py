@@ -18,7 +18,13 @@ from leaderboard.actions import submission_rules, tracks, undo
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.undo import UNDOABLE, closes_at_once, find_visible_changes, shows_more
+from leaderboard.actions.undo import (
+    UNDOABLE,
+    closes_at_once,
+    find_visible_changes,
+    hides_topics_again,
+    shows_more,
+)
 from leaderboard.analysis.checklist import build_checklist
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
@@ -153,6 +159,8 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         visible = find_visible_changes(track, form.changes)
         if closes_at_once(track, form.changes):
             visible.append("closes_at")
+        if hides_topics_again(track, form.changes):
+            visible.append("topics_at")
         if shows_more(track, form.changes):
             visible.append("disclosure")
         if visible and "confirmed" not in request.POST:
@@ -162,7 +170,9 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, "Saved. Affected scores are being recomputed.")
             return redirect("setup" if track.is_draft else "manage", slug=track.slug)
         except submission_rules.ActionError as reason:
-            form.add_error("disclosure", str(reason))
+            form.add_error(
+                "topics_at" if "topics_at" in form.changes else "disclosure", str(reason)
+            )
     waiting = track.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     requests = list(waiting.select_related("user"))
     context = {

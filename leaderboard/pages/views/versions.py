@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import pools, tracks
 from leaderboard.actions.collections import state_judged_by_people
+from leaderboard.actions.registrations import record_download
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import intents_name, qrels_name
@@ -109,7 +110,11 @@ def _request_tests(sight: Sight, found: Impact) -> Awaited:
 @require_GET
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
     """Return the judgments as this track counts them, for the commands on pages."""
-    judgment_set, kept = _downloadable_or_404(track_or_404(request.user, slug), version)
+    sight = track_or_404(request.user, slug)
+    judgment_set, kept = _downloadable_or_404(sight, version)
+    collection = sight.track.collection
+    name = f"qrels {judgment_set.version}"
+    record_download(request.user, collection, name, collection.judgments_readers)
     return streamed_text(qrels_name(judgment_set), render_qrels(judgment_set, kept))
 
 

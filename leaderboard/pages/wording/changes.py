@@ -17,6 +17,7 @@ LABELS = {
     "judgment_set": "Judgments",
     "closes_at": "Deadline",
     "disclosure": "Scores",
+    "topics_at": "Topics appear",
 }
 EFFECTS = {
     "name": "All pages show the new name at once. No one is notified.",
@@ -26,6 +27,8 @@ EFFECTS = {
     "change.",
     "disclosure": "Anyone who sees all scores also sees every ranking and each grade of a "
     "document. What people have seen they can keep.",
+    "topics_at": "The topics are out. They disappear from all pages, and runs are rejected until "
+    "then. Anyone who downloaded them keeps them.",
     "closes_at": "This is in the past: the track closes at once. You can move the deadline again.",
 }
 
