@@ -276,6 +276,7 @@ benchmark_urls = [
     path("manage/registration/", registrations.registration, name="registration"),
     path("manage/registration/agreement/", registrations.write_agreement, name="write_agreement"),
     path("manage/registration/approve/", registrations.approve_teams, name="approve_teams"),
+    path("manage/copy/", benchmark_setup.copy_benchmark, name="copy_benchmark"),
     path("manage/delete/", benchmark_setup.delete_benchmark, name="delete_benchmark"),
     path("manage/archive.zip", downloads.benchmark_archive, name="benchmark_archive"),
     path("snapshots/", snapshots.benchmark_snapshots, name="benchmark_snapshots"),

@@ -132,6 +132,7 @@ def change_track(
         )
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(with_changes(track, after))
+    Track.objects.filter(pk=track.pk, has_moved_dates=True).update(has_moved_dates=False)
     if "topics_at" in after:
         _share_topics_date(track, user, after["topics_at"])
     save_changes(track, user, after, act)

@@ -112,11 +112,13 @@ def _dates(track: Track) -> ChecklistStep:
         detail = f"Closes {anywhere_on_earth(track.closes_at)}."
     if track.planned_release is not None:
         detail += f" Planned release {anywhere_on_earth(track.planned_release)}."
+    if track.has_moved_dates:
+        detail += " Moved by a year: check them and save the settings."
     return ChecklistStep(
         "dates",
         "Set the dates",
         detail,
-        track.closes_at is not None or track.shows_scores,
+        not track.has_moved_dates and (track.closes_at is not None or track.shows_scores),
         f"{reverse('manage', args=[track.slug])}#field-opens_at",
     )
 

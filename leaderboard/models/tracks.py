@@ -140,6 +140,8 @@ class Track(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     # Only organisers know of a draft.
     is_draft = models.BooleanField(default=False, db_default=False, editable=False)
+    # Whether its dates are last year's moved by a year, until someone saves its settings.
+    has_moved_dates = models.BooleanField(default=False, db_default=False, editable=False)
     # Who takes part, who organises it and how it is joined are of the benchmark.
     benchmark = models.ForeignKey("Benchmark", models.PROTECT, related_name="tracks")
     position = models.PositiveSmallIntegerField(default=0, editable=False)

@@ -100,6 +100,7 @@ PAGES = {
     # Nobody wrote one here.
     "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
     "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
+    "copy_benchmark": ("/benchmarks/meal/manage/copy/", ORGANISERS),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
     "benchmark_submit": ("/benchmarks/meal/submit/", SIGNED_IN),
@@ -364,6 +365,7 @@ ACTS = {
     ),
     "approve_teams": Act("/benchmarks/meal/manage/registration/approve/", ACT, {"chosen": "1"}),
     "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT),
+    "copy_benchmark": Act("/benchmarks/meal/manage/copy/", ACT, {"name": "Meal again"}),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
     "benchmark_submit": Act(

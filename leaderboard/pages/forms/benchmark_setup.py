@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.default_tracks import build_internal_track
@@ -200,3 +202,42 @@ class DeleteBenchmarkForm(forms.Form):
         if self.cleaned_data["name"].strip() != self.benchmark.name:
             raise ValidationError("This is not the name of the benchmark.")
         return self.cleaned_data["name"]
+
+
+class CopyForm(forms.ModelForm):
+    """The name of next year's benchmark, and the collection of each of its tracks."""
+
+    class Meta:
+        model = Benchmark
+        fields = ["name", "slug"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+
+    def __init__(self, *args: Any, user: User, tracks: Sequence[Track], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.tracks = tracks
+        self.fields["slug"].required = False
+        own = Collection.objects.organised_by(user).ready().values("pk")
+        for track in tracks:
+            known = Collection.objects.filter(Q(pk__in=own) | Q(pk=track.collection_id))
+            self.fields[f"collection-{track.pk}"] = forms.ModelChoiceField(
+                known,
+                label=f"Collection of {track.name}",
+                initial=track.collection_id,
+                empty_label=None,
+            )
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = unused_slug(cleaned["name"], Benchmark)
+        return cleaned
+
+    @property
+    def collections(self) -> dict[int, Collection]:
+        """The chosen collections by the key of the track."""
+        return {track.pk: self.cleaned_data[f"collection-{track.pk}"] for track in self.tracks}

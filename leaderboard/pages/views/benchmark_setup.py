@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import benchmark_setup, people
+from leaderboard.actions import benchmark_copies, benchmark_setup, people
 from leaderboard.actions.people import OrganiserError
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
@@ -20,6 +20,7 @@ from leaderboard.models import JoinRequest
 from leaderboard.pages.forms.benchmark_setup import (
     AddTrackForm,
     BenchmarkForm,
+    CopyForm,
     DeleteBenchmarkForm,
     PlaceForm,
 )
@@ -194,6 +195,26 @@ def decide_benchmark_request(request: HttpRequest, slug: str, request_id: int) -
     except people.JoinError as reason:
         messages.error(request, str(reason))
     return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def copy_benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make next year's benchmark of this one, with a draft for each track."""
+    sight = organised_benchmark_or_403(request, slug)
+    if not request.user.may_organise:
+        raise PermissionDenied
+    tracks = [seen.track for seen in sight.sights]
+    form = CopyForm(request.POST or None, user=request.user, tracks=tracks)
+    if request.method == "POST" and form.is_valid():
+        name, short = form.cleaned_data["name"], form.cleaned_data["slug"]
+        copied = benchmark_copies.copy_benchmark(
+            sight.benchmark, request.user, name, short, form.collections
+        )
+        messages.success(request, "Copied. Check the dates of each track before you open it.")
+        return redirect("benchmark_manage", slug=copied.slug)
+    context = {"benchmark": sight.benchmark, "sight": sight, "form": form}
+    return render(request, "benchmark/copy.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required

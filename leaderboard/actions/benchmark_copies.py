@@ -1,0 +1,89 @@
+"""Copy a benchmark as next year's: its rules, tracks and texts, without people, runs and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import TypeVar
+
+from django.db import transaction
+
+from leaderboard.actions.lone_tracks import RULES, copy_agreements
+from leaderboard.actions.names import unused_slug
+from leaderboard.actions.overviews import find_overview
+from leaderboard.actions.tracks import create_draft
+from leaderboard.models import AuditEvent, Benchmark, Collection, Milestone, Track, User
+from leaderboard.models.track_settings import setting_fields
+
+# What the benchmark has besides its rules.
+KEPT = (*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure")
+# What is said of the topics and judgments of a collection, or of marks that nobody has made yet.
+OF_COLLECTION = ("judgment_set", "excluded_topics", "exclusion_reason", "public_topics")
+OF_MARKS = ("assignments", "support")
+DATES = ("opens_at", "closes_at", "release_at")
+Day = TypeVar("Day", date, datetime)
+
+
+@transaction.atomic
+def copy_benchmark(
+    benchmark: Benchmark, user: User, name: str, slug: str, collections: Mapping[int, Collection]
+) -> Benchmark:
+    """Make next year's benchmark; each track is a draft on the collection chosen for its key.
+
+    Its dates are a year later, which the checklist of each draft says until they are looked at.
+    The user alone organises it.
+    """
+    values = {field: getattr(benchmark, field) for field in KEPT}
+    copied = Benchmark.objects.create(name=name, slug=slug, owner=user, **values)
+    AuditEvent.objects.record(user, "create", copied, after={"slug": slug, "from": benchmark.slug})
+    copy_agreements(benchmark, copied)
+    for track in benchmark.tracks.in_order().select_related("collection"):
+        _copy_track(track, copied, user, collections.get(track.pk, track.collection))
+    return copied
+
+
+def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> Track:
+    values = {field.name: getattr(track, field.name) for field in setting_fields(Track)}
+    left_out = (*OF_MARKS, "topics_at", *(OF_COLLECTION if collection != track.collection else ()))
+    moved = {name: _a_year_later(values[name]) for name in DATES if values[name] is not None}
+    copied = Track(
+        **{name: value for name, value in values.items() if name not in left_out} | moved,
+        slug=unused_slug(f"{benchmark.slug} {track.slug}", Track),
+        benchmark=benchmark,
+        collection=collection,
+        position=track.position,
+        phase=track.phase,
+        group=track.group,
+        has_moved_dates=bool(moved),
+    )
+    create_draft(copied, user)
+    _copy_overview(track, copied)
+    return copied
+
+
+def _copy_overview(track: Track, copied: Track) -> None:
+    page = find_overview(track)
+    if page.pk is not None and not page._state.adding:
+        page.pk, page.track = copied.pk, copied
+        page.save(force_insert=True)
+    Milestone.objects.bulk_create(
+        Milestone(
+            track=copied,
+            label=each.label,
+            day=_a_year_later(each.day),
+            until=None if each.until is None else _a_year_later(each.until),
+        )
+        for each in track.milestones.all()
+    )
+
+
+def _a_year_later(day: Day) -> Day:
+    """Return the same day of the next year; the 28th for the 29th of February.
+
+    >>> _a_year_later(date(2028, 2, 29))
+    datetime.date(2029, 2, 28)
+    """
+    try:
+        return day.replace(year=day.year + 1)
+    except ValueError:
+        return day.replace(year=day.year + 1, day=28)
