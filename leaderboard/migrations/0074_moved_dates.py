@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0071_registrations'),
+        ('leaderboard', '0073_registrations'),
     ]
 
     operations = [

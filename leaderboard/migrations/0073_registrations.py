@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0070_teams_of_benchmarks'),
+        ('leaderboard', '0072_battles'),
     ]
 
     operations = [
