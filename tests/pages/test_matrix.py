@@ -73,6 +73,9 @@ ORGANISERS_404 = [401, 404, 404, 404, 404, 200, 200, 200]
 OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
 NOBODY = [404] * len(ROLES)
 ACT = [401, 403, 403, 403, 403, 302, 302, 302]
+# Kim may organise what exists, and create nothing.
+MAY_CREATE = [401, 403, 403, 403, 403, 200, 403, 200]
+CREATE_ACT = [401, 403, 403, 403, 403, 302, 403, 302]
 ACT_404 = [401, 404, 404, 404, 404, 302, 302, 302]
 # Cat judges documents, so she cannot take part.
 ASSESSOR = [401, 200, 404, 404, 404, 404, 404, 404]
@@ -100,7 +103,7 @@ PAGES = {
     # Nobody wrote one here.
     "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
     "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
-    "copy_benchmark": ("/benchmarks/meal/manage/copy/", ORGANISERS),
+    "copy_benchmark": ("/benchmarks/meal/manage/copy/", MAY_CREATE),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
     "benchmark_submit": ("/benchmarks/meal/submit/", SIGNED_IN),
@@ -364,8 +367,8 @@ ACTS = {
         "/benchmarks/meal/manage/registration/agreement/", ACT, {"text": "Do not pass it on."}
     ),
     "approve_teams": Act("/benchmarks/meal/manage/registration/approve/", ACT, {"chosen": "1"}),
-    "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT),
-    "copy_benchmark": Act("/benchmarks/meal/manage/copy/", ACT, {"name": "Meal again"}),
+    "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT, {"person": "Ben Ode"}),
+    "copy_benchmark": Act("/benchmarks/meal/manage/copy/", CREATE_ACT, {"name": "Meal again"}),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
     "benchmark_submit": Act(

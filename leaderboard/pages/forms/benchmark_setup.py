@@ -224,6 +224,7 @@ class CopyForm(forms.ModelForm):
             self.fields[f"collection-{track.pk}"] = forms.ModelChoiceField(
                 known,
                 label=f"Collection of {track.name}",
+                required=False,
                 initial=track.collection_id,
                 empty_label=None,
             )
@@ -240,4 +241,5 @@ class CopyForm(forms.ModelForm):
     @property
     def collections(self) -> dict[int, Collection]:
         """The chosen collections by the key of the track."""
-        return {track.pk: self.cleaned_data[f"collection-{track.pk}"] for track in self.tracks}
+        chosen = {track.pk: self.cleaned_data[f"collection-{track.pk}"] for track in self.tracks}
+        return {key: collection for key, collection in chosen.items() if collection is not None}
