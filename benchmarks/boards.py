@@ -90,15 +90,19 @@ def _pages() -> list[tuple[str, str, Callable[[], str] | None]]:
 
     wide, deep = "500 runs", "100 runs x 7,000 topics"
     return [
-        (f"board, {wide} x 10 measures", "/tracks/wide/", naive_board("wide")),
-        ("the same, naive means kept", "/tracks/wide/", board_of_means("wide")),
-        (f"board, {wide}, all 23 columns", "/tracks/wide/?column=all", naive_board("wide")),
-        (f"board, {deep}", "/tracks/deep/", naive_board("deep")),
-        (f"topics, {deep}", "/tracks/deep/topics/", lambda: pages.topics("deep", "nDCG@10")),
-        (f"map of topics, {wide} x 50 topics", "/tracks/wide/topics/map/", None),
-        ("a topic of 50, 100 runs", "/tracks/usual/topic/?number=1", None),
-        ("a topic of 7,000, 100 runs", "/tracks/deep/topic/?number=1", None),
-        (f"a topic of 50, {wide}", "/tracks/wide/topic/?number=1", None),
+        (f"board, {wide} x 10 measures", "/benchmarks/wide/board/", naive_board("wide")),
+        ("the same, naive means kept", "/benchmarks/wide/board/", board_of_means("wide")),
+        (
+            f"board, {wide}, all 23 columns",
+            "/benchmarks/wide/board/?column=all",
+            naive_board("wide"),
+        ),
+        (f"board, {deep}", "/benchmarks/deep/board/", naive_board("deep")),
+        (f"topics, {deep}", "/benchmarks/deep/topics/", lambda: pages.topics("deep", "nDCG@10")),
+        (f"map of topics, {wide} x 50 topics", "/benchmarks/wide/topics/map/", None),
+        ("a topic of 50, 100 runs", "/benchmarks/usual/topic/?number=1", None),
+        ("a topic of 7,000, 100 runs", "/benchmarks/deep/topic/?number=1", None),
+        (f"a topic of 50, {wide}", "/benchmarks/wide/topic/?number=1", None),
         ("front page", "/", None),
     ]
 
@@ -117,7 +121,10 @@ def _states() -> Iterator[tuple[str, ...]]:
     from leaderboard.scoring import contest_tests, scores
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
-    board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
+    board, short, long = (
+        "/benchmarks/wide/board/",
+        *(f"/benchmarks/{s}/topic/?number=1" for s in TOPICS_OF),
+    )
     yield "board, its organiser", *_views(board, ada)[0]
     yield "board, by another measure", *_views(f"{board}?measure=AP")[0]
     yield "board, all runs with all", *_views(f"{board}?family=all")[0]
@@ -131,7 +138,7 @@ def _states() -> Iterator[tuple[str, ...]]:
     Calculation.objects.filter(kind="tests").delete()
     contest_tests.tests_cache.clear()
     yield "board, a run has just come", *_views(board)[0]
-    yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]
+    yield "board of 7,000 topics, the same", *_views("/benchmarks/deep/board/")[0]
     yield "a topic of 50, the same", *_views(short)[0]
     yield "a topic of 7,000, the same", *_views(long)[0]
 

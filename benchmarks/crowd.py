@@ -200,7 +200,7 @@ def arrive(bench: Bench, crowd: Crowd) -> tuple[str, ...]:
     told: list[str] = []
     bench.send(slug, small_run("first-of-all"))
     bench.drained(slug)
-    readers = [Reader(f"{bench.site.url}/tracks/{slug}/") for _ in range(crowd.readers)]
+    readers = [Reader(f"{bench.site.url}/benchmarks/{slug}/board/") for _ in range(crowd.readers)]
     seen: list[Page] = []
     with Watch(bench.web()) as watch, crowd_of(readers, seen, told):
         for number in range(crowd.arriving):
@@ -226,7 +226,7 @@ def measure(bench: Bench, crowd: Crowd) -> None:
     with paused(bench.site):
         fill(bench)
     slug = f"{crowd.runs}x50"
-    path = f"/tracks/{slug}/"
+    path = f"/benchmarks/{slug}/board/"
     tables.heading(f"{crowd.readers} readers of {crowd.runs:,} runs, {bench.name}")
 
     def rows() -> Iterator[tuple[str, ...]]:

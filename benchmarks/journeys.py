@@ -134,11 +134,11 @@ def set_up(ada: Newcomer, folder: Path) -> None:
     ada.clicks_on("button", "Import collection")
     ada.waits_for("link", "Create track")
     ada.clicks_on("link", "Create track", "**/tracks/new/")
-    ada.clicks_on("button", "Create track", "**/tracks/cranfield/")
+    ada.clicks_on("button", "Create track", "**/benchmarks/cranfield/board/")
 
 
 def send(ben: Newcomer, folder: Path) -> None:
-    ben.clicks_on("link", "Submit a run", "**/tracks/cranfield/submit/")
+    ben.clicks_on("link", "Submit a run", "**/benchmarks/cranfield/submit/")
     ben.picks("file", folder / "runs" / "bm25-porter.run.gz")
     ben.clicks_on("button", "Submit run", "**/runs/*/")
     ben.waits_for("heading", "Topic by topic")

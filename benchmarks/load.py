@@ -177,7 +177,7 @@ def rush(bench: Bench) -> None:
     runs = [small_run(f"rush-{n}") for n in range(size.rush_runs)]
     with (
         Watch(bench.web()) as watch,
-        readers(f"{bench.site.url}/tracks/{board}/", size.rush_readers, 2) as read,
+        readers(f"{bench.site.url}/benchmarks/{board}/board/", size.rush_readers, 2) as read,
         ThreadPoolExecutor(16) as threads,
     ):
         sending = []
@@ -189,7 +189,7 @@ def rush(bench: Bench) -> None:
         told = [each.result() for each in sending]
         left = bench.unfinished(board)
         rest = bench.drained(board)
-    empty = read_for(bench, "/tracks/empty/", size.rush_readers, 2, min(30, size.reading))
+    empty = read_for(bench, "/benchmarks/empty/board/", size.rush_readers, 2, min(30, size.reading))
     took = watch.seconds
     tables.table(
         HEAD,
@@ -210,13 +210,13 @@ def uploads(bench: Bench) -> None:
     body = wide_run(size.upload)
     with (
         Watch(bench.web()) as watch,
-        readers(f"{bench.site.url}/tracks/empty/", 5, 0.5) as read,
+        readers(f"{bench.site.url}/benchmarks/empty/board/", 5, 0.5) as read,
         ThreadPoolExecutor(size.uploads) as threads,
     ):
         tags = [f"wide-{n:03}" for n in range(size.uploads)]
         told = list(threads.map(lambda tag: bench.send(board, body.tagged(tag)), tags))
         took = watch.so_far()
-    empty = read_for(bench, "/tracks/empty/", 5, 0.5, min(30, size.reading))
+    empty = read_for(bench, "/benchmarks/empty/board/", 5, 0.5, min(30, size.reading))
     tables.table(
         HEAD,
         [
@@ -248,12 +248,12 @@ def boards(bench: Bench) -> None:
     size = bench.size
     tables.heading(f"Boards under {size.readers} readers, {bench.name}")
     fill(bench)
-    asked = {"an empty board": "/tracks/empty/"}
+    asked = {"an empty board": "/benchmarks/empty/board/"}
     for runs, topics, measures in size.boards:
         slug = f"{runs}x{topics}"
         what = f"{runs:,} runs x {topics:,} topics x {measures}"
-        asked[what] = f"/tracks/{slug}/"
-        asked[f"topics of {what}"] = f"/tracks/{slug}/topics/"
+        asked[what] = f"/benchmarks/{slug}/board/"
+        asked[f"topics of {what}"] = f"/benchmarks/{slug}/topics/"
 
     def rows() -> Iterator[tuple[str, ...]]:
         for what, path in asked.items():

@@ -75,7 +75,10 @@ def measure(chosen: list[str]) -> None:
 def _pages(scene: BenchmarkScene, tested: bool = False) -> Iterator[tuple[str, ...]]:
     from benchmarks.boards import _views
 
-    name, address = f"{scene.systems} systems x {scene.tracks} tracks", f"/benchmarks/{scene.slug}/"
+    name, address = (
+        f"{scene.systems} systems x {scene.tracks} tracks",
+        f"/benchmarks/{scene.slug}/board/",
+    )
     yield name, *_views(address)[0]
     yield f"{name}, all columns", *_views(f"{address}?column=all")[0]
     if tested:

@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "leaderboard.pages.middleware.return_to_form",
     "leaderboard.pages.middleware.require_second_factor",
     "leaderboard.pages.middleware.read_notice",
+    "leaderboard.pages.addresses.FollowMovedTracks",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"

@@ -6,11 +6,12 @@ Topic numbers and docnos are parameters, never part of a path: they may contain 
 from collections.abc import Callable
 
 from django.http.response import HttpResponseBase
-from django.urls import include, path
+from django.urls import include, path, register_converter
 from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
+from leaderboard.pages.addresses import AddressOfTrack, either, former_page
 from leaderboard.pages.views import (
     administration,
     agreement,
@@ -65,6 +66,8 @@ from leaderboard.pages.views import (
     versions,
 )
 
+register_converter(AddressOfTrack, "track")
+
 single_sign_on_urls = [
     path("", single_sign_on.begin_single_sign_on, name="single_sign_on"),
     path("answer/", single_sign_on.single_sign_on_answer, name="single_sign_on_answer"),
@@ -103,11 +106,11 @@ assessment_urls = [
 ]
 
 track_urls = [
-    path("", boards.board, name="board"),
-    path("overview/", overviews.overview, name="overview"),
+    path("", either(overviews.overview, benchmark_home.benchmark_home), name="overview"),
+    path("board/", either(boards.board, benchmark_boards.benchmark_board), name="board"),
     path("data/", overviews.data, name="data"),
     path("data/baseline.run", overviews.baseline_file, name="baseline_file"),
-    path("submit/", submissions.submit, name="submit"),
+    path("submit/", either(submissions.submit, systems.benchmark_submit), name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
     path("pack.zip", downloads.pack, name="pack"),
     path("everything.zip", downloads.everything, name="everything"),
@@ -122,7 +125,9 @@ track_urls = [
     path("cost/", analysis.cost, name="cost"),
     path("parameters/", analysis.parameters, name="parameters"),
     path("plan/", planning.plan, name="plan"),
-    path("compare/", pairs.compare, name="compare"),
+    path(
+        "compare/", either(pairs.compare, benchmark_differences.benchmark_compare), name="compare"
+    ),
     path("judgments/", boards.judgments, name="judgments"),
     path("people-and-machine/", people_and_machine.people_and_machine, name="people_and_machine"),
     path("corrected-means/", corrected_means.corrected_means, name="corrected_means"),
@@ -166,10 +171,10 @@ track_urls = [
     path("nugget/", nuggets.nugget, name="nugget"),
     path("computed/", explanations.computed, name="computed"),
     path("computed/<slug:name>/", explanations.statistic, name="statistic"),
-    path("history/", history.history, name="history"),
-    path("badge.svg", history.badge, name="badge"),
+    path("history/", either(history.history, history.benchmark_history), name="history"),
+    path("badge.svg", either(history.badge, history.benchmark_badge), name="badge"),
     path("feed.xml", require_GET(feeds.TrackFeed()), name="feed"),
-    path("join/", teams.join, name="join"),
+    path("join/", either(teams.join, benchmark_joining.benchmark_join), name="join"),
     path("team/", teams.team, name="team"),
     path("team/change/", teams.change_team, name="change_team"),
     path("team/link/", teams.renew_team_link, name="renew_team_link"),
@@ -184,8 +189,14 @@ track_urls = [
     path("pools/<slug:name>/judging/", assessments.plan_assessment, name="plan_assessment"),
     path("judging/", assessments.assessments, name="assessments"),
     path("judging/<slug:name>/", include(assessment_urls)),
-    path("snapshots/", snapshots.snapshots, name="snapshots"),
-    path("snapshots/<slug:name>/", snapshots.snapshot, name="snapshot"),
+    path(
+        "snapshots/", either(snapshots.snapshots, snapshots.benchmark_snapshots), name="snapshots"
+    ),
+    path(
+        "snapshots/<slug:name>/",
+        either(snapshots.snapshot, snapshots.benchmark_snapshot),
+        name="snapshot",
+    ),
     path("setup/", tracks.setup, name="setup"),
     path("setup/baseline/", tracks.make_baseline, name="make_baseline"),
     path("setup/open/", tracks.open_track, name="open_track"),
@@ -198,12 +209,24 @@ track_urls = [
     path("desk/calls/<int:webhook_id>/again/", desk.call_again, name="call_again"),
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
-    path("manage/", tracks.manage, name="manage"),
+    path("manage/", either(tracks.manage, benchmark_setup.benchmark_manage), name="manage"),
     path("manage/undo/<int:event_id>/", tracks.undo_change, name="undo_change"),
     path("manage/overview/", overviews.manage_overview, name="manage_overview"),
-    path("manage/delete/", leaving.delete_track, name="delete_track"),
-    path("manage/invitation/", teams.renew_invitation, name="renew_invitation"),
-    path("manage/badge/", history.change_badge, name="change_badge"),
+    path(
+        "manage/delete/",
+        either(leaving.delete_track, benchmark_setup.delete_benchmark),
+        name="delete_track",
+    ),
+    path(
+        "manage/invitation/",
+        either(teams.renew_invitation, benchmark_setup.renew_benchmark_invitation),
+        name="renew_invitation",
+    ),
+    path(
+        "manage/badge/",
+        either(history.change_badge, history.change_benchmark_badge),
+        name="change_badge",
+    ),
     path("manage/people/", people.people, name="people"),
     path("manage/people/<int:user_id>/remove/", people.remove_organiser, name="remove_organiser"),
     path("manage/webhooks/", notices.webhooks, name="webhooks"),
@@ -226,9 +249,10 @@ track_urls = [
     path("manage/release/", tracks.release, name="release"),
 ]
 
-# The pages of a benchmark, which is a group of tracks.
+# The pages of a benchmark of several tracks. Those that a track has too are found by `either`.
 benchmark_urls = [
-    path("", benchmark_boards.benchmark_board, name="benchmark_board"),
+    path("", benchmark_home.benchmark_home, name="benchmark_home"),
+    path("board/", benchmark_boards.benchmark_board, name="benchmark_board"),
     path("submit/", systems.benchmark_submit, name="benchmark_submit"),
     path("systems/", systems.benchmark_systems, name="benchmark_systems"),
     path("systems/<int:system_id>/", systems.benchmark_system, name="benchmark_system"),
@@ -241,7 +265,6 @@ benchmark_urls = [
     path("history/", history.benchmark_history, name="benchmark_history"),
     path("badge.svg", history.benchmark_badge, name="benchmark_badge"),
     path("manage/badge/", history.change_benchmark_badge, name="change_benchmark_badge"),
-    path("about/", benchmark_home.benchmark_home, name="benchmark_home"),
     path("join/", benchmark_joining.benchmark_join, name="benchmark_join"),
     path("manage/", benchmark_setup.benchmark_manage, name="benchmark_manage"),
     path("manage/tracks/", benchmark_setup.place_tracks, name="place_tracks"),
@@ -362,9 +385,13 @@ def moved_to(name: str) -> Callable[..., HttpResponseBase]:
 
 former_urls = [
     path("tracks/run-a-task/", moved_to("organise")),
-    path("tracks/<slug:slug>/about/", moved_to("overview")),
-    path("tracks/<slug:slug>/task/", moved_to("overview")),
-    path("tracks/<slug:slug>/manage/task/", moved_to("manage_overview")),
+    path("tracks/<slug:slug>/", former_page, {"rest": "board/"}),
+    path("tracks/<slug:slug>/overview/", former_page, {"rest": ""}),
+    path("tracks/<slug:slug>/about/", former_page, {"rest": ""}),
+    path("tracks/<slug:slug>/task/", former_page, {"rest": ""}),
+    path("tracks/<slug:slug>/manage/task/", former_page, {"rest": "manage/overview/"}),
+    path("tracks/<slug:slug>/<path:rest>", former_page),
+    path("benchmarks/<slug:slug>/about/", moved_to("benchmark_home")),
     path("collections/<slug:slug>/fill-holes/", moved_to("fill_unjudged")),
     path("task-badges/<slug:code>.svg", moved_to("benchmark_badge_by_code")),
     path("tasks/", moved_to("all_benchmarks")),
@@ -379,9 +406,9 @@ urlpatterns = [
     path("", tracks.home, name="home"),
     path("tracks/", tracks.all_tracks, name="all_tracks"),
     path("organise/", tracks.organise, name="organise"),
-    path("tracks/<slug:slug>/", include(track_urls)),
     path("benchmarks/", benchmark_home.all_benchmarks, name="all_benchmarks"),
     path("benchmarks/new/", benchmark_home.new_benchmark, name="new_benchmark"),
+    path("benchmarks/<track:address>/", include(track_urls)),
     path("benchmarks/<slug:slug>/", include(benchmark_urls)),
     path(
         "benchmark-badges/<slug:code>.svg",

@@ -191,7 +191,7 @@ def try_reproducing(check: Check, api: Client, capsys: Any, tmp_path: Path) -> N
     run = send_run(told, api)
     measure, ada = check["measure"], signed_in(User.objects.get(username="ada"))
     assert api.get(f"/api/v1/runs/{run}").json()["scores"][measure] == pytest.approx(check["value"])
-    page = page_at(ada, f"/tracks/case/computed/?run={run}&measure={measure}")
+    page = page_at(ada, f"/benchmarks/case/computed/?run={run}&measure={measure}")
     ours = commands(page)[0]
     save_downloads(shlex.split(ours), ada, run, tmp_path)
     assert value_of(measure, printed_by(ours, tmp_path)) == pytest.approx(check["value"], abs=6e-5)
@@ -229,7 +229,7 @@ def save_downloads(words: list[str], client: Client, run: str, folder: Path) -> 
     """Put the judgments and the run where the command expects them."""
     qrels, ranking = [word for word in words if word.endswith((".txt", ".run"))][:2]
     for name, page in (
-        (qrels, "/tracks/case/judgments/v1/qrels.txt"),
+        (qrels, "/benchmarks/case/judgments/v1/qrels.txt"),
         (ranking, f"/runs/{run}/file/"),
     ):
         (folder / name).write_bytes(b"".join(client.get(page)))

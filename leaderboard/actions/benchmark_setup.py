@@ -110,6 +110,7 @@ def _move_track(
     AuditEvent.objects.filter(benchmark=source).update(benchmark=benchmark)
     moved = Track.objects.filter(pk=track.pk)
     moved.update(benchmark=benchmark, position=position, phase=phase, group=group)
+    benchmark.renew_addresses()
     erase_benchmark(source)
 
 

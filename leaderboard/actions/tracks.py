@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.lone_tracks import make_own_benchmark
+from leaderboard.actions.names import unused_slug
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.track_settings import find_date_of_topics, with_changes
@@ -67,9 +68,15 @@ def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> T
     if track.topics_at is None:
         track.topics_at = find_date_of_topics(track)
     track.save(force_insert=True)
+    _renew_address(track)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
     renew_edition(track)
     return track
+
+
+def _renew_address(track: Track) -> None:
+    track.benchmark.renew_addresses()
+    track.refresh_from_db(fields=["address"])
 
 
 def open_draft(track: Track, user: User) -> None:
@@ -136,6 +143,8 @@ def change_track(
     if "topics_at" in after:
         _share_topics_date(track, user, after["topics_at"])
     save_changes(track, user, after, act)
+    if "slug" in after:
+        _rename_benchmark(track)
     _change_rules(track.benchmark, user, rules)
     if track.closes_at != deadline:
         notices.notify_deadline_changed(track)
@@ -205,7 +214,7 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
     if disclosure == Track.Disclosure.BLIND or not track.is_blind:
         return
     if track.runs.not_rejected().exists():
-        page = reverse("release", args=[track.slug])
+        page = reverse("release", args=[track.address])
         raise ActionError(
             "This would reveal all runs of a blind track. Release it instead: "
             f"{page} shows who will see what."

@@ -82,7 +82,7 @@ def _describe(track: Track) -> ChecklistStep:
         "Describe the track",
         f"{counted(words, 'word')}." if words else detail,
         words > 0,
-        reverse("manage_overview", args=[track.slug]),
+        reverse("manage_overview", args=[track.address]),
     )
 
 
@@ -101,7 +101,7 @@ def _data(track: Track) -> ChecklistStep:
         "Add the data",
         f"{', '.join(parts)}.{missing}",
         has_terms,
-        f"{reverse('manage_overview', args=[track.slug])}#data",
+        f"{reverse('manage_overview', args=[track.address])}#data",
     )
 
 
@@ -125,10 +125,10 @@ def _dates(track: Track) -> ChecklistStep:
 
 def _baseline(track: Track, made: bool) -> ChecklistStep:
     words = "Teams compare with it, and it shows that topics and docnos match."
-    address = reverse("submit", args=[track.slug])
+    address = reverse("submit", args=[track.address])
     if track.baseline is not None:
         words = f"{track.baseline} is the baseline."
-        address = f"{reverse('manage', args=[track.slug])}#field-baseline"
+        address = f"{reverse('manage', args=[track.address])}#field-baseline"
     if made:
         words = "BM25 is ranking the documents. You can close this page."
     is_done = track.baseline is not None and not made
@@ -143,7 +143,7 @@ def _invite(track: Track) -> ChecklistStep:
         rule.APPROVAL: "Once the track is open, teams ask to join and you approve them.",
     }
     detail = details[rule(track.benchmark.joining)]
-    address = f"{reverse('manage', args=[track.slug])}#invitation"
+    address = f"{reverse('manage', args=[track.address])}#invitation"
     return ChecklistStep("invite", "Invite teams", detail, True, address)
 
 
@@ -154,7 +154,7 @@ def _test_run(track: Track) -> ChecklistStep:
         "Submit a test run",
         "Submit a file as a team would and read its receipt. Withdraw it afterwards.",
         sent.exclude(pk=track.baseline_id).exists(),
-        reverse("submit", args=[track.slug]),
+        reverse("submit", args=[track.address]),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max, Sum
@@ -31,8 +30,7 @@ class RunsUse:
     """The stored runs of a benchmark, or of a track outside benchmarks, and their bytes."""
 
     name: str
-    slug: str
-    is_benchmark: bool
+    address: str
     num_runs: int
     size: int
     last: datetime
@@ -74,12 +72,7 @@ def _runs() -> list[RunsUse]:
     inside = stored.filter(track__benchmark__in=several)
     outside = stored.exclude(track__benchmark__in=several)
     of_benchmarks = inside.values_list("track__benchmark__name", "track__benchmark__slug")
-    of_tracks = outside.values_list("track__name", "track__slug")
+    of_tracks = outside.values_list("track__name", "track__address")
     return [
-        *(_use(row, is_benchmark=True) for row in of_benchmarks.annotate(**figures)),
-        *(_use(row, is_benchmark=False) for row in of_tracks.annotate(**figures)),
+        RunsUse(*row) for rows in (of_benchmarks, of_tracks) for row in rows.annotate(**figures)
     ]
-
-
-def _use(row: tuple[Any, ...], is_benchmark: bool) -> RunsUse:
-    return RunsUse(*row[:2], is_benchmark, *row[2:])

@@ -137,7 +137,7 @@ class BoardCopy:
     def _collect(self) -> None:
         """Ask for the board, and for every page of the track that its pages link to."""
         reader, asked = StrangerAtTheSite(self.site), set()
-        waiting = [reverse("board", args=[self.track.slug])]
+        waiting = [reverse("board", args=[self.track.address])]
         while waiting:
             address = waiting.pop()
             if address in asked:
@@ -169,9 +169,9 @@ class BoardCopy:
             return False
         if "run_id" in match.kwargs:
             return self.track.runs.filter(pk=match.kwargs["run_id"]).exists()
-        # One address of topics has the slug of the collection.
-        own = self.track.collection if match.url_name == "topics_download" else self.track
-        return match.kwargs.get("slug") == own.slug
+        if match.url_name == "topics_download":
+            return match.kwargs["slug"] == self.track.collection.slug
+        return match.kwargs.get("address") == self.track.address
 
 
 class StrangerAtTheSite:
@@ -221,7 +221,7 @@ def name_file(track: Track, address: str) -> str:
         return DATA_FOLDER + (
             f"topics.{kind}" if kind else f"qrels-{safe_name(match.kwargs['version'])}.txt"
         )
-    path = parts.path.removeprefix(reverse("board", args=[track.slug])).removeprefix("/")
+    path = parts.path.removeprefix(reverse("overview", args=[track.address])).removeprefix("/")
     given = dict(parse_qsl(parts.query))
     form = given.pop("format", "")
     parts_of_path = path.removesuffix("/").split("/")
@@ -229,6 +229,8 @@ def name_file(track: Track, address: str) -> str:
         part if PLAIN_PART.fullmatch(part) else safe_name(part) for part in parts_of_path
     )
     if not path:
+        stem = "overview"
+    elif path == "board/":
         stem = "board" if form else "index"
     elif re.fullmatch(r"runs/[^/]+", stem):
         stem += "/index"
@@ -359,7 +361,7 @@ class CopiedPage(HTMLParser):
 
     def _origin(self) -> str:
         """Return what the foot of a page says instead of the time that its answer took."""
-        board = reverse("board", args=[self.copy.track.slug])
+        board = reverse("board", args=[self.copy.track.address])
         link = f' of <a href="{escape(self.copy.site)}{board}">this board</a>'
         return f"Rankfield {settings.VERSION} · a copy{link if self.copy.site else ''}"
 

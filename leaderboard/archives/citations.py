@@ -128,7 +128,7 @@ def cite_track(track: Track, site: str) -> Citation:
     """Return how to cite the results of a track: as of its release, or of today if it is open."""
     page = find_overview(track)
     authors = list_authors(track, page)
-    address = f"{site}{reverse('board', args=[track.slug])}" if site else ""
+    address = f"{site}{reverse('board', args=[track.address])}" if site else ""
     return Citation(
         key=track.slug,
         title=f"{track.name}: topics, judgments and results",

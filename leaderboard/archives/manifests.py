@@ -43,7 +43,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     NuggetVersion: OF_IMPORTS,
     Battles: {"id", "invitation"},
     MarkLayer: OF_IMPORTS,
-    Track: {"id", "slug", "badge_code", *PLACE},
+    Track: {"id", "slug", "address", "badge_code", *PLACE},
     Run: {
         *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
         *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),

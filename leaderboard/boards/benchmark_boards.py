@@ -102,6 +102,10 @@ class BenchmarkColumn:
         return str(self.sight.track.slug)
 
     @property
+    def address(self) -> str:
+        return str(self.sight.track.address)
+
+    @property
     def name(self) -> str:
         return str(self.sight.track.name)
 

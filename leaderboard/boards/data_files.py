@@ -157,7 +157,7 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
         yield DataFile(
             "Baseline run",
             run.tag,
-            address=reverse("baseline_file", args=[sight.track.slug]),
+            address=reverse("baseline_file", args=[sight.track.address]),
             name=baseline_name(run),
             size=run.file.size,
             sha256=run.sha256,
@@ -211,7 +211,7 @@ def _judgment_files(sight: Sight) -> Iterator[DataFile]:
         yield DataFile(
             "Judgments",
             f"version {judged.version}, {counted(judged.num_judgments, 'judgment')}",
-            address=reverse("qrels_file", args=[track.slug, judged.version]),
+            address=reverse("qrels_file", args=[track.address, judged.version]),
             name="qrels.txt",
             licence=licence,
             note=_name_readers(track.collection.judgments_readers)

@@ -286,7 +286,7 @@ class SeenTeam(NamedTuple):
     """A team on a track under its own name."""
 
     name: str
-    track_slug: str
+    track_address: str
     track_name: str
 
 
@@ -305,23 +305,55 @@ def find_teams_by_name(sights: Sequence[Sight], text: str, most: int) -> list[Se
     # By their ids, so that PostgreSQL reads no team of other tracks.
     teams = Team.objects.filter(of_organisers=False).in_bulk({team for team, _ in pairs})
     found = [
-        SeenTeam(teams[team].name, tracks[track].slug, tracks[track].name)
+        SeenTeam(teams[team].name, tracks[track].address, tracks[track].name)
         for team, track in pairs
         if team in teams and text.casefold() in teams[team].name.casefold()
     ]
     return sorted(found, key=lambda seen: (seen.name, seen.track_name))[:most]
 
 
+class TrackMoved(Http404):
+    """The pages of a track that the viewer may know are at another address by now."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"moved to {address}")
+        self.address = address
+
+
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """Return the viewer's view of a track; raise 404 if the track may not be known."""
-    tracks = Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team", "benchmark"),
-        *("edition__judgment_set", "public_edition__judgment_set"),
-    )
-    track = tracks.filter(slug=slug).first()
+    track = _visible_tracks(viewer).filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
     return sight_of(track, viewer)
+
+
+def track_at_or_404(viewer: Viewer, address: str) -> Sight:
+    """Return the viewer's view of the track whose pages are at an address.
+
+    Raises TrackMoved if they were there before a track came to the benchmark or left it, and 404
+    if the track may not be known.
+    """
+    track = _visible_tracks(viewer).filter(address=address).first()
+    if track is None:
+        raise _find_moved(viewer, address)
+    return sight_of(track, viewer)
+
+
+def _visible_tracks(viewer: Viewer) -> QuerySet[Track]:
+    return Track.objects.visible_to(viewer).select_related(
+        *("collection", "judgment_set", "baseline__team", "benchmark"),
+        *("edition__judgment_set", "public_edition__judgment_set"),
+    )
+
+
+def _find_moved(viewer: Viewer, address: str) -> Http404:
+    """Return where the pages of an address are now: of the track of that name, else the first."""
+    known = Track.objects.visible_to(viewer)
+    inside, name = known.filter(benchmark__slug=address), address.rpartition("/")[2]
+    named = inside.filter(slug=name).first() or inside.in_order().first()
+    moved = named or known.filter(slug=name).first()
+    return TrackMoved(moved.address) if moved is not None else Http404("no such track")
 
 
 @dataclass(frozen=True)

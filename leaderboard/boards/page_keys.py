@@ -117,6 +117,11 @@ def find_seen_track(viewer: Viewer, slug: str) -> SeenTrack | None:
     return next(_look(_track_called, viewer, slug), None)
 
 
+def find_seen_track_at(viewer: Viewer, address: str) -> SeenTrack | None:
+    """Return the track of an address as `find_seen_track` does."""
+    return next(_look(_track_at, viewer, address), None)
+
+
 def find_seen_track_of_run(viewer: Viewer, run_id: str) -> SeenTrack | None:
     """Return the track of a run; None if the viewer may not know of the run."""
     return next(_look(_track_of_run, viewer, run_id), None)
@@ -133,6 +138,10 @@ def find_seen_benchmark(viewer: Viewer, slug: str) -> SeenBenchmark | None:
 
 def _track_called(viewer: Viewer, slug: str) -> TrackQuerySet:
     return Track.objects.filter(slug=slug)
+
+
+def _track_at(viewer: Viewer, address: str) -> TrackQuerySet:
+    return Track.objects.filter(address=address)
 
 
 def _track_of_run(viewer: Viewer, run_id: str) -> TrackQuerySet:

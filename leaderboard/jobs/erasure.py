@@ -77,6 +77,8 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     of = Benchmark.objects.filter(pk__in=list(tracks.values_list("benchmark", flat=True)))
     for queryset in (runs, editions, tracks):
         queryset.delete()
+    for benchmark in of.exclude(tracks=None).distinct():
+        benchmark.renew_addresses()
     for benchmark in of.filter(tracks=None):
         erase_benchmark(benchmark)
 

@@ -138,6 +138,9 @@ class Track(models.Model):
         CLOSED = "closed"
 
     slug = models.SlugField(max_length=60, unique=True)
+    # Where its pages are below /benchmarks/: "news" if it is alone in the benchmark news, else
+    # "news/tracks/first". `Benchmark.renew_addresses` alone writes it.
+    address = models.CharField(max_length=140, default="", db_default="", editable=False)
     # Only organisers know of a draft.
     is_draft = models.BooleanField(default=False, db_default=False, editable=False)
     # Whether its dates are last year's moved by a year, until someone saves its settings.
@@ -462,6 +465,11 @@ class Track(models.Model):
             models.CheckConstraint(
                 condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
                 name="a_ladder_is_of_a_leaderboard",
+            ),
+            models.UniqueConstraint(
+                fields=["address"],
+                condition=~Q(address=""),
+                name="an_address_leads_to_one_track",
             ),
             models.UniqueConstraint(
                 fields=["badge_code"],

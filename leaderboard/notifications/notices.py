@@ -105,12 +105,12 @@ def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: in
     """Notify the organisers that scores were computed again, and how many changed."""
     result = f"{changed:,} changed" if changed else "no scores changed"
     text = f"{counted(runs, 'run')} in {track} rescored with judgments {judgments}: {result}."
-    _notify_organisers(track, text, reverse("desk", args=[track.slug]))
+    _notify_organisers(track, text, reverse("desk", args=[track.address]))
 
 
 def notify_released(track: Track) -> None:
     """Notify all members that the scores of a track are released."""
-    address = reverse("board", args=[track.slug])
+    address = reverse("board", args=[track.address])
     # The release was written by a conditional update, which leaves the object as it was.
     track.refresh_from_db(fields=["released_at"])
     text = f"The scores of {track} are out. {phase_of(track)}"
@@ -121,7 +121,7 @@ def notify_released(track: Track) -> None:
 def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
     text = f"The deadline of {track} has changed. {phase_of(track)}"
-    address = reverse("overview", args=[track.slug])
+    address = reverse("overview", args=[track.address])
     _notify_members(track, text, address)
 
 
@@ -132,7 +132,7 @@ def notify_board_judgments_changed(track: Track, edition: Edition, is_first: boo
     """
     version = edition.judgment_set.version
     text = f"The board of {track} now uses judgments {version}."
-    address = reverse("board", args=[track.slug])
+    address = reverse("board", args=[track.address])
     if track.shows_means and not is_first:
         _notify_members(track, text, address)
     enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version}, text, address)
@@ -147,7 +147,7 @@ def notify_trial_scored(track: Track, edition: Edition) -> None:
     """Notify the organisers that every run is scored with new judgments, before the board is."""
     version = edition.judgment_set.version
     text = f"All runs in {track} are scored with judgments {version}. See what changes."
-    _notify_organisers(track, text, reverse("impact", args=[track.slug, version]))
+    _notify_organisers(track, text, reverse("impact", args=[track.address, version]))
 
 
 def notify_webhook_switched_off(webhook: Webhook) -> None:
@@ -155,7 +155,7 @@ def notify_webhook_switched_off(webhook: Webhook) -> None:
     track = webhook.track
     host = urlsplit(webhook.url).hostname or webhook.url
     text = f"The webhook to {host} failed for a day and is switched off in {track}."
-    _notify_organisers(track, text, reverse("webhooks", args=[track.slug]))
+    _notify_organisers(track, text, reverse("webhooks", args=[track.address]))
 
 
 def notify_join_requested(request: JoinRequest) -> None:
@@ -191,8 +191,8 @@ def _notify_of(
 ) -> None:
     """Notify users of a benchmark: on the page of its only track, or on that of the benchmark."""
     first, several = benchmark.first_track, benchmark.has_several_tracks
-    page, slug = (page_of_several, benchmark.slug) if several else (page, first.slug)
-    _notify(users, first, text, reverse(page, args=[slug]))
+    page, home = (page_of_several, benchmark.slug) if several else (page, first.address)
+    _notify(users, first, text, reverse(page, args=[home]))
 
 
 def notify_announced(announcement: Announcement) -> None:
@@ -201,7 +201,7 @@ def notify_announced(announcement: Announcement) -> None:
     text = f"{track}: {announcement.text}"
     if len(text) > LONGEST_NOTICE:
         text = f"{text[: LONGEST_NOTICE - 2]} …"
-    address = f"{reverse('overview', args=[track.slug])}#announcement-{announcement.pk}"
+    address = f"{reverse('overview', args=[track.address])}#announcement-{announcement.pk}"
     _notify_members(track, text, address)
 
 
@@ -210,7 +210,7 @@ def notify_granted(grant: Grant) -> None:
     team, track, runs = grant.team, grant.track, counted(grant.runs, "run")
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {track}."
     members = team.memberships.values_list("user", flat=True)
-    _notify(members, track, text, reverse("submit", args=[track.slug]))
+    _notify(members, track, text, reverse("submit", args=[track.address]))
 
 
 def notify_extended(own: Participation) -> None:
@@ -222,7 +222,7 @@ def notify_extended(own: Participation) -> None:
         reason = own.extension_reason
         text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
-    _notify(members, track, text, reverse("submit", args=[track.slug]))
+    _notify(members, track, text, reverse("submit", args=[track.address]))
 
 
 def notify_topics_assigned(assessor: Assessor, num_topics: int) -> None:
@@ -237,7 +237,7 @@ def notify_assessor_finished(assessor: Assessor) -> None:
     """Notify the organisers that an assessor has finished every topic."""
     assessment = assessor.assessment
     track = assessment.track
-    address = reverse("assessment", args=[track.slug, assessment.name])
+    address = reverse("assessment", args=[track.address, assessment.name])
     _notify_organisers(track, f"{assessor} has judged every topic given in {track}.", address)
 
 
@@ -344,5 +344,5 @@ def write_to_teams(track: Track, user: User, teams: Sequence[Team], text: str) -
     members = set(Membership.objects.filter(team__in=teams).values_list("user", flat=True))
     names = sorted(team.name for team in teams)
     AuditEvent.objects.record(user, "write", track, after={"teams": names, "text": text})
-    _notify(members, track, f"{track}: {text}", reverse("my_runs", args=[track.slug]))
+    _notify(members, track, f"{track}: {text}", reverse("my_runs", args=[track.address]))
     return len(members)

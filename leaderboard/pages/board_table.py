@@ -304,7 +304,7 @@ class TrackTable(BoardTable):
 
     @cached_property
     def _number_link(self) -> str:
-        computed = reverse("computed", args=[self.board.sight.track.slug])
+        computed = reverse("computed", args=[self.board.sight.track.address])
         return f'<a class="number" href="{computed}?run='
 
     def explain_measure(self, column: Column) -> str:
@@ -317,7 +317,7 @@ class TrackTable(BoardTable):
 
     @cached_property
     def _comparison_link(self) -> tuple[str, str]:
-        page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
+        page = reverse("statistic", args=[self.board.sight.track.address, "difference"])
         asked = urlencode(self._explanation_parameters)
         return f'<a class="number" href="{page}?run=', escape(f"&{asked}" if asked else "") + '">'
 
@@ -421,7 +421,7 @@ class BenchmarkTable(BoardTable):
         return escape(run_url_pattern("run", self._asked_measure(column)))
 
     def link_track(self, column: Column) -> str:
-        track = self.board.columns[column.place].slug
+        track = self.board.columns[column.place].address
         return reverse("board", args=[track], query=self._asked_measure(column))
 
     def _asked_measure(self, column: Column) -> dict[str, str]:

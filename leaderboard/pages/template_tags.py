@@ -240,7 +240,7 @@ def explained(
 
     `asked` and `query` are its parameters.
     """
-    href = address(context, "statistic", context["track"].slug, name, **(asked or {}), **query)
+    href = address(context, "statistic", context["track"].address, name, **(asked or {}), **query)
     return format_html('<a data-drawer href="{}">How is this computed?</a>', href)
 
 

@@ -59,7 +59,7 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     chosen = board.choice.carried
     run = escape(run_url_pattern("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
-    computed = escape(page_url("computed", chosen, board.sight.track.slug, **asked))
+    computed = escape(page_url("computed", chosen, board.sight.track.address, **asked))
     page = _page_of(board)
     urls = map(escape, urls_on_topic(breakdown, chosen, page))
     return mark_safe(

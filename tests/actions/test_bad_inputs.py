@@ -123,14 +123,20 @@ FIELDS = {
     "runs_per_day": "quota_per_day",
 }
 ADDRESSES = {
-    "team.create": "/tracks/bread/join/",
+    "team.create": "/benchmarks/bread/join/",
     "task.create": "/collections/bread/tracks/new/",
-    "task.edit": "/tracks/bread/manage/",
-    "task.webhook": "/tracks/bread/manage/webhooks/",
-    "run.create": "/tracks/bread/submit/",
+    "task.edit": "/benchmarks/bread/manage/",
+    "task.webhook": "/benchmarks/bread/manage/webhooks/",
+    "run.create": "/benchmarks/bread/submit/",
     "login": "/account/login/",
 }
-PAGES = ["/", "/tracks/bread/", "/tracks/bread/overview/", "/tracks/bread/submit/", "/account/"]
+PAGES = [
+    "/",
+    "/benchmarks/bread/board/",
+    "/benchmarks/bread/",
+    "/benchmarks/bread/submit/",
+    "/account/",
+]
 PROGRAMS = ("<script>alert", "<img src=x", 'href="javascript:')
 
 

@@ -45,16 +45,16 @@ def test_after_the_grace_a_run_is_refused_like_any_other(closed, ada, ben):
 
 def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben, as_ben):
     make_run(changed(closed, ada, late_runs="mark"), ben)
-    assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
+    assert ">late</span>" in as_ben.get("/benchmarks/closed/board/").content.decode()
 
 
 @pytest.mark.parametrize("page", ["", "overview/"])
 def test_whoever_sends_a_late_run_is_led_there_and_told(closed, ada, as_ben, page):
-    address = f"/tracks/closed/{page}"
-    assert "/tracks/closed/submit/" not in page_at(as_ben, address)
+    address = f"/benchmarks/closed/{page}"
+    assert "/benchmarks/closed/submit/" not in page_at(as_ben, address)
     changed(closed, ada, late_runs="mark")
-    assert "/tracks/closed/submit/" in page_at(as_ben, address)
-    for told in (address, "/tracks/closed/submit/"):
+    assert "/benchmarks/closed/submit/" in page_at(as_ben, address)
+    for told in (address, "/benchmarks/closed/submit/"):
         assert "Runs submitted now are marked late" in words(page_at(as_ben, told))
 
 
@@ -85,7 +85,7 @@ def test_where_every_run_stands_the_better_one_is_first(closed, ada, ben):
 @pytest.mark.parametrize("selection", ["best", "primary"])
 def test_a_late_run_stands_where_its_team_has_none_in_time(closed, ada, ben, as_ben, selection):
     make_run(changed(closed, ada, late_runs="mark", selection=selection), ben)
-    assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
+    assert ">late</span>" in as_ben.get("/benchmarks/closed/board/").content.decode()
 
 
 def test_before_it_opens_a_track_takes_no_late_run_either(collection, ben):
@@ -106,7 +106,7 @@ def test_a_topic_that_is_left_out_counts_in_no_mean(track, ada, ben):
 
 def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
     changed(track, ada, excluded_topics=["3"], exclusion_reason="Two readings are possible.")
-    about = as_cat.get("/tracks/bread/overview/").content.decode()
+    about = as_cat.get("/benchmarks/bread/").content.decode()
     assert "topic <bdi>3</bdi>" in about and "Two readings are possible." in about
 
 
@@ -116,6 +116,6 @@ def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
 )
 def test_topics_are_left_out_by_their_number_and_with_a_reason(as_ada, track, topics, reason, said):
     answer = as_ada.post(
-        "/tracks/bread/manage/", {"excluded_topics": topics, "exclusion_reason": reason}
+        "/benchmarks/bread/manage/", {"excluded_topics": topics, "exclusion_reason": reason}
     )
     assert answer.status_code == 422 and said in answer.content.decode()

@@ -17,7 +17,7 @@ from tests.builders import OTHER_RUN, make_run, make_track
 from tests.pages.reading import page_at, words
 
 DAY = timedelta(days=1)
-PAGE = "/tracks/closed/desk/deadlines/"
+PAGE = "/benchmarks/closed/desk/deadlines/"
 
 
 @pytest.fixture
@@ -79,18 +79,18 @@ def test_where_late_runs_are_marked_that_of_the_team_is_not(closed, ada, ben, ca
     assert runs[0].pk in board.ranked_ids and runs[1].pk not in board.ranked_ids
 
 
-@pytest.mark.parametrize("page", ["/tracks/closed/", "/tracks/closed/overview/", "/"])
+@pytest.mark.parametrize("page", ["/benchmarks/closed/board/", "/benchmarks/closed/", "/"])
 def test_the_team_reads_its_deadline_and_others_that_of_all(closed, ada, as_ben, as_cat, page):
     extend(closed, ada)
     assert "your team’s own" in words(page_at(as_ben, page)).casefold()
-    assert "/tracks/closed/submit/" in page_at(as_ben, page)
+    assert "/benchmarks/closed/submit/" in page_at(as_ben, page)
     assert "your team’s own" not in words(page_at(as_cat, page)).casefold()
 
 
 def test_the_form_for_runs_says_it(closed, ada, as_ben, as_cat):
     extend(closed, ada)
-    assert "your team’s own deadline" in words(page_at(as_ben, "/tracks/closed/submit/"))
-    assert "own deadline" not in words(page_at(as_cat, "/tracks/closed/submit/"))
+    assert "your team’s own deadline" in words(page_at(as_ben, "/benchmarks/closed/submit/"))
+    assert "own deadline" not in words(page_at(as_cat, "/benchmarks/closed/submit/"))
 
 
 def test_the_team_is_told_and_the_trail_keeps_the_reason(closed, ada, ben, cat, as_ada):
@@ -99,7 +99,7 @@ def test_the_team_is_told_and_the_trail_keeps_the_reason(closed, ada, ben, cat, 
     assert not cat.notices.filter(text__contains="until").exists()
     assert AuditEvent.objects.get(act="extend").after["reason"] == "a fire in the server room"
     assert "changed the deadline of the team" in words(
-        as_ada.get("/tracks/closed/desk/trail/").text
+        as_ada.get("/benchmarks/closed/desk/trail/").text
     )
 
 
@@ -151,4 +151,4 @@ def test_a_form_with_a_time_before_the_deadline_says_so(closed, as_ada):
 def test_a_release_says_whose_runs_are_not_due(closed, ada, as_ada):
     Track.objects.update(disclosure="blind")
     extend(Track.objects.get(), ada)
-    assert "whose own deadline is" in words(as_ada.get("/tracks/closed/manage/release/").text)
+    assert "whose own deadline is" in words(as_ada.get("/benchmarks/closed/manage/release/").text)

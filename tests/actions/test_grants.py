@@ -48,9 +48,9 @@ def test_no_other_team_gets_it(collection, ada, ben, cat):
 def test_the_team_reads_what_is_left(collection, ada, ben, as_ben):
     track = make_track(collection, quota_per_day=1)
     team = make_run(track, ben).team
-    assert "has used 1 run of today" in as_ben.get("/tracks/bread/submit/").text
+    assert "has used 1 run of today" in as_ben.get("/benchmarks/bread/submit/").text
     grant_runs(track, team, ada, 2, today=True)
-    assert "2 of 3" in as_ben.get("/tracks/bread/submit/").text
+    assert "2 of 3" in as_ben.get("/benchmarks/bread/submit/").text
 
 
 def test_the_team_is_told_and_the_trail_keeps_it(track, ada, ben):

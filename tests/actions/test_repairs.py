@@ -100,14 +100,14 @@ def test_the_same_bytes_again_say_when_they_came_and_where_they_are(track, clien
     assert (again.status_code, again.json()["message"]) == (200, said)
     assert (again.json()["url"], "message" in first) == (first["url"], False)
     sent = {"file": upload("c.run", RUN), "kind": "automatic"}
-    page = as_ben.post("/tracks/bread/submit/", sent, follow=True)
+    page = as_ben.post("/benchmarks/bread/submit/", sent, follow=True)
     assert page.redirect_chain[-1][0] == f"/runs/{first['id']}/"
     assert said in page.content.decode()
 
 
 def test_the_form_replaces_the_tag_of_the_file(track, ben):
     sent = {"file": upload("a.run", RUN), "tag": "mine", "replaces_tag": "on"}
-    signed_in(ben).post("/tracks/bread/submit/", {**sent, "kind": "automatic"})
+    signed_in(ben).post("/benchmarks/bread/submit/", {**sent, "kind": "automatic"})
     work()
     run = Run.objects.get()
     assert (run.state, run.tag, run.fixes) == ("scored", "mine", ["tag"])

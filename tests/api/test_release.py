@@ -21,7 +21,7 @@ def test_another_disclosure_is_no_way_round_the_release(blind_track, ben, ada_ap
     make_run(blind_track, ben)
     answer = ada_api.patch("/api/v1/tracks/blind", {"disclosure": disclosure, "name": "Loaves"})
     assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")
-    assert "/tracks/blind/manage/release/" in answer.json()["message"]
+    assert "/benchmarks/blind/manage/release/" in answer.json()["message"]
     blind_track.refresh_from_db()
     assert (blind_track.disclosure, blind_track.name) == ("blind", "Blind track")
 

@@ -85,7 +85,7 @@ def import_or_refuse(path: Path, *words: str) -> bool:
 
 def check_pages(reader: Any) -> None:
     for page in ("", "overview/", "topics/", "judgments/", "data/", "snapshots/", "history/"):
-        answer = reader.get(f"/tracks/away/{page}")
+        answer = reader.get(f"/benchmarks/away/{page}")
         assert answer.status_code < 500
         if answer.status_code == 200:
             text = b"".join(answer.streaming_content) if answer.streaming else answer.content
@@ -142,7 +142,7 @@ def test_a_contact_that_is_no_address_is_refused(collection, ada, tmp_path, link
 def test_a_source_that_is_no_web_address_is_refused(collection, ada, client, tmp_path, link):
     Collection.objects.update(source_url=link)
     make_track(collection)
-    assert f'href="{link}' not in client.get("/tracks/bread/data/").content.decode()
+    assert f'href="{link}' not in client.get("/benchmarks/bread/data/").content.decode()
     command("export_track", "bread", tmp_path / "bread.zip")
     with pytest.raises(CommandError, match="source_url"):
         command("import_track", tmp_path / "bread.zip", *AWAY)
@@ -150,4 +150,4 @@ def test_a_source_that_is_no_web_address_is_refused(collection, ada, client, tmp
 
 def test_a_contact_that_an_earlier_version_let_in_is_no_link(collection, client):
     Overview.objects.create(track=make_track(collection), contact="javascript:alert(1)")
-    assert "javascript:" not in client.get("/tracks/bread/overview/").content.decode()
+    assert "javascript:" not in client.get("/benchmarks/bread/").content.decode()

@@ -501,7 +501,7 @@ def test_every_board_is_the_same_elsewhere(lived, travelled, as_ada):
     for client, choice in product((as_ada, Client()), BOARDS):
         address = f"?format=csv&column=all&{choice}"
         there, here = (
-            renamed(client.get(f"/tracks/{track.slug}/{address}"), track)
+            renamed(client.get(f"/benchmarks/{track.slug}/{address}"), track)
             for track in (lived, travelled)
         )
         assert (choice, here) == (choice, there)

@@ -59,16 +59,16 @@ def test_answers_to_marks_name_no_document_either(judged, ben):
 @pytest.mark.parametrize(
     "address",
     [
-        "/tracks/bread/",
-        "/tracks/bread/?as=everybody",
-        "/tracks/bread/feed.xml",
-        "/tracks/bread/badge.svg",
-        "/tracks/bread/topics/",
-        "/tracks/bread/topic/?number=1",
-        "/tracks/bread/significance/",
-        "/tracks/bread/judgments/",
-        "/tracks/bread/document/?docno=d1",
-        "/tracks/bread/runs/",
+        "/benchmarks/bread/board/",
+        "/benchmarks/bread/board/?as=everybody",
+        "/benchmarks/bread/feed.xml",
+        "/benchmarks/bread/badge.svg",
+        "/benchmarks/bread/topics/",
+        "/benchmarks/bread/topic/?number=1",
+        "/benchmarks/bread/significance/",
+        "/benchmarks/bread/judgments/",
+        "/benchmarks/bread/document/?docno=d1",
+        "/benchmarks/bread/runs/",
         "/runs/",
         "/runs/{run}/",
         "/runs/{run}/topics/",
@@ -85,7 +85,7 @@ def test_a_participant_who_judges_sees_no_score(judged, ben, address):
 
 
 def test_the_scores_are_there_for_everyone_else(judged, cat):
-    assert ".694" in words_of(signed_in(cat), "/tracks/bread/")
+    assert ".694" in words_of(signed_in(cat), "/benchmarks/bread/board/")
 
 
 def test_runs_of_others_are_hidden_from_an_assessor(judged, ben):
@@ -104,12 +104,12 @@ def test_scores_come_back_when_the_judging_is_closed(judged, ada, ben):
     assert Mark.objects.count() == 1
     close_assessment(judged, ada, "v2", is_early=True)
     work()
-    assert ".694" in words_of(client, "/tracks/bread/")
+    assert ".694" in words_of(client, "/benchmarks/bread/board/")
 
 
 def test_scores_come_back_for_whom_the_organisers_take_off(judged, ada, ben):
     remove_assessor(judged.assessors.get(user=ben), ada)
-    assert ".694" in words_of(signed_in(ben), "/tracks/bread/")
+    assert ".694" in words_of(signed_in(ben), "/benchmarks/bread/board/")
 
 
 def test_a_notice_to_a_team_that_judges_says_no_score(judged, ben):

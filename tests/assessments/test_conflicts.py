@@ -51,7 +51,7 @@ def test_an_assessor_cannot_ask_for_a_team_nor_be_let_in(assessment, unjudged_tr
 
 
 def test_the_page_says_why_an_assessor_cannot_join(assessment, dan):
-    page = signed_in(dan).post("/tracks/bread/join/", {"team_name": "Dan"}, follow=True)
+    page = signed_in(dan).post("/benchmarks/bread/join/", {"team_name": "Dan"}, follow=True)
     assert "Assessors of Bread track cannot take part in it. Ask its organisers." in page.text
 
 

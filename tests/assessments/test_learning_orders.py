@@ -207,7 +207,7 @@ def test_there_is_no_bound_before_all_random_documents_are_judged(with_random_pa
 
 def test_organisers_see_the_bound(with_random_part, as_ada):
     judge_in_order(with_random_part, is_even)
-    page = as_ada.get("/tracks/bread/judging/judging-1/")
+    page = as_ada.get("/benchmarks/bread/judging/judging-1/")
     assertContains(page, "<h2>Random documents</h2>")
     assertContains(page, "4 of 30")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.builders import upload
 
-MARKS = "/tracks/bread/judging/judging-1/marks"
+MARKS = "/benchmarks/bread/judging/judging-1/marks"
 
 
 def test_qrels_of_an_assessor_become_marks(as_ada, assessment):

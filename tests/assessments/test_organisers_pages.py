@@ -26,7 +26,7 @@ from leaderboard.models import (
 from tests.assessments.marks import judge_everything
 from tests.builders import SCALE, make_assessment, signed_in, work
 
-JUDGING = "/tracks/bread/judging/judging-1/"
+JUDGING = "/benchmarks/bread/judging/judging-1/"
 PLAN = {
     "seed": 7,
     "overlap": "sample",
@@ -67,38 +67,38 @@ def read(client, address: str = "") -> str:
 
 
 def test_an_approved_pool_offers_to_judge_it_here(as_ada, pool):
-    page = as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
-    assert 'href="/tracks/bread/pools/pool-1/judging/"' in page
+    page = as_ada.get("/benchmarks/bread/pools/pool-1/").content.decode()
+    assert 'href="/benchmarks/bread/pools/pool-1/judging/"' in page
 
 
 def test_the_plan_begins_with_four_grades_and_a_price(as_ada, pool):
-    page = as_ada.get("/tracks/bread/pools/pool-1/judging/").content.decode()
+    page = as_ada.get("/benchmarks/bread/pools/pool-1/judging/").content.decode()
     assert all(f'name="name_{grade}"' in page for grade in range(4))
     assert "<dd>22, with second opinions</dd>" in page and "45 seconds" in page
 
 
 def test_the_price_follows_the_answers_and_nothing_is_made(as_ada, pool):
     sent = {**PLAN, "overlap": "all", "overlap_size": 3, "num_grades": 5, "act": "look"}
-    page = as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).content.decode()
+    page = as_ada.post("/benchmarks/bread/pools/pool-1/judging/", sent).content.decode()
     assert "<dd>33, with second opinions</dd>" in page and 'name="name_4"' in page
     assert not Assessment.objects.exists()
 
 
 def test_where_the_price_is_unknown_it_is_explained(as_ada, pool):
     sent = {**PLAN, "overlap": "all", "overlap_size": 1, "act": "look"}
-    page = as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).content.decode()
+    page = as_ada.post("/benchmarks/bread/pools/pool-1/judging/", sent).content.decode()
     price = page[page.index('id="price"') :]
     assert "Use 2 to 9 opinions per document." in price
 
 
 def test_every_document_may_be_judged_by_two(as_ada, pool):
     sent = {**PLAN, "overlap": "all", "overlap_size": 2}
-    assert as_ada.post("/tracks/bread/pools/pool-1/judging/", sent).status_code == 302
+    assert as_ada.post("/benchmarks/bread/pools/pool-1/judging/", sent).status_code == 302
     assert Assessment.objects.get().overlap_size == 2
 
 
 def test_six_answers_make_a_draft(as_ada, pool):
-    answer = as_ada.post("/tracks/bread/pools/pool-1/judging/", PLAN)
+    answer = as_ada.post("/benchmarks/bread/pools/pool-1/judging/", PLAN)
     assert answer["Location"] == JUDGING + "assessors/"
     made = Assessment.objects.get()
     assert (made.state, made.overlap_size, made.seed) == ("draft", 10, 7)
@@ -116,12 +116,12 @@ def test_six_answers_make_a_draft(as_ada, pool):
     ],
 )
 def test_a_plan_that_cannot_be_is_rejected(as_ada, pool, wrong, words):
-    answer = as_ada.post("/tracks/bread/pools/pool-1/judging/", {**PLAN, **wrong})
+    answer = as_ada.post("/benchmarks/bread/pools/pool-1/judging/", {**PLAN, **wrong})
     assert answer.status_code == 422 and words in answer.content.decode()
 
 
 def test_a_pool_is_not_judged_twice_at_once(as_ada, draft):
-    answer = as_ada.post("/tracks/bread/pools/pool-1/judging/", PLAN)
+    answer = as_ada.post("/benchmarks/bread/pools/pool-1/judging/", PLAN)
     assert answer.status_code == 422 and "being judged already" in answer.content.decode()
 
 
@@ -327,7 +327,7 @@ def test_closing_makes_a_version_that_leads_to_its_impact(as_ada, assessment):
     as_ada.post(JUDGING + "close/", {"version": "v1"})
     work()
     assert JudgmentSet.objects.get().state == "ready"
-    assert 'href="/tracks/bread/judgments/v1/impact/"' in read(as_ada)
+    assert 'href="/benchmarks/bread/judgments/v1/impact/"' in read(as_ada)
 
 
 def test_closing_early_asks_once_more(as_ada, assessment):
@@ -348,7 +348,7 @@ def test_what_is_judged_so_far_is_tried_by_organisers(as_ada, assessment):
     work()
     assert Assessment.objects.get().state == "open"
     assert "as judged so far" in read(as_ada)
-    page = as_ada.get("/tracks/bread/judgments/v1/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v1/impact/").content.decode()
     assert "Ready for the board" in page and assessment.track.edition is None
 
 
@@ -357,11 +357,13 @@ def test_the_judgments_name_who_judged(as_ada, pool, ada, ben, dan):
     judge_everything(assessment)
     as_ada.post(JUDGING + "close/", {"version": "v1"})
     work()
-    as_ada.post("/tracks/bread/judgments/v1/switch/")
+    as_ada.post("/benchmarks/bread/judgments/v1/switch/")
     work()
-    page = as_ada.get("/tracks/bread/judgments/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/").content.decode()
     assert "2 assessors on this site; 1 of them is in teams of this track" in page
-    assert "2 assessors on this site" in as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
+    assert (
+        "2 assessors on this site" in as_ada.get("/benchmarks/bread/pools/pool-1/").content.decode()
+    )
 
 
 # Settings, and what others see
@@ -379,7 +381,7 @@ def test_the_due_date_changes_and_the_overlap_stays_once_open(as_ada, assessment
     assert (str(stored.due_on), stored.overlap) == ("2027-01-18", "none")
 
 
-@pytest.mark.parametrize("address", ["/tracks/bread/", "/tracks/bread/overview/"])
+@pytest.mark.parametrize("address", ["/benchmarks/bread/board/", "/benchmarks/bread/"])
 def test_everyone_sees_the_share_only_where_organisers_show_it(as_cat, assessment, address):
     judge_everything(assessment)
     assert "Judging: " not in as_cat.get(address).content.decode()
@@ -388,13 +390,13 @@ def test_everyone_sees_the_share_only_where_organisers_show_it(as_cat, assessmen
 
 
 def test_the_organisers_desk_lists_what_judging_needs(as_ada, twice):
-    page = as_ada.get("/tracks/bread/desk/").content.decode()
+    page = as_ada.get("/benchmarks/bread/desk/").content.decode()
     assert "11 disagreements to settle" in page and "every document is judged" in page
 
 
 # Designs by name
 
-PLANNED = "/tracks/bread/pools/pool-1/judging/"
+PLANNED = "/benchmarks/bread/pools/pool-1/judging/"
 
 
 def test_each_design_has_its_price_beside_it(as_ada, pool):

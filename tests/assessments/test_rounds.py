@@ -17,7 +17,7 @@ from tests.assessments.test_learning_orders import small_batches, wide_pool  # n
 from tests.assessments.test_organisers_pages import PLAN
 from tests.builders import make_assessment, work
 
-DESK = "/tracks/bread/judging/judging-1/"
+DESK = "/benchmarks/bread/judging/judging-1/"
 
 
 @pytest.fixture
@@ -89,14 +89,14 @@ def test_the_board_of_such_a_version_says_what_it_cannot_estimate(begun, ada, as
     work()
     change_track(begun.track, ada, {"judgment_set": made})
     work()
-    for address in ("/tracks/bread/", "/tracks/bread/judgments/"):
+    for address in ("/benchmarks/bread/board/", "/benchmarks/bread/judgments/"):
         page = as_ada.get(address).content.decode()
         assert "Drawn by Thompson sampling, 10 documents per topic. Documents outside" in page
 
 
 @pytest.mark.parametrize("order", ["thompson", "maxmean"])
 def test_a_plan_with_an_order_that_learns_has_a_budget_and_one_opinion(as_ada, pool, order):
-    address = "/tracks/bread/pools/pool-1/judging/"
+    address = "/benchmarks/bread/pools/pool-1/judging/"
     answer = as_ada.post(address, {**PLAN, "order": order, "budget": 2})
     assert answer.status_code == 422 and "one opinion per document" in answer.content.decode()
     plan = {**PLAN, "order": order, "budget": 2, "overlap": "none"}
@@ -107,5 +107,5 @@ def test_a_plan_with_an_order_that_learns_has_a_budget_and_one_opinion(as_ada, p
 
 
 def test_an_order_that_takes_all_has_no_budget(as_ada, pool):
-    as_ada.post("/tracks/bread/pools/pool-1/judging/", {**PLAN, "budget": 2})
+    as_ada.post("/benchmarks/bread/pools/pool-1/judging/", {**PLAN, "budget": 2})
     assert Assessment.objects.get().budget is None

@@ -112,7 +112,7 @@ def test_a_board_of_members_needs_no_sample(by_machine, collection, ada):
 def test_a_judged_sample_lets_the_board_be_released(sample, hidden, by_machine, ada, dan, as_cat):
     judge_sample(sample, ada, dan)
     tracks.release_track(hidden, ada)
-    page = as_cat.get("/tracks/bread/").content.decode()
+    page = as_cat.get("/benchmarks/bread/board/").content.decode()
     assert "checked by people on 8 documents: same grade 88 %, kappa .82" in page
 
 
@@ -140,12 +140,12 @@ def test_a_second_sample_waits_for_the_first(sample, hidden, by_machine, ada):
 
 
 def test_organisers_draw_a_sample_on_the_page_of_the_version(hidden, as_ada, as_ben):
-    page = as_ada.get("/tracks/bread/judgments/v1/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v1/impact/").content.decode()
     assert "Draw a sample for people" in page and "No sample is judged yet" in page
-    assert as_ben.post("/tracks/bread/judgments/v1/sample/").status_code == 403
-    drawn = as_ada.post("/tracks/bread/judgments/v1/sample/", follow=True).content.decode()
+    assert as_ben.post("/benchmarks/bread/judgments/v1/sample/").status_code == 403
+    drawn = as_ada.post("/benchmarks/bread/judgments/v1/sample/", follow=True).content.decode()
     assert "Sample drawn" in drawn and "Judge it here" in drawn
-    page = as_ada.get("/tracks/bread/judgments/v1/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v1/impact/").content.decode()
     assert "Judge sample pool-1" in page
 
 

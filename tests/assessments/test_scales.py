@@ -21,5 +21,5 @@ def test_those_of_the_last_judging_of_the_track(assessment):
 
 def test_the_form_shows_them(assessment, as_ada):
     assessment.pool.assessments.update(state="closed")
-    page = as_ada.get("/tracks/bread/pools/pool-1/judging/").content.decode()
+    page = as_ada.get("/benchmarks/bread/pools/pool-1/judging/").content.decode()
     assert f'name="name_{SCALE[0].grade}" value="{SCALE[0].name}"' in page

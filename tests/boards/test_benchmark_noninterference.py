@@ -84,14 +84,21 @@ CALLS = (
     "/api/v1/benchmarks/meal/systems/{other}/versions/1",
 )
 AROUND = (
-    *("/", "/tracks/", "/tracks/rolls/", "/account/", "/account/notices/", "/account/data.json"),
+    *(
+        "/",
+        "/tracks/",
+        "/benchmarks/meal/tracks/rolls/board/",
+        "/account/",
+        "/account/notices/",
+        "/account/data.json",
+    ),
     *("/benchmarks/meal/systems/{other}/", "/benchmarks/meal/history/?format=csv"),
 )
 # What tells the judgments once they are released, for all who may read it.
 TELLING = (
     *(
-        "/benchmarks/meal/",
-        "/benchmarks/meal/?format=csv",
+        "/benchmarks/meal/board/",
+        "/benchmarks/meal/board/?format=csv",
         "/benchmarks/meal/history/",
         "/benchmarks/meal/badge.svg",
     ),
@@ -221,16 +228,21 @@ def date_versions() -> None:
 
 
 def answers(world: World, people: dict[str, User], names: Names) -> Iterator[Heard]:
-    of_benchmark = [address for address, _ in PAGES.values() if "meal" in address]
-    asked = [*of_benchmark, *(f"/benchmarks/meal/{choice}" for choice in BOARDS), *CALLS, *AROUND]
+    of_benchmark = [
+        address
+        for address, _ in PAGES.values()
+        if "meal" in address and "meal/tracks/" not in address
+    ]
+    boards = [f"/benchmarks/meal/board/{choice}" for choice in BOARDS]
+    asked = [*of_benchmark, *boards, *CALLS, *AROUND]
     for who in world.listeners:
         user = people.get(who.removesuffix("'s program"))
         is_program = who.endswith("program")
         client = Client() if user is None or is_program else signed_in(user)
         headers = token_of(user) if user is not None and is_program else {}
         # The first answer of a board asks for tests that later ones contain.
-        client.get("/benchmarks/meal/", headers=headers)
-        client.get("/benchmarks/meal/?family=all", headers=headers)
+        client.get("/benchmarks/meal/board/", headers=headers)
+        client.get("/benchmarks/meal/board/?family=all", headers=headers)
         work()
         for address in asked:
             path = address.format_map(names)
@@ -296,7 +308,7 @@ def test_no_answer_of_a_benchmark_tells_whose_run_one_with_a_pseudonym_is(walked
 def test_without_pseudonyms_the_same_walk_tells_whose_run_it_is(walked: Walk) -> None:
     one, other = walked(**OTHERS), walked(**OTHERS, swaps_runs=True)
     told = {mine.address for mine, theirs in zip(one, other, strict=True) if mine != theirs}
-    assert {"/benchmarks/meal/", CALLS[0], CALLS[5]} <= told
+    assert {"/benchmarks/meal/board/", CALLS[0], CALLS[5]} <= told
 
 
 @pytest.mark.night

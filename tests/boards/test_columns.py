@@ -13,7 +13,7 @@ from tests.pages.reading import page_at, words
 
 pytestmark = pytest.mark.long
 
-BOARDS = ["/tracks/bread/", "/benchmarks/food/"]
+BOARDS = ["/benchmarks/food/tracks/bread/board/", "/benchmarks/food/board/"]
 LENGTH = Column(
     "length",
     "Length of the name",

@@ -148,7 +148,7 @@ class Act:
 
 
 GOOD = RUN.replace("8.0 ben-bm25", "7.5 ben-bm25")
-SUBMIT, RUNS = "/tracks/blind/submit/", "/api/v1/tracks/blind/runs"
+SUBMIT, RUNS = "/benchmarks/blind/submit/", "/api/v1/tracks/blind/runs"
 STATED = {"kind": "manual", "description": "by hand"}
 PARTICIPANTS_ACTS = [
     Act("ben", SUBMIT, {"file": GOOD, "kind": "automatic"}),
@@ -163,11 +163,11 @@ PARTICIPANTS_ACTS = [
     Act("ben", "/runs/{run}/facts/", STATED),
     Act("dan", "/runs/{run}/facts/", STATED),
     Act("ben", "/runs/{run}/again/", {}),
-    Act("ben", "/tracks/blind/join/", {"team_name": "Crumbs"}),
-    Act("ben", "/tracks/blind/team/change/", {"act": "leave"}),
-    Act("ben", "/tracks/blind/manage/release/", {}),
-    Act("ben", "/tracks/blind/manage/freeze/", {"name": "mine"}),
-    Act("ben", "/tracks/blind/judgments/v1/switch/", {}),
+    Act("ben", "/benchmarks/blind/join/", {"team_name": "Crumbs"}),
+    Act("ben", "/benchmarks/blind/team/change/", {"act": "leave"}),
+    Act("ben", "/benchmarks/blind/manage/release/", {}),
+    Act("ben", "/benchmarks/blind/manage/freeze/", {"name": "mine"}),
+    Act("ben", "/benchmarks/blind/judgments/v1/switch/", {}),
     Act("ben's program", "/api/v1/runs/{run}", {"facts": {"models": "none"}}, "patch"),
     Act("ben's program", "/api/v1/runs/{other}", {"facts": {"models": "none"}}, "patch"),
     Act("ben's program", "/api/v1/tracks/blind/join", {}),
@@ -401,10 +401,10 @@ def walked(ada, alone):
 
 # What shows nuggets and marks, on a track of answers.
 OF_ANSWERS = [
-    *("/tracks/said/", "/tracks/said/overview/", "/tracks/said/judgments/"),
-    *("/tracks/said/nuggets/", "/tracks/said/nugget/?number=1&key=1-1"),
-    *("/tracks/said/nuggets/v1/nuggets.nuggetizer", "/tracks/said/marks/people/marks.txt"),
-    *("/tracks/said/topics/", "/tracks/said/topic/?number=1", "/tracks/said/runs/"),
+    *("/benchmarks/said/board/", "/benchmarks/said/", "/benchmarks/said/judgments/"),
+    *("/benchmarks/said/nuggets/", "/benchmarks/said/nugget/?number=1&key=1-1"),
+    *("/benchmarks/said/nuggets/v1/nuggets.nuggetizer", "/benchmarks/said/marks/people/marks.txt"),
+    *("/benchmarks/said/topics/", "/benchmarks/said/topic/?number=1", "/benchmarks/said/runs/"),
     *("/runs/{run}/", "/runs/{run}/answer/?number=1"),
     *("/api/v1/tracks/said", "/api/v1/tracks/said/nuggets", "/api/v1/tracks/said/layers"),
     *("/api/v1/tracks/said/nuggets/v1", "/api/v1/tracks/said/nuggets/v1/file"),
@@ -514,7 +514,7 @@ def test_no_answer_depends_on_what_the_organiser_read_before(walked):
     told = {"listeners": ("ada", "dan", "anybody")}
     one, other = walked(QRELS, **told), walked(OTHER_GRADES, **told)
     apart = told_apart(one, other)
-    assert any(line.startswith("ada /tracks/blind/:") for line in apart)
+    assert any(line.startswith("ada /benchmarks/blind/board/:") for line in apart)
     assert [line for line in apart if not line.startswith("ada ")] == []
 
 

@@ -94,21 +94,23 @@ def test_nobody_finds_a_run_by_the_name_that_is_hidden(masked, ben, cat):
 
 def test_a_filter_and_a_badge_know_the_pseudonym_alone(masked, ben, client):
     run = make_run(masked, ben)
-    badge = "/tracks/masked/badge.svg?team="
+    badge = "/benchmarks/masked/badge.svg?team="
     assert client.get(f"{badge}ben").status_code == 404
     assert client.get(f"{badge}{run.team_pseudonym}").status_code == 200
-    assert f"/runs/{run.pk}/" not in client.get("/tracks/masked/?team=ben").content.decode()
+    assert (
+        f"/runs/{run.pk}/" not in client.get("/benchmarks/masked/board/?team=ben").content.decode()
+    )
 
 
 def test_snapshots_hold_names_and_wait_for_the_release(masked, ada, ben, client):
     make_run(masked, ben)
-    assert client.get("/tracks/masked/snapshots/").status_code == 404
-    assert signed_in(ada).get("/tracks/masked/snapshots/").status_code == 200
+    assert client.get("/benchmarks/masked/snapshots/").status_code == 404
+    assert signed_in(ada).get("/benchmarks/masked/snapshots/").status_code == 200
     tracks.release_track(masked, ada)
-    assert client.get("/tracks/masked/snapshots/").status_code == 200
+    assert client.get("/benchmarks/masked/snapshots/").status_code == 200
 
 
 def test_a_team_reads_what_others_call_it_and_the_desk_all_of_them(masked, ada, ben):
     pseudonym = make_run(masked, ben).team_pseudonym
-    assert pseudonym in signed_in(ben).get("/tracks/masked/team/").content.decode()
-    assert pseudonym in signed_in(ada).get("/tracks/masked/desk/").content.decode()
+    assert pseudonym in signed_in(ben).get("/benchmarks/masked/team/").content.decode()
+    assert pseudonym in signed_in(ada).get("/benchmarks/masked/desk/").content.decode()

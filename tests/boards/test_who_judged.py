@@ -57,25 +57,27 @@ def text_of(client: Client, address: str) -> str:
 
 
 def test_a_board_without_a_statement_stays_as_it_is(run, as_cat):
-    assert "judged by" not in text_of(as_cat, "/tracks/bread/")
-    assert "judged_by" not in text_of(as_cat, "/tracks/bread/?format=csv").splitlines()[0]
+    assert "judged by" not in text_of(as_cat, "/benchmarks/bread/board/")
+    assert "judged_by" not in text_of(as_cat, "/benchmarks/bread/board/?format=csv").splitlines()[0]
     assert as_cat.get("/api/v1/tracks/bread/leaderboard").json()["judged_by"] is None
 
 
 def test_a_board_by_a_machine_names_it_everywhere(by_machine, run, as_cat):
     said = f"judged by {MACHINE}"
     for page in ("", "topics/", "topic/?number=1", "judgments/", "feed.xml", "badge.svg"):
-        assert said in text_of(as_cat, f"/tracks/bread/{page}"), page
+        assert said in text_of(as_cat, f"/benchmarks/bread/{page}"), page
     for format in ("csv", "tsv", "json", "md"):
-        assert said in text_of(as_cat, f"/tracks/bread/?format={format}").replace("\\", ""), format
-    assert said in text_of(as_cat, "/tracks/bread/?format=tex")
+        assert said in text_of(as_cat, f"/benchmarks/bread/board/?format={format}").replace(
+            "\\", ""
+        ), format
+    assert said in text_of(as_cat, "/benchmarks/bread/board/?format=tex")
     assert said in text_of(as_cat, f"/runs/{run.pk}/")
     assert as_cat.get("/api/v1/tracks/bread/leaderboard").json()["judged_by"] == said
 
 
 def test_a_snapshot_names_who_judged(by_machine, run, as_ada, as_cat):
-    as_ada.post("/tracks/bread/manage/freeze/", {"name": "As published"})
-    assert f"judged by {MACHINE}" in text_of(as_cat, "/tracks/bread/snapshots/as-published/")
+    as_ada.post("/benchmarks/bread/manage/freeze/", {"name": "As published"})
+    assert f"judged by {MACHINE}" in text_of(as_cat, "/benchmarks/bread/snapshots/as-published/")
 
 
 def test_a_board_by_both_counts_who_judged_the_first_ten(collection, run, as_cat):
@@ -86,7 +88,7 @@ def test_a_board_by_both_counts_who_judged_the_first_ten(collection, run, as_cat
     assert counted.people == sum(topic == "1" and docno in "d1 d2 d3" for topic, docno in docnos)
     assert counted.people + counted.machine + counted.nobody == len(docnos)
     assert f"by people and by {MACHINE}: {counted.text}" in text_of(
-        as_cat, "/tracks/bread/?format=csv"
+        as_cat, "/benchmarks/bread/board/?format=csv"
     )
 
 
@@ -96,9 +98,9 @@ def read_run(run: Run) -> list[str]:
 
 def test_shares_are_read_once_per_run(collection, run, as_cat, django_assert_max_num_queries):
     fill_unjudged(collection)
-    text_of(as_cat, "/tracks/bread/")
+    text_of(as_cat, "/benchmarks/bread/board/")
     with django_assert_max_num_queries(60) as asked:
-        text_of(as_cat, "/tracks/bread/")
+        text_of(as_cat, "/benchmarks/bread/board/")
     assert not any('"leaderboard_judgment"' in each["sql"] for each in asked.captured_queries)
 
 
@@ -106,21 +108,21 @@ def test_rounded_means_come_without_shares(collection, ben, as_cat):
     track = make_track(collection, "slow", disclosure="leaderboard", primary_measure="nDCG@10")
     make_run(track, ben)
     fill_unjudged(collection)
-    page = text_of(as_cat, "/tracks/slow/")
+    page = text_of(as_cat, "/benchmarks/slow/board/")
     assert MACHINE in page and "first ten" not in page
 
 
 def test_a_blind_track_does_not_say_who_judged(collection, by_machine, ben, as_cat):
     make_run(make_track(collection, "night", disclosure="blind"), ben)
-    assert "GPT-4o" not in text_of(as_cat, "/tracks/night/")
+    assert "GPT-4o" not in text_of(as_cat, "/benchmarks/night/board/")
 
 
 def test_organisers_state_once_that_people_judged(run, collection, as_ada, as_cat):
-    address = f"/tracks/bread/judgments/{collection.judgment_sets.get()}/"
+    address = f"/benchmarks/bread/judgments/{collection.judgment_sets.get()}/"
     assert "State that people judged" in text_of(as_ada, f"{address}impact/")
     as_ada.post(f"{address}people/")
     assert collection.judgment_sets.get().made_by == "people"
-    assert "judged by people" in text_of(as_cat, "/tracks/bread/")
+    assert "judged by people" in text_of(as_cat, "/benchmarks/bread/board/")
     page = as_ada.post(f"{address}people/", follow=True).content.decode()
     assert "is already stated" in page
 

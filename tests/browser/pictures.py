@@ -46,14 +46,14 @@ class Demo:
 
 
 PICTURES = (
-    Picture("board", "", "/tracks/harbours/"),
-    Picture("submit", "ben", "/tracks/harbours/submit/"),
-    Picture("run", "ben", "/tracks/harbours/", ("rrf",)),
-    Picture("compare", "cat", "/tracks/harbours/", ("lsa", "Compare with bm25")),
-    Picture("desk", "ada", "/tracks/harbours/desk/"),
+    Picture("board", "", "/benchmarks/harbours/board/"),
+    Picture("submit", "ben", "/benchmarks/harbours/submit/"),
+    Picture("run", "ben", "/benchmarks/harbours/board/", ("rrf",)),
+    Picture("compare", "cat", "/benchmarks/harbours/board/", ("lsa", "Compare with bm25")),
+    Picture("desk", "ada", "/benchmarks/harbours/desk/"),
     Picture("collection", "ada", "/collections/harbours/"),
     Picture("judging", "dan", "/judging/", ("Begin", "Start judging")),
-    Picture("benchmark", "", "/benchmarks/harbours-and-gardens/"),
+    Picture("benchmark", "", "/benchmarks/harbours-and-gardens/board/"),
 )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.mark.night
 def test_a_difference_opens_its_explanation_and_the_end_of_its_row_a_baseline(page, crowd):
-    page.goto("/tracks/many/")
+    page.goto("/benchmarks/many/board/")
     row = page.locator("table.board tbody tr", has=page.locator(".make")).first
     row.locator("td:has(.make) > a.number").click()
     page.locator("dialog.drawer[open]").wait_for()
@@ -18,7 +18,7 @@ def test_a_difference_opens_its_explanation_and_the_end_of_its_row_a_baseline(pa
 
 
 def test_two_axes_beside_each_other_are_apart(page, crowd):
-    page.goto("/tracks/many/?family=all")
+    page.goto("/benchmarks/many/board/?family=all")
     first, second = page.locator("thead th.axis").all()
     boxes = [
         label.bounding_box() for axis in (first, second) for label in axis.locator("text").all()

@@ -30,7 +30,7 @@ def has_focus(field: Locator) -> bool:
 
 
 def test_a_measure_applies_at_once(page):
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_label("Measure").focus()
     page.get_by_label("Measure").select_option("P@5")
     page.wait_for_url(re.compile("measure=P%405"))
@@ -42,14 +42,14 @@ def test_a_measure_applies_at_once(page):
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
 def test_the_focus_stays_in_the_field_of_a_choice(page, width, name, key):
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     unfold(page)
     choose(page, page.get_by_label(name), key)
     assert has_focus(page.get_by_label(name))
 
 
 def test_the_focus_stays_in_the_search_for_a_run(page):
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_label("Run or team").fill("nosuch")
     choose(page, page.get_by_label("Run or team"), "Enter")
     assert has_focus(page.get_by_label("Run or team"))
@@ -57,7 +57,7 @@ def test_the_focus_stays_in_the_search_for_a_run(page):
 
 @pytest.mark.parametrize("key", ["Escape", "Enter"])
 def test_the_focus_returns_to_the_menu_whose_choice_applied(page, key):
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.locator("summary", has_text="Columns").click()
     page.locator("[name=column]").first.uncheck()
     choose(page, page.locator("[name=column]").first, key)
@@ -65,7 +65,7 @@ def test_the_focus_returns_to_the_menu_whose_choice_applied(page, key):
 
 
 def test_going_back_restores_the_board_from_the_server(page):
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_label("Measure").select_option("P@5")
     page.wait_for_url(re.compile("measure=P%405"))
     page.go_back()
@@ -73,7 +73,7 @@ def test_going_back_restores_the_board_from_the_server(page):
 
 
 def test_columns_apply_when_their_menu_closes(page):
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.locator("summary", has_text="Columns").click()
     page.locator("[name=column]").first.uncheck()
     assert "column=" not in page.url
@@ -85,7 +85,7 @@ def test_columns_apply_when_their_menu_closes(page):
 def test_without_javascript_a_button_applies(browser, scene):
     context = browser.new_context(base_url=scene.url, java_script_enabled=False)
     page = context.new_page()
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_label("Measure").select_option("P@5")
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(re.compile("measure=P%405"))

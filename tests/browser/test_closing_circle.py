@@ -77,7 +77,7 @@ def iter_keys(first: str) -> list[str]:
 def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     fill(scene)
     walk = Walk(sign_in(page, "ada"))
-    page.goto("/tracks/creek/")
+    page.goto("/benchmarks/creek/board/")
     walk.click("^Pools")
     for box in page.locator("[name=runs]").all():
         if not box.is_checked():
@@ -114,7 +114,10 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     use = page.get_by_role("button", name=re.compile("^(Use v1|Try v1)"))
     use.first.click()
     walk.clicks += 1
-    until(lambda: page.goto("/tracks/creek/") and page.get_by_text("ben-bm25").count(), "a board")
+    until(
+        lambda: page.goto("/benchmarks/creek/board/") and page.get_by_text("ben-bm25").count(),
+        "a board",
+    )
     assert walk.clicks <= 14
     for context in contexts:
         context.close()

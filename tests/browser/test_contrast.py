@@ -11,13 +11,13 @@ from tests.browser.test_journey import WORD
 
 PAGES = [
     "/",
-    "/tracks/open/",
-    "/tracks/open/significance/",
-    "/tracks/open/submit/",
-    "/tracks/open/manage/",
-    "/tracks/open/pools/",
-    "/tracks/open/topics/",
-    "/tracks/open/topic/?number=1",
+    "/benchmarks/open/board/",
+    "/benchmarks/open/significance/",
+    "/benchmarks/open/submit/",
+    "/benchmarks/open/manage/",
+    "/benchmarks/open/pools/",
+    "/benchmarks/open/topics/",
+    "/benchmarks/open/topic/?number=1",
     "/collections/bread/",
     "/measures/",
     "/account/",
@@ -52,7 +52,7 @@ def test_controls_can_be_read_in_every_state(browser, scene, scheme):
     context = browser.new_context(base_url=scene.url, color_scheme=scheme, reduced_motion="reduce")
     page, found = context.new_page(), []
     sign_in(page, "ada", WORD)
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     run = page.locator(".board th a").first.get_attribute("href")
     for address in (*PAGES, run, f"{run}topics/"):
         page.goto(address)

@@ -61,11 +61,11 @@ def hostile(scene: Site) -> Site:
 # What names stand on by day; by night every page that links lead to.
 KINDS = [
     "/",
-    "/tracks/hostile/",
-    "/tracks/hostile/about/",
-    "/tracks/hostile/topic/?number=1",
-    "/tracks/hostile/desk/",
-    "/tracks/hostile/manage/people/",
+    "/benchmarks/hostile/board/",
+    "/benchmarks/hostile/about/",
+    "/benchmarks/hostile/topic/?number=1",
+    "/benchmarks/hostile/desk/",
+    "/benchmarks/hostile/manage/people/",
     "/collections/hostile/",
 ]
 
@@ -95,7 +95,7 @@ def test_t15_no_kind_of_page_runs_what_a_name_says(watched):
 @pytest.mark.night
 def test_t15_no_page_runs_what_a_name_says(watched):
     tab, said = watched
-    pages = pages_of(tab, "/tracks/hostile/")
+    pages = pages_of(tab, "/benchmarks/hostile/board/")
     assert {"board", "run", "topic", "ranking", "document", "desk", "collection"} <= set(pages)
     addresses = [*pages.values(), "/", "/collections/hostile/document/?docno=d1"]
     opened(tab, [*addresses, *(f"/search/?q={text}" for text in SCRIPTS[:4])])

@@ -25,7 +25,7 @@ def choose(page, path: Path, content: str) -> None:
 
 def test_a_run_is_sent_watched_and_opened(page, tmp_path):
     sign_up(page, "ben")
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_role("link", name="Submit a run").first.click()
     choose(page, tmp_path / "ben.run", RUN)
     page.get_by_text("Checked in your browser").wait_for()
@@ -42,7 +42,7 @@ def test_a_run_is_sent_watched_and_opened(page, tmp_path):
 
 def test_a_faulty_run_is_told_before_and_after_it_is_sent(page, tmp_path):
     sign_up(page, "dan")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, tmp_path / "bad.run", RUN.replace("9.0", "nan", 1))
     page.get_by_text("not a finite number").wait_for()
     page.get_by_role("button", name="Submit run").click()
@@ -52,7 +52,7 @@ def test_a_faulty_run_is_told_before_and_after_it_is_sent(page, tmp_path):
 
 
 def test_arrow_keys_go_from_topic_to_topic(page):
-    page.goto("/tracks/open/topic/?number=1")
+    page.goto("/benchmarks/open/topic/?number=1")
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**number=2")
 
@@ -62,7 +62,7 @@ def test_a_deadline_is_said_in_the_readers_own_time(browser, scene):
     scene.ask("/tracks/blind", token, {"closes_at": "2036-01-01T00:00:00Z"}, method="PATCH")
     context = browser.new_context(base_url=scene.url, timezone_id="Asia/Tokyo", locale="en-GB")
     page = context.new_page()
-    page.goto("/tracks/blind/")
+    page.goto("/benchmarks/blind/board/")
     said = page.locator(".head").first.inner_text()
     assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 your time), in " in said
     context.close()
@@ -72,7 +72,7 @@ def test_everything_works_without_javascript(browser, scene, tmp_path):
     context = browser.new_context(base_url=scene.url, java_script_enabled=False)
     page = context.new_page()
     sign_up(page, "eve")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, tmp_path / "eve.run", RUN.replace("8.0", "8.5"))
     page.get_by_role("button", name="Submit run").click()
     for _ in range(100):

@@ -30,21 +30,21 @@ def endless(scene: Site) -> Site:
 
 
 def test_the_rest_of_a_long_board_comes_when_its_end_is_seen(page, endless):
-    page.goto("/tracks/endless/")
+    page.goto("/benchmarks/endless/board/")
     expect(page.locator(ROWS)).to_have_count(200)
     page.locator(REST).scroll_into_view_if_needed()
     expect(page.locator(ROWS)).to_have_count(300)
 
 
 def test_a_search_in_the_page_waits_for_no_row(page, endless):
-    page.goto("/tracks/endless/")
+    page.goto("/benchmarks/endless/board/")
     expect(page.locator(ROWS)).to_have_count(200)
     page.keyboard.press("Control+f")
     expect(page.locator(ROWS)).to_have_count(300)
 
 
 def test_paper_has_every_row(page, endless):
-    page.goto("/tracks/endless/")
+    page.goto("/benchmarks/endless/board/")
     expect(page.locator(ROWS)).to_have_count(200)
     page.pdf()
     assert page.locator(ROWS).count() == 300
@@ -53,7 +53,7 @@ def test_paper_has_every_row(page, endless):
 def test_without_javascript_a_link_leads_to_all_rows(browser, endless):
     context = browser.new_context(base_url=endless.url, java_script_enabled=False)
     page = context.new_page()
-    page.goto("/tracks/endless/")
+    page.goto("/benchmarks/endless/board/")
     page.locator(REST).click()
     page.locator(ROWS).nth(299).wait_for(state="attached")
     assert page.locator(ROWS).count() == 300

@@ -28,9 +28,9 @@ from tests.services.test_systems import SLUGS, make_benchmark
 # Forms lead there, and no link; where one may not be; what is not there.
 BEYOND_LINKS = [
     "/search/?q=bread",
-    "/tracks/blind/manage/",
-    "/tracks/blind/manage/release/",
-    "/tracks/open/judging/judging-1/close/",
+    "/benchmarks/blind/manage/",
+    "/benchmarks/blind/manage/release/",
+    "/benchmarks/open/judging/judging-1/close/",
     "/nowhere/",
 ]
 
@@ -38,12 +38,12 @@ BEYOND_LINKS = [
 # One page of each kind: a list, a board, tables beside charts, a document's text, forms.
 KINDS = [
     "/",
-    "/tracks/open/",
-    "/tracks/open/significance/",
-    "/tracks/open/topics/map/",
-    "/tracks/open/topic/?number=1",
-    "/tracks/open/submit/",
-    "/tracks/open/manage/",
+    "/benchmarks/open/board/",
+    "/benchmarks/open/significance/",
+    "/benchmarks/open/topics/map/",
+    "/benchmarks/open/topic/?number=1",
+    "/benchmarks/open/submit/",
+    "/benchmarks/open/manage/",
     "/collections/bread/",
 ]
 
@@ -88,7 +88,7 @@ def ada(browser, scene: Site) -> dict:
     gather_a_pool(tab)
     keep_the_pool(tab)
     plan_to_judge_the_pool(tab)
-    freeze_the_board(tab, "/tracks/open/snapshots/")
+    freeze_the_board(tab, "/benchmarks/open/snapshots/")
     freeze_the_board(tab, "/benchmarks/fruit/snapshots/")
     cookies = context.storage_state()
     context.close()
@@ -100,7 +100,7 @@ def states(scene: Site, token: str) -> set[str]:
 
 
 def gather_a_pool(tab) -> None:
-    tab.goto("/tracks/open/pools/")
+    tab.goto("/benchmarks/open/pools/")
     tab.locator("[name=runs]").first.check()
     with tab.expect_navigation():
         tab.get_by_role("button", name="Create pool").click()
@@ -165,7 +165,7 @@ def participant(browser, scene: Site, organiser: Reader, tmp_path_factory) -> Re
     tab = context.new_page()
     sign_up(tab, "flo")
     for slug in ("open", "blind"):
-        tab.goto(f"/tracks/{slug}/submit/")
+        tab.goto(f"/benchmarks/{slug}/submit/")
         choose(tab, tmp_path_factory.mktemp("flo") / "flo.run", RUN.replace("9.0", "9.5"))
         tab.get_by_role("button", name="Submit run").click()
         tab.wait_for_url("**/runs/*/")
@@ -179,7 +179,7 @@ def stranger(browser, scene: Site, organiser: Reader) -> Reader:
     return found_by(context, context.new_page())
 
 
-def found_by(context, tab, start: str = "/tracks/open/") -> Reader:
+def found_by(context, tab, start: str = "/benchmarks/open/board/") -> Reader:
     reader = Reader(context.storage_state(), pages_of(tab, start))
     context.close()
     return reader
@@ -190,7 +190,7 @@ def visitor(browser, crowd: Site) -> Reader:
     """Nobody either, who looks at the long board alone: second pages, tests, costs."""
     context = browser.new_context(base_url=crowd.url)
     tab = context.new_page()
-    found = pages_of(tab, "/tracks/many/")
+    found = pages_of(tab, "/benchmarks/many/board/")
     pages = {name: each for name, each in found.items() if each.startswith(ABOUT_IT)}
     again = {f"{name} again": second_page(tab, each) for name, each in pages.items()}
     pages |= {name: each for name, each in again.items() if each}
@@ -198,7 +198,7 @@ def visitor(browser, crowd: Site) -> Reader:
     return Reader(NOBODY, pages, is_alone=True)
 
 
-ABOUT_IT = ("/tracks/many/", "/runs/")
+ABOUT_IT = ("/benchmarks/many/board/", "/runs/")
 
 
 def second_page(tab, address: str) -> str:
@@ -254,9 +254,11 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
     ],
 )
 def test_a_track_in_an_odd_state_passes_too(page, odd, slug, said):
-    page.goto(f"/tracks/{slug}/")
+    page.goto(f"/benchmarks/{slug}/board/")
     assert said in page.locator("main").inner_text()
-    pages = pages_of(page, f"/tracks/{slug}/", within=(f"/tracks/{slug}/", "/runs/"))
+    pages = pages_of(
+        page, f"/benchmarks/{slug}/board/", within=(f"/benchmarks/{slug}/board/", "/runs/")
+    )
     wrong = wrong_of(page, pages.values())
     assert not wrong, "\n".join(wrong)
 
@@ -271,7 +273,7 @@ def test_what_is_said_of_a_run_that_was_taken_off_passes_too(page, odd):
 @pytest.mark.night
 def test_the_refusal_of_what_organisers_alone_see_passes_too(page, participant):
     page.context.add_cookies(participant.cookies["cookies"])
-    assert page.goto("/tracks/open/manage/").status == 403
+    assert page.goto("/benchmarks/open/manage/").status == 403
     assert seen(page) == []
 
 
@@ -333,7 +335,7 @@ def seen(page, within: str = "html") -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("address", ["/tracks/open/pools/pool-2/", "/collections/bread/"])
+@pytest.mark.parametrize("address", ["/benchmarks/open/pools/pool-2/", "/collections/bread/"])
 def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, ada, address):
     page.context.add_cookies(ada["cookies"])
     page.set_viewport_size({"width": 390, "height": 900})
@@ -344,7 +346,7 @@ def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, ada, address):
     assert sum(each["width"] for each in boxes) + gaps == pytest.approx(390 - 2 * 16, abs=1)
 
 
-@pytest.mark.parametrize("address", ["/tracks/open/judgments/", "/tracks/open/runs/"])
+@pytest.mark.parametrize("address", ["/benchmarks/open/judgments/", "/benchmarks/open/runs/"])
 def test_on_a_phone_a_table_of_few_columns_does_not_scroll_sideways(page, ada, address):
     page.context.add_cookies(ada["cookies"])
     page.set_viewport_size({"width": 390, "height": 900})
@@ -367,7 +369,7 @@ def test_two_clicks_make_one_token(page, ada):
 
 
 def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, ada):
-    page.goto("/tracks/open/topic/?number=1")
+    page.goto("/benchmarks/open/topic/?number=1")
     number = page.locator("a.number").first
     number.click()
     drawer = page.get_by_role("dialog", name="How is this computed?")
@@ -380,20 +382,20 @@ def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, ada):
 
 def test_going_back_closes_the_drawer_and_stays_on_the_page(page, ada):
     page.goto("/measures/")
-    page.goto("/tracks/open/topic/?number=1")
+    page.goto("/benchmarks/open/topic/?number=1")
     page.locator("a.number").first.click()
     drawer = page.get_by_role("dialog", name="How is this computed?")
     drawer.get_by_text("full value").wait_for()
     page.go_back()
     drawer.wait_for(state="hidden")
-    assert page.url.endswith("/tracks/open/topic/?number=1")
+    assert page.url.endswith("/benchmarks/open/topic/?number=1")
     page.go_back()
     page.wait_for_url("**/measures/")
 
 
 def test_arrow_keys_go_through_the_topics_of_two_runs(page, scene, ada):
     (one,), (other,), *_ = scene.rows(SCORED_ON_THE_OPEN_TRACK)
-    page.goto(f"/tracks/open/compare/?a={one}&b={other}")
+    page.goto(f"/benchmarks/open/compare/?a={one}&b={other}")
     topic = page.locator("#topic h2")
     topics = [topic.inner_text()]
     for key in ("ArrowRight", "ArrowLeft"):
@@ -460,7 +462,7 @@ def test_every_page_says_the_same_without_javascript(browser, scene, reader):
 
 def test_the_columns_to_choose_from_scroll_in_a_low_window(page, ada):
     page.set_viewport_size({"width": 1280, "height": 300})
-    page.goto("/tracks/open/")
+    page.goto("/benchmarks/open/board/")
     page.get_by_text("Columns").first.click()
     assert page.locator(".columns[open] > div").bounding_box()["height"] <= 150
 

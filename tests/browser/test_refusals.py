@@ -37,7 +37,7 @@ def alert_after(page, milliseconds: int = LOOKS) -> str:
 def sending(page, scene):
     """Fay on the form of a track that changes under her hands."""
     sign_up(page, f"fay-{next(NUMBERS)}")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     yield page
     change(scene, "open", closes_at=None, quota_total=None)
 
@@ -63,7 +63,7 @@ def test_a_refusal_stays_in_red_with_what_to_do(sending, scene, tmp_path, change
 
 def test_what_is_said_of_a_repeated_file_outlives_the_way_to_its_run(sending, tmp_path):
     for _ in range(2):
-        sending.goto("/tracks/open/submit/")
+        sending.goto("/benchmarks/open/submit/")
         submit(sending, tmp_path / "again.run", RUN.replace("9.0", "9.7"))
         sending.wait_for_url("**/runs/*/")
     sending.wait_for_timeout(LOOKS)
@@ -82,7 +82,7 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 def test_what_was_typed_outlives_a_session_that_ends(page, tmp_path):
     sign_up(page, "gus")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, tmp_path / "c.run", RUN.replace("9.0", "9.9"))
     page.get_by_text("Checked in your browser").wait_for()
     page.locator("[name=description]").fill("Two hours of writing")
@@ -92,6 +92,6 @@ def test_what_was_typed_outlives_a_session_that_ends(page, tmp_path):
     page.get_by_label("Name", exact=True).fill("gus")
     page.get_by_label("Password", exact=True).fill(WORD)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/tracks/open/submit/")
+    page.wait_for_url("**/benchmarks/open/submit/")
     assert page.locator("[name=description]").input_value() == "Two hours of writing"
     assert "What you entered is back" in page.locator("#submit-form").inner_text()

@@ -43,7 +43,7 @@ def said_of(page, name: str) -> str:
 
 def test_each_file_has_a_row_with_what_was_found_and_a_fix(page, files):
     sign_up(page, "gil")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, *files.values())
     assert "Five of six files can be submitted." in page.locator(".verdict").inner_text()
     assert "Tag run1 is used by two of these files." in said_of(page, "one.run")
@@ -67,7 +67,7 @@ BROKEN = {
 def test_a_check_shows_the_line_that_it_names(page, files, tmp_path):
     sign_up(page, "ken")
     for name, text in BROKEN.items():
-        page.goto("/tracks/open/submit/")
+        page.goto("/benchmarks/open/submit/")
         (tmp_path / name).write_text(text)
         choose(page, tmp_path / name)
         assert page.locator(".checks .wrong").inner_text() in text.splitlines()[-1]
@@ -81,7 +81,7 @@ def test_the_table_fits_and_axe_is_content(page, files, scheme, width):
     sign_up(page, f"gil-{scheme}")
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, *files.values())
     assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -89,10 +89,10 @@ def test_the_table_fits_and_axe_is_content(page, files, scheme, width):
 
 def test_one_button_submits_what_can_be_submitted(page, files):
     sign_up(page, "hal")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, files["good.run"], files["one.run"], files["two.run"])
     page.get_by_role("button", name="Submit 3 runs").click()
-    page.wait_for_url("**/tracks/open/runs/")
+    page.wait_for_url("**/benchmarks/open/runs/")
     until(lambda: page.reload() and page.get_by_text("Scored", exact=True).count() == 3, "scored")
     names = page.locator("main tbody th").all_inner_texts()
     assert sorted(names) == ["good", "one", "two"]
@@ -100,7 +100,7 @@ def test_one_button_submits_what_can_be_submitted(page, files):
 
 def test_a_rejected_upload_stays_with_its_reason_and_the_others_are_sent(page, files):
     sign_up(page, "ivy")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, files["good.run"], files["one.run"])
     page.route("**/submit/", refuse_the_second)
     page.get_by_role("button", name="Submit 2 runs").click()
@@ -108,7 +108,7 @@ def test_a_rejected_upload_stays_with_its_reason_and_the_others_are_sent(page, f
     assert "One of two files was submitted." in page.locator(".verdict").inner_text()
     page.unroute("**/submit/")
     page.get_by_role("button", name="Submit 1 run").click()
-    page.wait_for_url("**/tracks/open/runs/")
+    page.wait_for_url("**/benchmarks/open/runs/")
     assert len(page.locator("main tbody th").all_inner_texts()) == 2
 
 
@@ -134,17 +134,17 @@ def test_an_archive_is_opened_in_the_browser(page, files, tmp_path):
         packed.writestr("__MACOSX/mine/._good.run", "x")
     (tmp_path / "runs.zip").write_bytes(archive.getvalue())
     sign_up(page, "jan")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, tmp_path / "runs.zip")
     assert "It is not a run file." in said_of(page, "README.md")
     page.get_by_role("button", name="Submit 2 runs").click()
-    page.wait_for_url("**/tracks/open/runs/")
+    page.wait_for_url("**/benchmarks/open/runs/")
     until(lambda: page.reload() and page.get_by_text("Scored", exact=True).count() == 2, "scored")
 
 
 def test_a_failing_check_takes_the_prominence_from_the_button(page, files):
     sign_up(page, "kai")
-    page.goto("/tracks/open/submit/")
+    page.goto("/benchmarks/open/submit/")
     choose(page, files["old.run"])
     assert "main-button" not in page.get_by_role("button", name="Submit run").get_attribute("class")
     choose(page, files["good.run"])

@@ -166,7 +166,7 @@ def test_on_a_public_board_no_run_states_a_commit_by_default(monkeypatch):
     assert "commit" not in Run.objects.get().facts
 
 
-@pytest.mark.parametrize("page", ["/tracks/bread/submit/", "/tracks/bread/overview/"])
+@pytest.mark.parametrize("page", ["/benchmarks/bread/submit/", "/benchmarks/bread/"])
 def test_the_command_on_a_page_works(as_ben, page, monkeypatch):
     monkeypatch.delenv("RANKFIELD_URL")
     Path("my.run.gz").write_bytes(gzip.compress(RUN.encode()))

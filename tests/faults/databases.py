@@ -43,7 +43,9 @@ def database_stays_away(scene: Scene) -> Iterator[None]:
     scene.site.postgres.stop()
     began = time.monotonic()
     refused = scene.post(scene.another("small"))
-    pages = [status_of(scene, path) for path in ("/", "/healthz", f"/tracks/{scene.slug}/")]
+    pages = [
+        status_of(scene, path) for path in ("/", "/healthz", f"/benchmarks/{scene.slug}/board/")
+    ]
     workers = scene.site.workers()
     time.sleep(max(0.0, AWAY - (time.monotonic() - began)))
     assert scene.site.workers() == workers, "no worker ended of it"
@@ -66,7 +68,7 @@ def status_of(scene: Scene, path: str) -> int:
 def many_write_and_read_at_once(scene: Scene) -> Iterator[None]:
     """Eight send, fifty read, two slots score, all on one SQLite file."""
     with (
-        watching(scene, f"/tracks/{scene.slug}/", every=3, readers=50) as seen,
+        watching(scene, f"/benchmarks/{scene.slug}/board/", every=3, readers=50) as seen,
         waiting_to_write(scene) as waits,
     ):
         answers = scene.send_many(80, at_once=8)

@@ -185,7 +185,7 @@ def counted(scene: Scene) -> Iterator[str]:
     """What the page says is left, against what was taken."""
     if not scene.sent:
         return
-    page = scene.stage.ben.open(f"/tracks/{scene.slug}/submit/").text
+    page = scene.stage.ben.open(f"/benchmarks/{scene.slug}/submit/").text
     left = re.search(r"<b>([\d,]+) of [\d,]+</b> left in total", page)
     used = sum(row[0] in USED for row in rows_of(scene).values())
     if left is None or QUOTA - int(left[1].replace(",", "")) != used:

@@ -123,7 +123,7 @@ def web_restarted_under_readers_and_uploads(scene: Scene) -> Iterator[None]:
     """Told to stop, it ends what it has begun; the next one answers what came meanwhile."""
     from tests.faults.reading import reading
 
-    with reading(scene, f"/tracks/{scene.slug}/", every=0.05) as statuses:
+    with reading(scene, f"/benchmarks/{scene.slug}/board/", every=0.05) as statuses:
         answers = scene.send_many(4, at_once=4)
         master = scene.site.web_processes()[0]
         time.sleep(0.2)

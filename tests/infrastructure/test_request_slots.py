@@ -185,7 +185,7 @@ def test_the_page_judges_by_the_last_byte_too(track, as_ben):
     Track.objects.update(closes_at=timezone.now() - timedelta(seconds=1))
     form = {"file": upload("run.txt", RUN), "kind": "automatic"}
     in_time = timezone.now() - timedelta(seconds=2)
-    answer = as_ben.post("/tracks/bread/submit/", form, **{RECEIVED_AT: in_time})
+    answer = as_ben.post("/benchmarks/bread/submit/", form, **{RECEIVED_AT: in_time})
     assert (answer.status_code, Run.objects.get().received_at) == (302, in_time)
 
 

@@ -83,7 +83,7 @@ def test_a_run_goes_and_what_was_published_stays_printed(track, ada, ben, cat):
     snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final")
     call_command("erase", "run", erased.pk, "--yes")
     assert [each.run for each in find_board(sight_of(track, cat)).standings] == [kept]
-    page = signed_in(cat).get("/tracks/bread/snapshots/final/").text
+    page = signed_in(cat).get("/benchmarks/bread/snapshots/final/").text
     assert "ben-bm25" in page and f"/runs/{erased.pk}/" not in page
 
 
@@ -119,4 +119,4 @@ def test_a_benchmark_outlives_a_track_of_it(ada, ben):
     call_command("erase", "track", "rolls", "--yes")
     assert [track.slug for track in benchmark.tracks.in_order()] == ["bread"]
     assert System.objects.get().versions.get().runs.count() == 1
-    assert signed_in(ben).get("/benchmarks/baking/").status_code == 200
+    assert signed_in(ben).get("/benchmarks/baking/board/").status_code == 200

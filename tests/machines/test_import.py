@@ -99,11 +99,11 @@ def test_readers_of_a_board_read_who_judged_it(as_ada, as_ben, track):
     assert as_ben.get("/collections/bread/judgments/machine/machine/").status_code == 404
     track.judgment_set = made
     track.save()
-    as_ada.post("/tracks/bread/judgments/machine/try/")
+    as_ada.post("/benchmarks/bread/judgments/machine/try/")
     work()
-    as_ada.post("/tracks/bread/judgments/machine/switch/")
+    as_ada.post("/benchmarks/bread/judgments/machine/switch/")
     work()
-    page = words(as_ben.get("/tracks/bread/judgments/").content.decode())
+    page = words(as_ben.get("/benchmarks/bread/judgments/").content.decode())
     assert "Judged by a machine" in page and "umbrela" in page
 
 

@@ -11,8 +11,8 @@ from tests.assessments.marks import judge_everything
 from tests.builders import make_pool, make_run, signed_in
 
 VERSION = "/collections/bread/judgments/v1/prompts.jsonl"
-POOL = "/tracks/bread/pools/pool-1/prompts.jsonl"
-JUDGING = "/tracks/bread/judging/judging-1/prompts.jsonl"
+POOL = "/benchmarks/bread/pools/pool-1/prompts.jsonl"
+JUDGING = "/benchmarks/bread/judging/judging-1/prompts.jsonl"
 
 
 def lines_of(client, address):

@@ -193,5 +193,5 @@ def test_the_desk_says_how_many_get_an_announcement_by_email(postman, track, ben
         make_run(track, user, text)
     EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True)
     EmailAddress.objects.create(user=cat, email="cat@example.org", verified=False)
-    page = words(as_ada.get("/tracks/bread/desk/").text)
+    page = words(as_ada.get("/benchmarks/bread/desk/").text)
     assert "2 people in 2 teams get a notice, 1 also by email." in page

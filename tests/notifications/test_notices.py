@@ -171,9 +171,9 @@ def test_a_notice_is_read_when_its_reader_opens_its_page(request, track, ben, cl
 def test_the_notice_of_an_announcement_is_read_on_the_page_of_its_track(track, ada, ben, as_ben):
     make_run(track, ben)
     notices.announce(track, ada, "A pool was approved.")
-    about = Notice.objects.unread_by(ben).about("/tracks/bread/overview/")
+    about = Notice.objects.unread_by(ben).about("/benchmarks/bread/")
     assert about.exists()
-    as_ben.get("/tracks/bread/overview/")
+    as_ben.get("/benchmarks/bread/")
     assert not about.exists()
 
 
@@ -253,7 +253,8 @@ def test_the_name_of_a_host_is_looked_up_once_a_call(webhook, track, ben, monkey
 @pytest.mark.parametrize("url", ["http://[::ffff:127.0.0.1]/", "file:///etc/passwd"])
 def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
     answer = as_ada.post(
-        "/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored", "format": "json"}
+        "/benchmarks/bread/manage/webhooks/",
+        {"url": url, "happenings": "run.scored", "format": "json"},
     )
     assert answer.status_code == 422 and not track.webhooks.exists()
 
@@ -262,9 +263,9 @@ def test_an_announcement_reaches_every_member_of_every_team_once(track, ada, ben
     first, _ = make_run(track, ben).team, make_run(track, cat, OTHER_RUN).team
     dan = make_user("dan")
     admit(track.benchmark, dan, JoinDetails(team_code=first.invitation))
-    assert "3 people in 2 teams get a notice" in words(as_ada.get("/tracks/bread/desk/").text)
+    assert "3 people in 2 teams get a notice" in words(as_ada.get("/benchmarks/bread/desk/").text)
     notices.announce(track, ada, "The deadline is near. " * 30)
     sent = Notice.objects.filter(text__startswith="Bread track: The deadline")
     assert sorted(notice.user.username for notice in sent) == ["ben", "cat", "dan"]
     assert all(len(notice.text) <= 300 and notice.text.endswith(" …") for notice in sent)
-    assert sent[0].address.startswith("/tracks/bread/overview/#announcement-")
+    assert sent[0].address.startswith("/benchmarks/bread/#announcement-")

@@ -133,9 +133,9 @@ def test_an_answer_ends_the_failing(dead):
 
 def test_organisers_see_a_webhook_that_is_off_and_switch_it_on(dead, as_ada):
     Webhook.objects.update(switched_off_at=timezone.now())
-    page = as_ada.get("/tracks/bread/manage/webhooks/").content.decode()
+    page = as_ada.get("/benchmarks/bread/manage/webhooks/").content.decode()
     assert "Switched off" in page and "Switch on" in page
-    as_ada.post(f"/tracks/bread/manage/webhooks/{dead.pk}/on/")
+    as_ada.post(f"/benchmarks/bread/manage/webhooks/{dead.pk}/on/")
     dead.refresh_from_db()
     assert dead.switched_off_at is None
 

@@ -112,7 +112,7 @@ def test_without_mail_no_link_is_promised(client, settings):
 
 def test_the_account_is_ones_own(client, as_ben, track, ben):
     make_run(track, ben)
-    assertContains(as_ben.get("/account/"), 'href="/tracks/bread/runs/"')
+    assertContains(as_ben.get("/account/"), 'href="/benchmarks/bread/runs/"')
     assert client.get("/account/").status_code == 302
 
 
@@ -209,7 +209,7 @@ def test_a_page_that_is_not_there_leads_on(client, as_ben):
 
 
 def test_what_is_forbidden_reads_as_what_is_not_there(track, as_ben):
-    forbidden = as_ben.get("/tracks/bread/manage/")
+    forbidden = as_ben.get("/benchmarks/bread/manage/")
     assertContains(forbidden, "Page not found", status_code=403)
 
 
@@ -244,7 +244,7 @@ def test_the_search_asks_no_more_of_the_database_for_more_tracks(collection, ben
 @pytest.mark.parametrize("wanted", ["sourdough", "1"])
 def test_a_topic_is_found_by_its_words_and_its_number(track, client, wanted):
     page = client.get("/search/", {"q": wanted})
-    assertContains(page, 'href="/tracks/bread/topic/?number=1"')
+    assertContains(page, 'href="/benchmarks/bread/topic/?number=1"')
     assertContains(page, "sourdough bread")
 
 
@@ -322,7 +322,7 @@ def test_a_wrong_orcid_is_said_and_nothing_is_saved(ben, as_ben):
 def test_an_organiser_is_an_author_with_name_and_affiliation(track, ada, as_ada):
     form = {"display_name": "Ada Lind", "affiliation": "Coast College"}
     as_ada.post("/account/profile/", form)
-    assertContains(as_ada.get("/tracks/bread/overview/"), "Coast College")
+    assertContains(as_ada.get("/benchmarks/bread/"), "Coast College")
 
 
 def test_an_account_that_is_deleted_keeps_no_profile(ben, as_ben):
@@ -343,7 +343,7 @@ def test_the_address_stands_on_the_page_of_the_account(ben, as_ben):
 @pytest.mark.parametrize("wanted", ["bread track", "BREAD"])
 def test_tracks_and_collections_are_found_by_name(track, client, wanted):
     page = client.get("/search/", {"q": wanted})
-    assertContains(page, '<a href="/tracks/bread/"><bdi>Bread track</bdi></a>')
+    assertContains(page, '<a href="/benchmarks/bread/board/"><bdi>Bread track</bdi></a>')
     assertNotContains(page, "Nothing found")
 
 
@@ -354,7 +354,7 @@ def test_a_benchmark_is_found_by_name(ada, track, client):
     Track.objects.create(
         slug="rye", name="Rye", benchmark=benchmark, collection=track.collection, is_draft=True
     )
-    assertContains(client.get("/search/?q=whole+meal"), '<a href="/benchmarks/meal/">')
+    assertContains(client.get("/search/?q=whole+meal"), '<a href="/benchmarks/meal/board/">')
 
 
 def test_a_team_is_found_where_its_name_is_shown(track, collection, cat, ben, client, as_cat):
@@ -362,14 +362,14 @@ def test_a_team_is_found_where_its_name_is_shown(track, collection, cat, ben, cl
     make_run(track, ben)
     make_run(hidden, ben)
     page = client.get("/search/?q=ben")
-    assertContains(page, 'href="/tracks/bread/?team=')
-    assertNotContains(page, 'href="/tracks/rye/?team=')
+    assertContains(page, 'href="/benchmarks/bread/board/?team=')
+    assertNotContains(page, 'href="/benchmarks/rye/board/?team=')
 
 
 def test_a_team_of_a_blind_track_is_found_by_itself_alone(blind_track, ben, as_ben, as_cat):
     make_run(blind_track, ben)
-    assertContains(as_ben.get("/search/?q=ben"), 'href="/tracks/blind/?team=')
-    assertNotContains(as_cat.get("/search/?q=ben"), 'href="/tracks/blind/?team=')
+    assertContains(as_ben.get("/search/?q=ben"), 'href="/benchmarks/blind/board/?team=')
+    assertNotContains(as_cat.get("/search/?q=ben"), 'href="/benchmarks/blind/board/?team=')
 
 
 def test_a_document_is_found_by_its_docno(track, client):

@@ -18,7 +18,7 @@ from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
-ADDRESS = "/tracks/ten/measures/"
+ADDRESS = "/benchmarks/ten/measures/"
 RANKS = {
     "even": [2] * 10,
     "wild": [1, 1, 1, 1, 8, 8, 8, 8, 8, 8],
@@ -132,7 +132,7 @@ def test_a_tag_is_text(ten, client):
 
 
 def test_a_blind_track_does_not_compare_measures(blind_track, as_ben):
-    assert as_ben.get("/tracks/blind/measures/").status_code == 404
+    assert as_ben.get("/benchmarks/blind/measures/").status_code == 404
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):
@@ -161,7 +161,7 @@ def test_a_long_name_is_cut_and_stands_whole_in_the_title():
 
 
 def test_measure_against_measure_is_a_table_for_other_programs(ten, client):
-    found = client.get("/tracks/ten/measures/?format=csv&table=agreement").content.decode()
+    found = client.get("/benchmarks/ten/measures/?format=csv&table=agreement").content.decode()
     lines = found.splitlines()
     assert lines[0] == "measure,other,tau_b,tau_ap"
     assert {line.split(",")[0] for line in lines[1:]} == {"AP", "RR", "P@5"} and len(lines) == 7

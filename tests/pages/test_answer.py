@@ -111,7 +111,7 @@ def test_problems_name_topic_and_sentence(collection, ben, as_ben):
 
 
 def test_the_form_of_a_track_says_its_kind_of_runs_and_does_not_change_it(run, as_ada):
-    page = page_at(as_ada, "/tracks/bread/manage/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/")
     chosen = '<option value="answers" selected>Generated answers with citations</option>'
     assert chosen in page and re.search(r'<select name="run_kind"[^>]* disabled', page)
 
@@ -131,13 +131,13 @@ def test_an_archive_of_a_file_for_each_topic_is_one_run(run, as_cat):
         for number, line in enumerate(ANSWERS.splitlines()):
             archive.writestr(f"{number}.json", line)
     form = {"file": upload("mine.zip", packed.getvalue()), "kind": "automatic"}
-    as_cat.post("/tracks/bread/submit/", form)
+    as_cat.post("/benchmarks/bread/submit/", form)
     work()
     assert [(r.state, r.num_answered) for r in Run.objects.exclude(pk=run.pk)] == [("scored", 2)]
 
 
 def test_the_printed_command_reads_the_ranking(run, client):
-    page = words(page_at(client, f"/tracks/bread/computed/?run={run.pk}"))
+    page = words(page_at(client, f"/benchmarks/bread/computed/?run={run.pk}"))
     assert "score qrels.v1.txt ben-rag.run -m" in page and "--takes" not in page
 
 
@@ -150,7 +150,7 @@ def test_a_new_track_of_answers_begins_with_its_measures(collection, as_ada):
 
 def test_a_track_of_answers_asks_for_answers(collection, client):
     make_track(collection, run_kind="answers", answer_rules="rag26")
-    page = words(page_at(client, "/tracks/bread/overview/"))
+    page = words(page_at(client, "/benchmarks/bread/"))
     assert "Answer every topic in sentences that cite documents." in page
     assert "Up to 1,024 words per topic, as RAG 2025 and 2026" in page
     assert "Sample run" not in page and "sample run" not in page
@@ -158,7 +158,7 @@ def test_a_track_of_answers_asks_for_answers(collection, client):
 
 def test_a_track_of_answers_prints_how_to_check_them(collection, as_ben):
     make_track(collection, run_kind="answers", answer_limit=300)
-    page = words(page_at(as_ben, "/tracks/bread/submit/"))
+    page = words(page_at(as_ben, "/benchmarks/bread/submit/"))
     assert "answers check my.answers.jsonl.gz \\ --preset common \\ --topics topics.txt" in page
     assert "--limit 300" in page
 
@@ -169,14 +169,14 @@ def test_bm25_makes_no_run_of_answers(collection, ada):
         make_baseline(track, ada)
 
 
-@pytest.mark.parametrize("page", ["/runs/{run}/topics/", "/tracks/bread/topic/?number=1"])
+@pytest.mark.parametrize("page", ["/runs/{run}/topics/", "/benchmarks/bread/topic/?number=1"])
 def test_topics_of_a_run_of_answers_lead_to_its_answers(run, client, page):
     assert f"/runs/{run.pk}/answer/?number=1" in page_at(client, page.format(run=run.pk))
 
 
 def test_a_topic_has_answers_side_by_side_own_runs_first(run, ada, as_ben):
     make_run(run.track, ada, ANSWERS.replace("ben-rag", "ada-rag").replace("day", "night"))
-    page = words(page_at(as_ben, "/tracks/bread/topic/?number=1"))
+    page = words(page_at(as_ben, "/benchmarks/bread/topic/?number=1"))
     assert page.index("It takes a day.") < page.index("It takes a night.")
 
 
@@ -186,14 +186,14 @@ def test_a_reader_chooses_the_answers_to_read_side_by_side(run, ada, cat, as_ben
         for user, name in ((ada, "week"), (cat, "year"))
     ]
     left, right = (other.pk for other in others)
-    page = words(page_at(as_ben, f"/tracks/bread/topic/?number=1&left={left}&right={right}"))
+    page = words(page_at(as_ben, f"/benchmarks/bread/topic/?number=1&left={left}&right={right}"))
     assert "It takes a week." in page and "It takes a year." in page
     assert "It takes a day." not in page
 
 
 def test_a_topic_of_rankings_has_no_answers(track, ben, client):
     make_run(track, ben)
-    assert "side by side" not in page_at(client, "/tracks/bread/topic/?number=1")
+    assert "side by side" not in page_at(client, "/benchmarks/bread/topic/?number=1")
 
 
 def test_references_that_nothing_cites_come_last(collection, ben, client):

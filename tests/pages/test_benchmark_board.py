@@ -26,7 +26,7 @@ from tests.pages.reading import num_queries, page_at, rows, words
 
 pytestmark = pytest.mark.long
 
-BOARD = "/benchmarks/food/"
+BOARD = "/benchmarks/food/board/"
 
 
 def make_scene(ada: User, ben: User, cat: User) -> None:
@@ -79,7 +79,11 @@ def test_every_value_leads_to_the_run_that_has_it(benchmark, client):
 def test_every_head_leads_to_the_board_of_its_track(benchmark, client):
     page = page_at(client, BOARD)
     heads = page.partition("<thead>")[2].partition("</thead>")[0]
-    assert links(heads, "AP") == ["/tracks/bread/", "/tracks/cheese/", "/tracks/wine/"]
+    assert links(heads, "AP") == [
+        "/benchmarks/food/tracks/bread/board/",
+        "/benchmarks/food/tracks/cheese/board/",
+        "/benchmarks/food/tracks/wine/board/",
+    ]
 
 
 def test_the_leader_is_named_with_its_mean(benchmark, client):
@@ -171,7 +175,7 @@ def test_one_measure_counts_on_all_tracks(benchmark, client):
     page = page_at(client, f"{BOARD}?measure=P@5")
     heads = page.partition("<thead>")[2].partition("</thead>")[0]
     assert links(heads, "P@5") == [
-        f"/tracks/{slug}/?measure=P%405" for slug in ("bread", "cheese", "wine")
+        f"/benchmarks/food/tracks/{slug}/board/?measure=P%405" for slug in ("bread", "cheese", "wine")
     ]
 
 

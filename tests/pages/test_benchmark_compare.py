@@ -113,7 +113,7 @@ def test_fewer_than_two_systems_are_not_compared(benchmark, client):
 
 def test_the_board_and_the_turned_pairs_lead_here(benchmark, client):
     assert 'href="/benchmarks/food/compare/">Compare two systems' in page_at(
-        client, "/benchmarks/food/"
+        client, "/benchmarks/food/board/"
     )
     turned = page_at(client, "/benchmarks/food/differences/")
     assert f"/benchmarks/food/compare/?a={version_of('bm25')}&amp;b={version_of('dense')}" in turned

@@ -16,7 +16,7 @@ def test_collections_become_a_benchmark_in_one_form(ada, as_ada):
     assert page.count(" checked") == 2
     chosen = [str(row.pk) for row in ada.collections.all()]
     made = as_ada.post("/benchmarks/new/", {"name": "Baking", "collections": chosen}, follow=True)
-    assert made.redirect_chain == [("/benchmarks/baking/about/", 302)]
+    assert made.redirect_chain == [("/benchmarks/baking/", 302)]
     assert [track.visibility for track in Benchmark.objects.get().tracks.all()] == [
         "members",
         "members",
@@ -37,11 +37,11 @@ def benchmark(ada):
 
 
 def test_the_home_page_presents_a_benchmark(benchmark, client):
-    page = client.get("/benchmarks/baking/about/").content.decode()
+    page = client.get("/benchmarks/baking/").content.decode()
     assert "Bake <em>all</em>." in page
     assert "Be kind." in page
-    assert '"/tracks/rolls/overview/"' in page
-    assert '"/benchmarks/baking/about/"' in client.get("/benchmarks/").content.decode()
+    assert '"/benchmarks/baking/tracks/rolls/"' in page
+    assert '"/benchmarks/baking/"' in client.get("/benchmarks/").content.decode()
 
 
 def test_terms_are_accepted_once_for_all_tracks(benchmark, as_ben, ben):
@@ -74,9 +74,9 @@ def test_an_invitation_opens_a_benchmark_of_members(benchmark, as_ada, as_ben, b
 
 def test_a_draft_of_a_benchmark_is_not_told_to_others(benchmark, as_ben, as_ada):
     Track.objects.filter(slug="rolls").update(is_draft=True, name="Secret rolls")
-    for address in ("/benchmarks/baking/about/", "/benchmarks/", "/benchmarks/baking/join/"):
+    for address in ("/benchmarks/baking/", "/benchmarks/", "/benchmarks/baking/join/"):
         assert "rolls" not in as_ben.get(address).content.decode().lower()
-    assert "Secret rolls" in as_ada.get("/benchmarks/baking/about/").content.decode()
+    assert "Secret rolls" in as_ada.get("/benchmarks/baking/").content.decode()
 
 
 def test_organisers_order_tracks_and_name_phases(benchmark, as_ada):
@@ -94,22 +94,22 @@ def test_a_measure_that_no_track_has_is_refused(benchmark, as_ada):
 
 
 def test_pages_lead_to_benchmarks(benchmark, client, as_ben):
-    for address in ("/", "/tracks/", "/tracks/bread/", "/tracks/rolls/overview/"):
-        assert '"/benchmarks/baking/"' in client.get(address).content.decode(), address
+    for address in ("/", "/tracks/", "/benchmarks/baking/tracks/bread/board/", "/benchmarks/baking/tracks/rolls/"):
+        assert '"/benchmarks/baking/board/"' in client.get(address).content.decode(), address
     assert '"/benchmarks/new/"' in client.get("/organise/").content.decode()
-    assert '"/benchmarks/baking/about/"' in as_ben.get("/tracks/bread/join/").content.decode()
+    assert '"/benchmarks/baking/"' in as_ben.get("/benchmarks/baking/tracks/bread/join/").content.decode()
 
 
 def test_the_team_page_of_a_track_speaks_for_the_benchmark(benchmark, as_ben, ben):
     form = {"team_name": "Crumbs", "accepts_terms": "on"}
-    as_ben.post("/tracks/bread/join/", form)
-    assert "takes part in all tracks of" in as_ben.get("/tracks/rolls/team/").content.decode()
+    as_ben.post("/benchmarks/baking/tracks/bread/join/", form)
+    assert "takes part in all tracks of" in as_ben.get("/benchmarks/baking/tracks/rolls/team/").content.decode()
     as_ben.post("/benchmarks/baking/join/", {"team_name": "Others"})
     assert benchmark.teams.get().name == "Crumbs"
 
 
 def test_a_track_of_a_benchmark_keeps_its_rule_for_joining(benchmark, as_ada):
-    page = as_ada.get("/tracks/bread/manage/").content.decode()
+    page = as_ada.get("/benchmarks/baking/tracks/bread/manage/").content.decode()
     assert "A setting of its benchmark." in page
 
 

@@ -130,7 +130,7 @@ def test_teams_cannot_freeze_a_board_of_a_benchmark(benchmark, ben):
 def test_the_board_of_a_benchmark_leads_to_its_snapshots(benchmark, as_cat):
     assert (
         '<a href="/benchmarks/food/snapshots/">Snapshots</a>'
-        in as_cat.get("/benchmarks/food/").text
+        in as_cat.get("/benchmarks/food/board/").text
     )
 
 

@@ -47,7 +47,7 @@ def ten(ada) -> Track:
 
 
 def page_of(client: Client, track: Track, more: str = "") -> str:
-    return page_at(client, f"/tracks/{track.slug}/{more}")
+    return page_at(client, f"/benchmarks/{track.slug}/{more}")
 
 
 def heads(page: str) -> list[str]:
@@ -250,7 +250,7 @@ def test_another_order_keeps_the_ranks_and_shows_no_break(ten, ben, cat, client)
 def test_every_number_leads_to_its_explanation(ten, ben, client):
     run = send(ten, ben, "first", 1)
     page = page_of(client, ten)
-    address = f"/tracks/ten/computed/?run={run.pk}&amp;measure="
+    address = f"/benchmarks/ten/computed/?run={run.pk}&amp;measure="
     for measure in ("AP", "P%405", "Judged%4010"):
         assert f'class="number" href="{address}{measure}" title="' in page
 
@@ -412,7 +412,7 @@ def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
     send(ten, ben, "first", 1)
     send(ten, cat, "last", 3)
     asked = "?measure=RR&column=RR&column=wins&sort=-run&text=s"
-    address = f"/tracks/ten/{asked}&format="
+    address = f"/benchmarks/ten/{asked}&format="
     assert f'href="{escape(asked)}&amp;format=csv"' in page_of(client, ten, asked)
     lines = client.get(f"{address}csv").content.decode().splitlines()
     assert lines[0] == "rank,run,tag,RR,wins,losses,ties"
@@ -425,7 +425,7 @@ def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
 @pytest.mark.parametrize("format, head", [("md", "| Rank | Run | Team |"), ("tsv", "rank\t")])
 def test_the_other_formats_are_offered_too(ten, ben, client, format, head):
     send(ten, ben, "first", 1)
-    answer = client.get(f"/tracks/ten/?format={format}")
+    answer = client.get(f"/benchmarks/ten/board/?format={format}")
     assert answer.content.decode().startswith(head)
     assert answer["Content-Disposition"] == f'attachment; filename="ten-leaderboard.{format}"'
 
@@ -534,10 +534,10 @@ def test_queries_do_not_grow_with_the_board(ten, ada, ben):
     with_baseline(ten, ada)
     send(ten, ben, "r1", 1)
     client = signed_in(ben)
-    asked = num_queries(client, "/tracks/ten/")
+    asked = num_queries(client, "/benchmarks/ten/board/")
     for rank in (3, 4, 5, 6):
         send(ten, ben, f"r{rank}", rank)
-    assert num_queries(client, "/tracks/ten/") == asked
+    assert num_queries(client, "/benchmarks/ten/board/") == asked
 
 
 def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
@@ -545,7 +545,7 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
     track = make_track(make_ten_topics(ada), slug="ten", measures=measures)
     with_baseline(track, ada)
     copies(send(track, ben, "system", [1, 2] * 5), 500)
-    answer = client.get("/tracks/ten/?all=runs", headers={"Accept-Encoding": "gzip"})
+    answer = client.get("/benchmarks/ten/board/?all=runs", headers={"Accept-Encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
     page = gzip.decompress(answer.content).decode()
     assert page.count("<tr") == 503
@@ -590,7 +590,11 @@ def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client)
     assert '<div class="scroll fits"' not in page_of(client, ten, "?column=all")
 
 
-KEPT = {"/tracks/ten/": b"AP", "/runs/{}/": b"AP", "/tracks/ten/pack.zip?team=ben": b"bens"}
+KEPT = {
+    "/benchmarks/ten/board/": b"AP",
+    "/runs/{}/": b"AP",
+    "/benchmarks/ten/pack.zip?team=ben": b"bens",
+}
 
 
 @pytest.mark.parametrize("page", KEPT)
@@ -645,6 +649,6 @@ def test_ranks_of_a_long_board_count_all_runs(long_board, as_ada):
 
 
 def test_exports_of_a_long_board_are_whole(long_board, as_ada, client):
-    lines = b"".join(as_ada.get("/tracks/ten/?format=csv")).decode().splitlines()
+    lines = b"".join(as_ada.get("/benchmarks/ten/board/?format=csv")).decode().splitlines()
     assert len(lines) == 6
     assert len(client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]) == 5

@@ -28,11 +28,11 @@ from tests.builders import OTHER_RUN, make_collection, make_run, make_track, wor
 
 pytestmark = pytest.mark.long
 BY_ADDRESS = {
-    "index.html": "/tracks/bread/",
-    "topics.html": "/tracks/bread/topics/",
-    "topic-1.html": "/tracks/bread/topic/?number=1",
-    "significance.html": "/tracks/bread/significance/",
-    "overview.html": "/tracks/bread/overview/",
+    "index.html": "/benchmarks/bread/board/",
+    "topics.html": "/benchmarks/bread/topics/",
+    "topic-1.html": "/benchmarks/bread/topic/?number=1",
+    "significance.html": "/benchmarks/bread/significance/",
+    "overview.html": "/benchmarks/bread/",
 }
 
 
@@ -112,7 +112,7 @@ def test_pages_say_what_a_stranger_receives(released, client):
 
 
 def test_what_the_organiser_sees_beyond_that_is_not_in_the_copy(files, as_ada):
-    assert "/manage/" in as_ada.get("/tracks/bread/").content.decode()
+    assert "/manage/" in as_ada.get("/benchmarks/bread/board/").content.decode()
     assert not [name for name, text in files.items() if "/manage/" in text or "csrf" in text]
 
 
@@ -145,7 +145,7 @@ def test_no_page_has_a_script_or_a_form(files):
 
 def test_a_topic_with_an_odd_number_has_a_safe_name(released):
     names = {
-        name_file(released, f"/tracks/bread/topic/?number={n}") for n in ("..%2FA", "../a", "a")
+        name_file(released, f"/benchmarks/bread/topic/?number={n}") for n in ("..%2FA", "../a", "a")
     }
     assert len(names) == 3 and all(re.fullmatch(r"[a-z0-9-]+\.html", name) for name in names)
 
@@ -153,7 +153,7 @@ def test_a_topic_with_an_odd_number_has_a_safe_name(released):
 def test_different_addresses_have_different_names(released):
     queries = ["", "?all=1", "?page=1", "?measure=P@5", "?measure=P@5&page=1", "?number=7-2"]
     queries += ["?number=7&page=2", "?number=7--page-2", "?number=7"]
-    names = {name_file(released, f"/tracks/bread/topic/{query}") for query in queries}
+    names = {name_file(released, f"/benchmarks/bread/topic/{query}") for query in queries}
     assert len(names) == len(queries)
 
 
@@ -167,14 +167,14 @@ def test_a_track_whose_scores_are_hidden_has_no_copy(released, as_ada, tmp_path)
     Track.objects.update(disclosure=Track.Disclosure.BLIND)
     with pytest.raises(CommandError, match="Release a public track first"):
         call_command("publish_board", "bread", tmp_path / "copy")
-    as_ada.post("/tracks/bread/manage/copy/")
+    as_ada.post("/benchmarks/bread/manage/copy/")
     assert not PagesCopy.objects.exists()
-    assertNotContains(as_ada.get("/tracks/bread/manage/copy/"), "Copy the pages")
+    assertNotContains(as_ada.get("/benchmarks/bread/manage/copy/"), "Copy the pages")
 
 
 def test_an_internal_track_has_no_copy(released, as_ada):
     Track.objects.update(visibility=Track.Visibility.MEMBERS)
-    as_ada.post("/tracks/bread/manage/copy/")
+    as_ada.post("/benchmarks/bread/manage/copy/")
     assert not PagesCopy.objects.exists()
 
 
@@ -190,12 +190,12 @@ def test_a_copy_of_a_pseudonymous_track_has_no_name_and_no_hash(released, ben, a
 
 
 def test_a_copy_is_made_by_a_job_that_says_how_far_it_is(released, as_ada):
-    as_ada.post("/tracks/bread/manage/copy/")
+    as_ada.post("/benchmarks/bread/manage/copy/")
     Job.objects.filter(kind="copy_pages").update(state="running", progress=3, progress_of=40)
-    page = as_ada.get("/tracks/bread/manage/copy/")
+    page = as_ada.get("/benchmarks/bread/manage/copy/")
     assertContains(page, "3 of 40 found so far")
     assertContains(page, 'hx-trigger="every 2s"')
-    assert as_ada.get("/tracks/bread/manage/copy.zip").status_code == 404
+    assert as_ada.get("/benchmarks/bread/manage/copy.zip").status_code == 404
 
 
 def test_a_copy_that_was_made_again_replaces_the_first(empty, as_ada):
@@ -209,13 +209,13 @@ def test_a_copy_is_kept_for_a_day(empty, as_ada):
     download_copy(as_ada, "oats")
     PagesCopy.objects.update(copied_at=timezone.now() - timedelta(days=2))
     delete_old_rows()
-    assert as_ada.get("/tracks/oats/manage/copy.zip").status_code == 404
+    assert as_ada.get("/benchmarks/oats/manage/copy.zip").status_code == 404
 
 
 def download_copy(as_ada: Client, slug: str = "bread") -> zipfile.ZipFile:
-    as_ada.post(f"/tracks/{slug}/manage/copy/")
+    as_ada.post(f"/benchmarks/{slug}/manage/copy/")
     work()
-    response = as_ada.get(f"/tracks/{slug}/manage/copy.zip")
+    response = as_ada.get(f"/benchmarks/{slug}/manage/copy.zip")
     return zipfile.ZipFile(io.BytesIO(response.getvalue()))
 
 
@@ -254,7 +254,7 @@ def test_topics_and_shared_judgments_are_in_the_copy(empty, client):
     empty.save()
     files = copy_of(empty)
     assert files["data/topics.jsonl"] == read_whole(client, "/collections/bread/topics.jsonl")
-    shared = read_whole(client, "/tracks/oats/judgments/v1/qrels.txt")
+    shared = read_whole(client, "/benchmarks/oats/judgments/v1/qrels.txt")
     assert files["data/qrels-v1.txt"] == shared
     assert 'href="data/topics.trec"' in files["overview.html"]
 

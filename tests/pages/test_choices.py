@@ -14,24 +14,24 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 # Pages that show scores by a measure, or against a baseline.
 FOLLOWING = re.compile(
     r'href="((?:/runs/\w+/(?:ranking/|topics/|failures/|file-and-facts/)?'
-    r"|/tracks/ten/(?:(?:topics/map|topics|topic|document|significance|measures|cost|plan|reusability|compare|history)/)?"
+    r"|/benchmarks/ten/(?:(?:topics/map|topics|topic|document|significance|measures|cost|plan|reusability|compare|history)/)?"
     r')(?:\?[^"#]*)?)(?:#\w+)?"'
 )
 CHOSEN = "measure=P@5&baseline={base}"
 PAGES = (
-    "/tracks/ten/?",
-    "/tracks/ten/topics/?",
-    "/tracks/ten/topics/map/?",
-    "/tracks/ten/topic/?number=3&",
-    "/tracks/ten/significance/?",
-    "/tracks/ten/measures/?",
-    "/tracks/ten/cost/?",
-    "/tracks/ten/plan/?",
-    "/tracks/ten/reusability/?",
-    "/tracks/ten/compare/?",
-    "/tracks/ten/judgments/?",
-    "/tracks/ten/history/?",
-    "/tracks/ten/computed/?",
+    "/benchmarks/ten/board/?",
+    "/benchmarks/ten/topics/?",
+    "/benchmarks/ten/topics/map/?",
+    "/benchmarks/ten/topic/?number=3&",
+    "/benchmarks/ten/significance/?",
+    "/benchmarks/ten/measures/?",
+    "/benchmarks/ten/cost/?",
+    "/benchmarks/ten/plan/?",
+    "/benchmarks/ten/reusability/?",
+    "/benchmarks/ten/compare/?",
+    "/benchmarks/ten/judgments/?",
+    "/benchmarks/ten/history/?",
+    "/benchmarks/ten/computed/?",
     "/runs/{ours}/?",
     "/runs/{ours}/topics/?",
     "/runs/{ours}/failures/?",
@@ -79,17 +79,17 @@ def test_choosing_a_baseline_keeps_the_order_and_the_median(runs, client):
 
 
 def test_both_rankings_keep_their_order_and_depth(runs, client):
-    page = page_at(client, "/tracks/ten/compare/?order=topic&depth=20")
+    page = page_at(client, "/benchmarks/ten/compare/?order=topic&depth=20")
     assert "&amp;number=3&amp;order=topic&amp;depth=20#topic" in page
 
 
 def test_filters_keep_the_eyes_of_everybody(runs, as_ada):
-    page = page_at(as_ada, "/tracks/ten/?as=everybody")
+    page = page_at(as_ada, "/benchmarks/ten/board/?as=everybody")
     assert '<input type="hidden" name="as" value="everybody">' in page
 
 
 def test_two_other_runs_are_compared_with_what_was_chosen(runs, client):
     chosen = CHOSEN.format(**runs) + "&order=topic&number=3"
-    page = page_at(client, f"/tracks/ten/compare/?{chosen}")
+    page = page_at(client, f"/benchmarks/ten/compare/?{chosen}")
     kept = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', page))
     assert kept == {"baseline": runs["base"], "order": "topic", "number": "3"}

@@ -31,7 +31,7 @@ def test_a_collection_shows_its_topics_and_counts(track):
     page = Client().get("/collections/bread/")
     assertContains(page, "sourdough bread")
     assertContains(page, "<b>12</b> documents")
-    assertContains(page, 'href="/tracks/bread/"')
+    assertContains(page, 'href="/benchmarks/bread/board/"')
 
 
 def test_the_judgments_are_counted_where_some_track_shows_its_board(track):

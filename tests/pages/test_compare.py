@@ -19,7 +19,7 @@ from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
-ADDRESS = "/tracks/ten/compare/"
+ADDRESS = "/benchmarks/ten/compare/"
 
 
 def make_scene(ada: User, ben: User, cat: User) -> None:
@@ -37,7 +37,7 @@ def ten(scene) -> Track:
 
 def between(track: Track, a: str, b: str, more: str = "") -> str:
     ids = dict(track.runs.values_list("tag", "pk"))
-    return f"/tracks/{track.slug}/compare/?a={ids[a]}&b={ids[b]}{more}"
+    return f"/benchmarks/{track.slug}/compare/?a={ids[a]}&b={ids[b]}{more}"
 
 
 def test_the_difference_is_said_in_a_sentence(ten, client):
@@ -251,7 +251,7 @@ def test_below_six_topics_nothing_is_significant(track, ben, cat, client):
 
 def test_one_run_is_not_enough(track, ben, client):
     make_run(track, ben)
-    said = words(page_at(client, "/tracks/bread/compare/"))
+    said = words(page_at(client, "/benchmarks/bread/compare/"))
     assert "Two runs needed" in said and "ben-bm25 is the only run" in said
 
 
@@ -264,7 +264,7 @@ def test_runs_that_are_not_on_the_board(ten, client, more):
 def test_a_blind_track_compares_nothing(blind_track, ben, as_ben):
     run = make_run(blind_track, ben)
     for more in ("", f"?a={run.pk}&b={run.pk}"):
-        assert as_ben.get(f"/tracks/blind/compare/{more}").status_code == 404
+        assert as_ben.get(f"/benchmarks/blind/compare/{more}").status_code == 404
 
 
 def test_a_run_against_itself_is_no_pair(ten, client):

@@ -24,7 +24,7 @@ def run(track, ben) -> Run:
 
 
 def computed(client, run: Run, measure: str = "AP") -> str:
-    return page_at(client, f"/tracks/{run.track.slug}/computed/?run={run.pk}&measure={measure}")
+    return page_at(client, f"/benchmarks/{run.track.slug}/computed/?run={run.pk}&measure={measure}")
 
 
 def test_the_value_in_full(run, client):
@@ -43,8 +43,8 @@ def test_measure_settings_judgments_and_run_are_named(run, client):
 
 
 def test_a_number_of_one_topic_is_explained_as_such(run, client):
-    page = page_at(client, "/tracks/bread/topic/?number=3")
-    number = re.search(r'href="(/tracks/bread/computed/[^"]+)"', page)[1]
+    page = page_at(client, "/benchmarks/bread/topic/?number=3")
+    number = re.search(r'href="(/benchmarks/bread/computed/[^"]+)"', page)[1]
     said = words(page_at(client, unescape(number)))
     assert "AP of ben-bm25 on topic 3 of Bread track.5833full value 0.58333" in said
     assert "Topic3 oven temperature" in said and "over topics" not in said
@@ -143,8 +143,8 @@ def test_no_command_tells_which_topics_are_kept_back(collection, ben, client):
 
 def test_where_the_judgments_are_shared_both_commands_say_where_they_are(run, ada, client):
     tracks.choose_baseline(run.track, ada, make_run(run.track, ada, OTHER_RUN))
-    difference = f"/tracks/bread/computed/difference/?run={run.pk}"
-    link = '<a href="/tracks/bread/judgments/v1/qrels.txt">judgments</a>'
+    difference = f"/benchmarks/bread/computed/difference/?run={run.pk}"
+    link = '<a href="/benchmarks/bread/judgments/v1/qrels.txt">judgments</a>'
     assert "Ask the organisers for it" in page_at(client, difference)
     Track.objects.update(shares_judgments=True)
     assert link in computed(client, run) and link in page_at(client, difference)
@@ -157,7 +157,7 @@ def test_judged_at_ten_is_explained_too(run, client):
 
 
 def test_a_measure_alone_is_explained_without_a_value(track, client):
-    page = page_at(client, "/tracks/bread/computed/?measure=AP")
+    page = page_at(client, "/benchmarks/bread/computed/?measure=AP")
     assert "full value" not in page and "Mean of the precision" in words(page)
 
 
@@ -169,18 +169,18 @@ def test_an_undefined_value_is_a_dash(run, client):
 
 @pytest.mark.parametrize("more", ["?measure=GMAP", "?measure=%00", "?run=nosuch", "?run=%00"])
 def test_what_is_no_number_of_this_track(run, client, more):
-    assert client.get(f"/tracks/bread/computed/{more}").status_code == 404
+    assert client.get(f"/benchmarks/bread/computed/{more}").status_code == 404
 
 
 def test_a_run_of_another_track_is_no_run_of_this_one(run, collection, ben, client):
     other = make_run(make_track(collection, slug="second"), ben, OTHER_RUN)
-    assert client.get(f"/tracks/bread/computed/?run={other.pk}").status_code == 404
+    assert client.get(f"/benchmarks/bread/computed/?run={other.pk}").status_code == 404
 
 
 def test_a_blind_track_explains_nothing(blind_track, ben, as_ben):
     run = make_run(blind_track, ben)
     for more in ("", f"?run={run.pk}"):
-        assert as_ben.get(f"/tracks/blind/computed/{more}").status_code == 404
+        assert as_ben.get(f"/benchmarks/blind/computed/{more}").status_code == 404
 
 
 def test_tags_of_strangers_are_quoted_for_the_shell(run, client):

@@ -16,7 +16,7 @@ from tests.assessments.marks import judge_everything
 from tests.builders import OTHER_RUN, make_assessment, make_run, make_track, make_user, work
 from tests.pages.test_people_and_machine import add_machine
 
-PAGE = "/tracks/bread/corrected-means/?machine=m1&measure=P@2"
+PAGE = "/benchmarks/bread/corrected-means/?machine=m1&measure=P@2"
 
 
 def make_board(collection, ada, ben, cat):

@@ -18,7 +18,7 @@ from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
-ADDRESS = "/tracks/ten/cost/"
+ADDRESS = "/benchmarks/ten/cost/"
 # By tag: the ranks of the one relevant document, and seconds a topic.
 RUNS = {
     "best": ([1] * 10, 10.0),
@@ -93,7 +93,7 @@ def test_where_every_cheaper_run_is_worse_the_best_is_worth_it(ten, cat, client)
     track = make_track(ten.collection, slug="two")
     for tag, rank, seconds in (("best", 1, 10.0), ("poor", 5, 0.1)):
         state(send(track, cat, tag, [rank] * 10), cat, seconds)
-    page = page_at(client, "/tracks/two/cost/")
+    page = page_at(client, "/benchmarks/two/cost/")
     assert "every cheaper run is significantly worse" in words(page)
 
 
@@ -126,7 +126,7 @@ def test_any_measure_and_any_cost_that_a_run_states(ten, ben, client):
 
 
 def test_a_board_on_which_nobody_states_a_cost_says_so(track, client):
-    assert "No cost figures yet" in page_at(client, "/tracks/bread/cost/")
+    assert "No cost figures yet" in page_at(client, "/benchmarks/bread/cost/")
 
 
 @pytest.mark.parametrize("query", ["?cost=x", "?cost=%00", "?measure=x&baseline=%00"])

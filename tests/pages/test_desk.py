@@ -31,7 +31,7 @@ from tests.builders import (
 )
 from tests.pages.reading import words
 
-DESK = "/tracks/bread/desk/"
+DESK = "/benchmarks/bread/desk/"
 FINDINGS = f"{DESK}findings/"
 
 
@@ -48,9 +48,9 @@ def test_a_run_in_the_queue_waits(track, ben, as_ada):
 def test_a_release_that_was_planned_waits_once_no_run_is_taken(blind_track, as_ada):
     day = timedelta(days=1)
     dates = {"closes_at": timezone.now() - 2 * day, "release_at": timezone.now() - day}
-    assert "Release scores" not in as_ada.get("/tracks/blind/desk/").text
+    assert "Release scores" not in as_ada.get("/benchmarks/blind/desk/").text
     Track.objects.update(**dates)
-    assert "Release scores" in as_ada.get("/tracks/blind/desk/").text
+    assert "Release scores" in as_ada.get("/benchmarks/blind/desk/").text
 
 
 def test_a_failed_run_is_tried_again_from_here(track, ben, as_ada):
@@ -204,7 +204,7 @@ def test_an_announcement_stands_on_the_track_and_is_told(track, ben, as_ada, as_
     make_run(track, ben)
     as_ada.post(f"{DESK}announce/", {"text": "More <b>rye</b> soon."})
     for page in ("", "overview/", "topics/"):
-        assert "More &lt;b&gt;rye&lt;/b&gt; soon." in as_cat.get(f"/tracks/bread/{page}").text
+        assert "More &lt;b&gt;rye&lt;/b&gt; soon." in as_cat.get(f"/benchmarks/bread/{page}").text
     assert "More <b>rye</b> soon." in ben.notices.first().text
 
 
@@ -264,7 +264,7 @@ def test_an_act_without_words_is_not_recorded(track, ada):
 def test_the_desk_begins_with_what_needs_a_decision(blind_track, ada, ben, as_ada):
     make_run(blind_track, ben, "not a run\n")
     Track.objects.update(closes_at=timezone.now() - timedelta(days=1))
-    page = as_ada.get("/tracks/blind/desk/").text
+    page = as_ada.get("/benchmarks/blind/desk/").text
     order = [page.index(word) for word in ("To do", "1 decision", "Release scores", "folds")]
     assert order == sorted(order)
 

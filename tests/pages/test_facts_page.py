@@ -13,7 +13,7 @@ from tests.pages.test_other_saves import OpenForm
 
 def send(client, **fields: object):
     return client.post(
-        "/tracks/bread/submit/", {"file": upload("a.run", RUN), "kind": "automatic", **fields}
+        "/benchmarks/bread/submit/", {"file": upload("a.run", RUN), "kind": "automatic", **fields}
     )
 
 
@@ -36,7 +36,7 @@ def test_a_figure_is_stated_with_its_unit_and_origin(track, as_ben):
 
 def test_what_a_track_asks_for_is_asked_before_all_else(collection, as_ben):
     make_track(collection, required_facts=["hardware"])
-    before, _, further = page_at(as_ben, "/tracks/bread/submit/").partition("More facts")
+    before, _, further = page_at(as_ben, "/benchmarks/bread/submit/").partition("More facts")
     assert 'name="hardware"' in before and 'name="models"' in further
 
 
@@ -129,45 +129,45 @@ def test_a_board_is_filtered_by_a_fact_and_ranks_stay(track, ben, cat, as_ben, c
     change(as_ben, make_run(track, ben), stage="rerank", topic_fields=["title", "narrative"])
     make_run(track, cat, OTHER_RUN)
     for query in ("?stage=rerank", "?topic_fields=narrative"):
-        assert len(rows(page_at(client, f"/tracks/bread/{query}"))) == 1
+        assert len(rows(page_at(client, f"/benchmarks/bread/{query}"))) == 1
     assert "Ranks and tests cover the whole board." in page_at(
-        client, "/tracks/bread/?stage=rerank"
+        client, "/benchmarks/bread/board/?stage=rerank"
     )
 
 
 def test_a_filter_that_no_fact_knows_filters_nothing(track, ben, cat, client):
     make_run(track, ben)
     make_run(track, cat, OTHER_RUN)
-    assert len(rows(page_at(client, "/tracks/bread/?stage=x&llm=%00"))) == 2
+    assert len(rows(page_at(client, "/benchmarks/bread/board/?stage=x&llm=%00"))) == 2
 
 
 def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
     make_run(track, ben)
     make_run(track, cat, OTHER_RUN)
-    assert 'name="stage"' not in page_at(client, "/tracks/bread/")
+    assert 'name="stage"' not in page_at(client, "/benchmarks/bread/board/")
 
 
 def test_a_track_says_which_runs_and_facts_it_wants(collection, client):
     make_track(collection, selection="primary", required_facts=["topic_fields", "hardware"])
-    said = words(page_at(client, "/tracks/bread/overview/"))
+    said = words(page_at(client, "/benchmarks/bread/"))
     assert "the primary run of each team, or its first run if none is named" in said
     assert "Required factstopic fields, hardware" in said
 
 
 def test_the_board_says_that_it_holds_primary_runs(collection, ben, client):
     make_run(make_track(collection, selection="primary"), ben)
-    assert "the primary run of each team" in words(page_at(client, "/tracks/bread/"))
+    assert "the primary run of each team" in words(page_at(client, "/benchmarks/bread/board/"))
 
 
 def test_an_organiser_chooses_the_facts_to_ask_for(track, as_ada):
-    page = page_at(as_ada, "/tracks/bread/manage/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/")
     assert 'name="required_facts" value="hardware"' in page
 
 
 def test_code_and_paper_stand_beside_a_run_on_the_board(track, as_ben, client):
     send(as_ben, code="https://example.org/code?a=1&b=2")
     work()
-    board = page_at(client, "/tracks/bread/")
+    board = page_at(client, "/benchmarks/bread/board/")
     link = '<a href="https://example.org/code?a=1&amp;b=2" rel="nofollow noopener">code</a>'
     assert link in board and ">paper</a>" not in board
 
@@ -214,10 +214,10 @@ def test_a_stranger_describes_nothing(track, ben, as_cat):
 
 def test_the_form_of_a_replacement_says_what_happens_to_the_description(track, ben, as_ben):
     run = make_run(track, ben, description="first")
-    page = page_at(as_ben, f"/tracks/bread/submit/?replaces={run.pk}")
+    page = page_at(as_ben, f"/benchmarks/bread/submit/?replaces={run.pk}")
     assert "the old one keeps its own" in words(page)
     sent = {"file": upload("a.run", RUN), "kind": "automatic", "replaces": run.pk}
-    refused = as_ben.post("/tracks/bread/submit/", {**sent, "description": "second"})
+    refused = as_ben.post("/benchmarks/bread/submit/", {**sent, "description": "second"})
     assert "description and facts of this form are not saved" in words(refused.text)
 
 
@@ -249,10 +249,10 @@ def test_a_tag_of_another_run_is_refused_where_tags_differ(collection, ben, as_b
 
 def test_a_snapshot_keeps_the_earlier_tag(track, ben, ada, as_ada, as_ben):
     run = make_run(track, ben)
-    as_ada.post("/tracks/bread/manage/freeze/", {"name": "First"})
+    as_ada.post("/benchmarks/bread/manage/freeze/", {"name": "First"})
     change(as_ben, run, tag="renamed", description="")
-    assert "ben-bm25" in as_ada.get("/tracks/bread/snapshots/first/").text
-    assert "renamed" in as_ada.get("/tracks/bread/").text
+    assert "ben-bm25" in as_ada.get("/benchmarks/bread/snapshots/first/").text
+    assert "renamed" in as_ada.get("/benchmarks/bread/board/").text
 
 
 def test_the_second_who_describes_a_run_is_told_what_changed(track, ben, as_ada, as_ben):

@@ -7,8 +7,8 @@ import pytest
 from tests.builders import OTHER_RUN, make_run
 from tests.pages.reading import page_at
 
-COMPARE = "/tracks/bread/compare/"
-TOPIC = "/tracks/bread/topic/?number=1"
+COMPARE = "/benchmarks/bread/compare/"
+TOPIC = "/benchmarks/bread/topic/?number=1"
 
 
 @pytest.fixture
@@ -40,5 +40,5 @@ def test_the_curve_of_a_chosen_run_is_open(client, pair):
 
 
 def test_the_form_of_the_benchmark_page_opens_the_group_with_an_error(track, as_ada):
-    answer = as_ada.post("/tracks/bread/manage/overview/", {"contact": "nowhere"})
+    answer = as_ada.post("/benchmarks/bread/manage/overview/", {"contact": "nowhere"})
     assert "<details open><summary><b>People and citation</b>" in answer.text

@@ -6,12 +6,12 @@ import pytest
 
 ADDRESSES = [
     "/",
-    "/tracks/bread/",
-    "/tracks/bread/?format=csv",
-    "/tracks/bread/feed.xml",
-    "/tracks/bread/badge.svg",
-    "/tracks/bread/pack.zip",
-    "/tracks/bread/no-such-page/",
+    "/benchmarks/bread/board/",
+    "/benchmarks/bread/board/?format=csv",
+    "/benchmarks/bread/feed.xml",
+    "/benchmarks/bread/badge.svg",
+    "/benchmarks/bread/pack.zip",
+    "/benchmarks/bread/no-such-page/",
     "/collections/bread/topics.trec",
     "/account/login/",
     "/api/v1/tracks",
@@ -31,4 +31,4 @@ def test_head_has_the_status_and_the_headers_of_get(track, client, address):
 
 
 def test_head_does_nothing_where_only_post_does(track, as_ada):
-    assert as_ada.head("/tracks/bread/manage/freeze/").status_code == 405
+    assert as_ada.head("/benchmarks/bread/manage/freeze/").status_code == 405

@@ -13,9 +13,9 @@ from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import num_queries, page_at, rows
 
-HISTORY = "/tracks/bread/history/"
-BADGE = "/tracks/bread/badge.svg"
-FEED = "/tracks/bread/feed.xml"
+HISTORY = "/benchmarks/bread/history/"
+BADGE = "/benchmarks/bread/badge.svg"
+FEED = "/benchmarks/bread/feed.xml"
 # AP: 1, 1, (1 + 2/2)/2.
 BEST_RUN = (
     "1 Q0 d1 1 9 best\n1 Q0 d2 2 8 best\n2 Q0 d4 1 9 best\n3 Q0 d6 1 9 best\n3 Q0 d8 2 8 best\n"
@@ -92,7 +92,7 @@ def test_a_board_of_members_has_a_badge_for_whoever_knows_its_address(
 ):
     track = make_track(collection, visibility="members")
     make_run(track, ben)
-    page = as_ada.post("/tracks/bread/manage/badge/", follow=True)
+    page = as_ada.post("/benchmarks/bread/manage/badge/", follow=True)
     address = urlsplit(page.context["badge_address"]).path
     assert address in page.text and "AP .694" in client.get(address).text
     assert "AP .694" in client.get(f"{address}?team=ben").text
@@ -100,16 +100,16 @@ def test_a_board_of_members_has_a_badge_for_whoever_knows_its_address(
 
 def test_another_address_of_a_badge_closes_the_one_before(collection, as_ada, client):
     make_track(collection, visibility="members")
-    pages = [as_ada.post("/tracks/bread/manage/badge/", follow=True) for _ in range(2)]
+    pages = [as_ada.post("/benchmarks/bread/manage/badge/", follow=True) for _ in range(2)]
     before, now = (urlsplit(page.context["badge_address"]).path for page in pages)
     assert (client.get(before).status_code, client.get(now).status_code) == (404, 200)
-    as_ada.post("/tracks/bread/manage/badge/", {"act": "remove"})
+    as_ada.post("/benchmarks/bread/manage/badge/", {"act": "remove"})
     assert client.get(now).status_code == 404
 
 
 def test_a_blind_board_has_no_badge_before_its_release(blind_track, ada, ben, as_ada, client):
     make_run(blind_track, ben)
-    page = as_ada.post("/tracks/blind/manage/badge/", follow=True)
+    page = as_ada.post("/benchmarks/blind/manage/badge/", follow=True)
     address = urlsplit(page.context["badge_address"]).path
     assert client.get(address).status_code == 404
     tracks.release_track(blind_track, ada)
@@ -126,10 +126,10 @@ def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
     """A dated line of means, and a badge of the best one, come with the topics behind them."""
     run = make_run(leaderboard_track, ben)
     pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben")
-    assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {404}
+    assert {as_cat.get(f"/benchmarks/lead/{page}").status_code for page in pages} == {404}
     assert "verdict" not in Client().get(f"/api/v1/runs/{run.pk}").json()
     tracks.release_track(leaderboard_track, ada)
-    assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {200}
+    assert {as_cat.get(f"/benchmarks/lead/{page}").status_code for page in pages} == {200}
 
 
 def test_a_feed_has_runs_and_announcements(track, ada, ben, as_cat):
@@ -147,9 +147,9 @@ def entries_of(client, track: str) -> list[str]:
 
 def test_the_feed_of_a_leaderboard_has_the_means_of_its_board(leaderboard_track, ben, as_cat):
     make_run(leaderboard_track, ben)
-    assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/tracks/lead/")
-    about = page_at(as_cat, "/tracks/lead/overview/")
-    assert "/tracks/lead/feed.xml" in about and "badge.svg" not in about
+    assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/benchmarks/lead/board/")
+    about = page_at(as_cat, "/benchmarks/lead/")
+    assert "/benchmarks/lead/feed.xml" in about and "badge.svg" not in about
 
 
 def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, ben, as_cat):
@@ -157,7 +157,7 @@ def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, b
     track = make_track(collection, slug="lead", **ladder)
     first = make_run(track, ben)
     make_run(track, ben, RUN.replace("ben-bm25", "hardly-better"))
-    entries = entries_of(as_cat, "/tracks/lead/")
+    entries = entries_of(as_cat, "/benchmarks/lead/board/")
     assert f"{first.pseudonym} by {first.team_pseudonym}" in entries
     assert [each for each in entries if each and "AP" in each and "rank" in each] == [
         "AP .70, rank 1 of 1"
@@ -166,8 +166,8 @@ def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, b
 
 def test_a_blind_board_has_no_feed(blind_track, ben, as_cat):
     make_run(blind_track, ben)
-    assert as_cat.get("/tracks/blind/feed.xml").status_code == 404
-    assert "feed.xml" not in page_at(as_cat, "/tracks/blind/overview/")
+    assert as_cat.get("/benchmarks/blind/feed.xml").status_code == 404
+    assert "feed.xml" not in page_at(as_cat, "/benchmarks/blind/")
 
 
 def test_a_run_is_held_to_the_teams_previous_best(track, ben, cat, as_ben):

@@ -27,7 +27,7 @@ def test_an_empty_site_says_what_comes_first(as_ada, as_ben, settings):
 def test_the_line_of_a_track_names_its_leader_with_the_score(track, ben):
     make_run(track, ben)
     page = Client().get("/")
-    assertContains(page, '<a href="/tracks/bread/"><bdi>Bread track</bdi></a>', html=True)
+    assertContains(page, '<a href="/benchmarks/bread/board/"><bdi>Bread track</bdi></a>', html=True)
     assertContains(page, "<b><bdi>ben-bm25</bdi></b>", html=True)
     assertContains(page, "AP .694")
 
@@ -115,22 +115,22 @@ def test_a_run_is_sent_from_here_to_what_is_open(collection, ben, as_ben):
     make_track(collection, slug="free")
     make_track(collection, slug="over", closes_at=closed)
     page = as_ben.get("/")
-    assertContains(page, 'href="/tracks/open/submit/"')
-    assertContains(page, 'href="/tracks/free/submit/"')
-    assertNotContains(page, 'href="/tracks/over/submit/"')
+    assertContains(page, 'href="/benchmarks/open/submit/"')
+    assertContains(page, 'href="/benchmarks/free/submit/"')
+    assertNotContains(page, 'href="/benchmarks/over/submit/"')
 
 
 def test_a_late_run_is_sent_from_here_and_called_late(collection, ben, as_ben, as_cat):
     track = make_track(collection)
     make_run(track, ben)
     Track.objects.update(closes_at=timezone.now() - timedelta(days=1), late_runs="mark")
-    link = '<a href="/tracks/bread/submit/">submit a run</a>, late'
+    link = '<a href="/benchmarks/bread/submit/">submit a run</a>, late'
     assertContains(as_ben.get("/"), link)
-    assertContains(as_cat.get("/"), f'{link}, or <a href="/tracks/bread/join/">join</a>')
+    assertContains(as_cat.get("/"), f'{link}, or <a href="/benchmarks/bread/join/">join</a>')
 
 
 def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
-    assertContains(as_cat.get("/"), 'href="/tracks/bread/join/"')
+    assertContains(as_cat.get("/"), 'href="/benchmarks/bread/join/"')
 
 
 def test_a_name_is_printed_as_text_whatever_it_holds(track):

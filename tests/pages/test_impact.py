@@ -99,9 +99,9 @@ def test_organisers_alone_are_told(track, ada, ben, v2):
 
 
 def test_the_desk_keeps_it_until_the_board_is_switched(track, ada, v2, as_ada):
-    assert "See what changes" in as_ada.get("/tracks/bread/desk/").text
+    assert "See what changes" in as_ada.get("/benchmarks/bread/desk/").text
     tracks.change_track(track, ada, {"judgment_set": v2})
-    assert "See what changes" not in as_ada.get("/tracks/bread/desk/").text
+    assert "See what changes" not in as_ada.get("/benchmarks/bread/desk/").text
 
 
 def test_meanwhile_the_page_says_how_far_it_is(track, v2, as_ada):
@@ -109,7 +109,7 @@ def test_meanwhile_the_page_says_how_far_it_is(track, v2, as_ada):
     tried_with("v2").update(state="building")
     Job.objects.enqueue("build_edition", edition)
     Job.objects.open().update(progress=1, progress_of=2)
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    page = as_ada.get("/benchmarks/bread/judgments/v2/impact/").text
     assert "is being scored with v2: 1 of 2 runs." in page
 
 
@@ -118,10 +118,10 @@ def test_the_first_judgments_wait_to_be_put_on_the_board(collection, ada, ben, a
     run = make_run(track, ben)
     bring(collection, ada, "v2", V2)
     assert Run.objects.get(pk=run.pk).state == "valid" and not as_board(ben)
-    link = 'href="/tracks/bread/judgments/v2/impact/"'
-    assert link in as_ada.get("/tracks/bread/judgments/").text
-    assert "Use v2 for the board" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
-    as_ada.post("/tracks/bread/judgments/v2/switch/")
+    link = 'href="/benchmarks/bread/judgments/v2/impact/"'
+    assert link in as_ada.get("/benchmarks/bread/judgments/").text
+    assert "Use v2 for the board" in as_ada.get("/benchmarks/bread/judgments/v2/impact/").text
+    as_ada.post("/benchmarks/bread/judgments/v2/switch/")
     work()
     assert Run.objects.get(pk=run.pk).state == "scored" and as_board(ben)
 
@@ -159,13 +159,13 @@ def test_topics_that_are_no_longer_judged_are_named(impact):
 
 
 def test_the_page_says_what_would_change(as_ada, v2):
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v2/impact/").content.decode()
     assert "leads now; 2 of 2 runs change rank" in page
     assert "Switch the board to v2" in page
 
 
 def test_what_the_page_shows_is_a_table_too(as_ada, v2):
-    table = as_ada.get("/tracks/bread/judgments/v2/impact/?format=csv").content.decode()
+    table = as_ada.get("/benchmarks/bread/judgments/v2/impact/?format=csv").content.decode()
     assert (
         table.splitlines()[0] == "measure,run,tag,old_rank,new_rank,old,new,old_verdict,new_verdict"
     )
@@ -176,7 +176,7 @@ def test_what_the_page_shows_is_a_table_too(as_ada, v2):
 
 
 def test_the_changed_topics_of_every_measure_are_a_table(as_ada, v2):
-    address = "/tracks/bread/judgments/v2/impact/?format=csv&table=topics"
+    address = "/benchmarks/bread/judgments/v2/impact/?format=csv&table=topics"
     head, *lines = as_ada.get(address).content.decode().splitlines()
     assert head == "measure,topic,change"
     assert {line.split(",")[0] for line in lines} == {"AP", "nDCG@10", "P@5"}
@@ -189,7 +189,7 @@ OTHER_GRADES = QRELS.replace("1 0 d1 2", "1 0 d1 1").replace("1 0 d2 1", "1 0 d2
 @pytest.fixture
 def grades(track, ada, runs):
     bring(track.collection, ada, "grades", OTHER_GRADES)
-    return "/tracks/bread/judgments/grades/impact/"
+    return "/benchmarks/bread/judgments/grades/impact/"
 
 
 def test_a_change_that_the_primary_measure_does_not_see_is_told_too(as_ada, track, grades):
@@ -248,7 +248,7 @@ def test_a_measure_that_is_undefined_ranks_last_and_has_no_change(track, v2, imp
 
 
 def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
-    as_ada.post("/tracks/bread/judgments/v2/switch/")
+    as_ada.post("/benchmarks/bread/judgments/v2/switch/")
     work()
     assert Track.objects.get().edition.judgment_set.version == "v2"
 
@@ -265,8 +265,8 @@ def test_the_same_judgments_turn_nothing(track, ada, runs):
 def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as_ada):
     bring(collection, ada, "v2", V2)
     make_track(collection)
-    assert "Not tried yet" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
-    as_ada.post("/tracks/bread/judgments/v2/try/")
+    assert "Not tried yet" in as_ada.get("/benchmarks/bread/judgments/v2/impact/").text
+    as_ada.post("/benchmarks/bread/judgments/v2/try/")
     work()
     assert tried_with("v2").get().state == "ready"
 
@@ -276,9 +276,9 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     work()
     Calculation.objects.all().delete()
     monkeypatch.setattr(contest_tests, "IMMEDIATE_SCORES", 0)
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v2/impact/").content.decode()
     assert "are running." in page and "Available when tests finish." in page
     assert "against the baseline change" not in page
     work()
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
+    page = as_ada.get("/benchmarks/bread/judgments/v2/impact/").content.decode()
     assert "are running." not in page and "against the baseline change" in page

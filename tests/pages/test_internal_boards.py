@@ -101,8 +101,8 @@ def test_nobody_is_called_through_slack_by_a_name(track, ada, ben):
 
 def test_only_tracks_with_a_main_branch_ask_for_commits(track, collection, as_ben):
     make_track(collection, slug="plain")
-    assertContains(as_ben.get("/tracks/bread/submit/"), 'name="commit"')
-    assertNotContains(as_ben.get("/tracks/plain/submit/"), "commit")
+    assertContains(as_ben.get("/benchmarks/bread/submit/"), 'name="commit"')
+    assertNotContains(as_ben.get("/benchmarks/plain/submit/"), "commit")
 
 
 def test_the_api_takes_commit_branch_and_configuration(track, ben):
@@ -124,15 +124,15 @@ def test_the_api_says_the_same_sentence(track, ben, client):
 
 def test_the_history_lists_commits_and_links_them(track, ben, client):
     on_branch(track, ben, RUN, "main")
-    page = client.get("/tracks/bread/history/")
+    page = client.get("/benchmarks/bread/history/")
     assertContains(page, f'href="https://example.org/ranker/commit/{COMMIT}"')
     assertContains(page, "<title>ben-bm25, main 4f2a9c01d7, ")
-    assertContains(client.get("/tracks/bread/history/?format=csv"), f"{COMMIT},main")
+    assertContains(client.get("/benchmarks/bread/history/?format=csv"), f"{COMMIT},main")
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)//{commit}", "https://example.org/"])
 def test_a_link_of_commits_is_https_and_has_the_commit(track, as_ada, url):
-    page = as_ada.post("/tracks/bread/manage/", {"commit_url": url})
+    page = as_ada.post("/benchmarks/bread/manage/", {"commit_url": url})
     assert "commit_url" in page.context["form"].errors
 
 

@@ -11,7 +11,7 @@ from tests.benchmark_scene import make_benchmark
 from tests.builders import make_run, make_track
 from tests.pages.reading import page_at, words
 
-JOIN = "/tracks/bread/join/"
+JOIN = "/benchmarks/bread/join/"
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_an_account_made_behind_the_link_comes_back_to_it(closed_circle, client)
     assert answer.url == link and "Join Bread track" in words(page_at(client, link))
 
 
-@pytest.mark.parametrize("address", [JOIN, f"{JOIN}?invitation=no", "/tracks/nothing/join/"])
+@pytest.mark.parametrize("address", [JOIN, f"{JOIN}?invitation=no", "/benchmarks/nothing/join/"])
 def test_a_track_that_is_hidden_stays_so(closed_circle, client, address):
     Track.objects.update(visibility="members")
     answer = client.get(address)
@@ -62,15 +62,15 @@ def test_an_old_link_is_said_to_work_no_longer(closed_circle, client):
 
 @pytest.mark.parametrize("page", ["overview", "board", "topics"])
 def test_no_button_leads_strangers_into_a_wall(closed_circle, client, as_cat, page):
-    address = {"overview": "/tracks/bread/overview/", "board": "/tracks/bread/"}
+    address = {"overview": "/benchmarks/bread/", "board": "/benchmarks/bread/board/"}
     for reader in (client, as_cat):
-        seen = page_at(reader, address.get(page, "/tracks/bread/topics/"))
-        assert 'href="/tracks/bread/join/"' not in seen
-        assert 'href="/tracks/bread/submit/"' not in seen
+        seen = page_at(reader, address.get(page, "/benchmarks/bread/topics/"))
+        assert 'href="/benchmarks/bread/join/"' not in seen
+        assert 'href="/benchmarks/bread/submit/"' not in seen
 
 
 def test_the_home_of_the_track_has_the_contact_instead(closed_circle, client):
-    page = page_at(client, "/tracks/bread/overview/")
+    page = page_at(client, "/benchmarks/bread/")
     assert "Teams join by invitation. Write to the organisers" in words(page)
 
 

@@ -40,7 +40,7 @@ SECOND = """1 0 d1 2
 3 0 d6 1
 """
 VERSIONS = "/collections/bread/agreement/"
-JUDGING = "/tracks/bread/judging/judging-1/agreement/"
+JUDGING = "/benchmarks/bread/judging/judging-1/agreement/"
 
 
 @pytest.fixture
@@ -94,9 +94,9 @@ def test_boards_that_failed_are_said_and_made_again_by_the_organiser(
         page = boards_of(as_ada)
     assert "boards by judge failed on our side" in words(page) and "being computed" not in page
     assert not Job.objects.open().exists()
-    desk = read(as_ada, "/tracks/bread/desk/")
+    desk = read(as_ada, "/benchmarks/bread/desk/")
     assert "Computing the boards by judge of Bread track" in words(desk)
-    (again,) = re.findall(r'action="(/tracks/bread/desk/jobs/\d+/again/)"', desk)
+    (again,) = re.findall(r'action="(/benchmarks/bread/desk/jobs/\d+/again/)"', desk)
     as_ada.post(again)
     assert "being computed" in read(as_ada)
     assert "the order of 2 runs has" in words(boards_of(as_ada))
@@ -165,7 +165,7 @@ def test_an_organiser_who_judges_does_not_compare_versions(as_ada, two_versions,
 
 
 def test_the_judgments_lead_to_the_agreement(as_ada, two_versions):
-    page = read(as_ada, "/tracks/bread/judgments/")
+    page = read(as_ada, "/benchmarks/bread/judgments/")
     assert f'href="{VERSIONS}?first=v1&amp;second=v2&amp;track=bread"' in page
 
 

@@ -9,7 +9,7 @@ from leaderboard.models import JudgmentSet
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.test_people_and_machine import BY_MACHINE, add_machine
 
-PAGE = "/tracks/bread/judge-noise/"
+PAGE = "/benchmarks/bread/judge-noise/"
 OTHER = BY_MACHINE.replace("d10 3", "d10 0")
 
 

@@ -11,8 +11,8 @@ from tests.builders import QRELS, make_collection, make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
-ADDRESS = "/tracks/bread/judgments/"
-TEN = "/tracks/ten/judgments/"
+ADDRESS = "/benchmarks/bread/judgments/"
+TEN = "/benchmarks/ten/judgments/"
 
 
 def test_version_and_counts(track, client):
@@ -35,7 +35,7 @@ def test_every_topic_with_its_judgments(track, client):
         "2 rye flour 1 of grade 1, 1 of grade 0 0 0 1 1 2 1",
         "3 oven temperature 1 of grade 3, 1 of grade 1, 1 of grade 0 1 0 1 1 3 2",
     ]
-    assert 'href="/tracks/bread/topic/?number=2"' in page
+    assert 'href="/benchmarks/bread/topic/?number=2"' in page
 
 
 def test_the_threshold_of_the_track_decides_what_is_relevant(track, ada, client):
@@ -63,7 +63,7 @@ def test_pool_and_note_where_they_are_known(track, client):
 
 
 def test_organisers_alone_are_offered_the_file(track, as_ada, as_ben):
-    address = "/tracks/bread/judgments/v1/qrels.txt"
+    address = "/benchmarks/bread/judgments/v1/qrels.txt"
     assert address in page_at(as_ada, ADDRESS) and address not in page_at(as_ben, ADDRESS)
     sent = as_ada.get(address)
     assert sent.getvalue().decode() == QRELS
@@ -75,7 +75,7 @@ def test_a_blind_track_does_not_tell_whether_there_are_any(collection, ada, as_b
     make_track(collection, slug="judged", disclosure="blind")
     make_track(collection, slug="bare", disclosure="blind", judgment_set=None)
     judged, bare = (
-        words(page_at(as_ben, f"/tracks/{slug}/judgments/").partition("<main")[2])
+        words(page_at(as_ben, f"/benchmarks/{slug}/judgments/").partition("<main")[2])
         for slug in ("judged", "bare")
     )
     assert "Not shown yet" in judged
@@ -86,8 +86,8 @@ def test_a_blind_track_does_not_tell_whether_there_are_any(collection, ada, as_b
 
 def test_without_judgments_it_says_so(ada, client, as_ada):
     make_track(make_collection(ada, slug="bare", qrels=None), slug="bare", judgment_set=None)
-    assert "No judgments yet" in words(page_at(client, "/tracks/bare/judgments/"))
-    assert "Add judgments" in page_at(as_ada, "/tracks/bare/judgments/")
+    assert "No judgments yet" in words(page_at(client, "/benchmarks/bare/judgments/"))
+    assert "Add judgments" in page_at(as_ada, "/benchmarks/bare/judgments/")
 
 
 def test_the_topics_as_csv(track, client):

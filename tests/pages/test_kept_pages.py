@@ -29,12 +29,19 @@ from tests.white_space import squeeze
 
 pytestmark = pytest.mark.long
 
-BOARD = "/tracks/bread/"
+BOARD = "/benchmarks/baking/tracks/bread/board/"
 FILES = [f"{BOARD}?format={name}" for name in ("csv", "tsv", "json", "md", "tex")]
-BENCHMARK = "/benchmarks/baking/"
+BENCHMARK = "/benchmarks/baking/board/"
 OTHERS = [
-    *("/tracks/bread/topics/", "/tracks/bread/topics/?format=csv", "/tracks/bread/topic/?number=1"),
-    *("/tracks/bread/topic/?number=3&measure=P@5", "/tracks/bread/document/?docno=d1&number=1"),
+    *(
+        "/benchmarks/baking/tracks/bread/topics/",
+        "/benchmarks/baking/tracks/bread/topics/?format=csv",
+        "/benchmarks/baking/tracks/bread/topic/?number=1",
+    ),
+    *(
+        "/benchmarks/baking/tracks/bread/topic/?number=3&measure=P@5",
+        "/benchmarks/baking/tracks/bread/document/?docno=d1&number=1",
+    ),
     *("/runs/{run}/", "/runs/{run}/topics/", "/runs/{run}/failures/"),
     *(BENCHMARK, f"{BENCHMARK}?format=csv", f"{BENCHMARK}?measure=P@5&family=all"),
     *("/api/v1/tracks/bread/leaderboard", "/api/v1/tracks/bread/leaderboard?format=tsv"),
@@ -279,7 +286,11 @@ def test_a_word_that_looks_like_a_hole_stays_text(scene):
 
 def test_unknown_tracks_and_hidden_ones_are_missing(scene):
     Track.objects.update(visibility="members")
-    assert Client().get(BOARD).status_code == Client().get("/tracks/none/").status_code == 404
+    assert (
+        Client().get(BOARD).status_code
+        == Client().get("/benchmarks/none/board/").status_code
+        == 404
+    )
 
 
 def test_without_redis_pages_are_made_and_kept_in_memory(scene, settings, times_made):

@@ -28,7 +28,7 @@ def test_runs_stay_with_the_team_and_the_name_goes(track, ben, as_ben, client):
     assert as_ben.post(DELETE, {"name": "ben"})["Location"] == "/"
     assert Run.objects.get().team.name == run.team.name
     assert not User.objects.filter(username="ben").exists()
-    assertContains(client.get("/tracks/bread/"), run.tag)
+    assertContains(client.get("/benchmarks/bread/board/"), run.tag)
 
 
 def test_a_deleted_account_signs_in_nowhere(track, ben, as_ben, client):
@@ -54,7 +54,7 @@ def test_the_only_leader_of_others_hands_over_first(track, ben, cat, as_ben):
     team = people.admit(track.benchmark, ben, people.JoinDetails(team_name="Crumbs"))
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=team.invitation))
     page = as_ben.post(DELETE, {"name": "ben"})
-    assertContains(page, '<bdi>Crumbs</bdi> of <a href="/tracks/bread/team/">', status_code=422)
+    assertContains(page, '<bdi>Crumbs</bdi> of <a href="/benchmarks/bread/team/">', status_code=422)
     people.make_leader(team, ben, cat.pk)
     as_ben.post(DELETE, {"name": "ben"})
     assert list(team.memberships.values_list("user", "role")) == [(cat.pk, "leader")]

@@ -40,9 +40,9 @@ def test_a_run_with_long_names_is_scored(run):
 @pytest.mark.parametrize(
     "page",
     [
-        "/tracks/canal/topic/?number=água-1",
+        "/benchmarks/canal/topic/?number=água-1",
         "/runs/{run}/ranking/?number=água-1",
-        "/tracks/canal/document/?docno={docno}",
+        "/benchmarks/canal/document/?docno={docno}",
     ],
 )
 def test_pages_show_long_names(run, page, ada):

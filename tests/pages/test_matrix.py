@@ -91,12 +91,12 @@ PAGES = {
     "home": ("/", EVERYBODY),
     "all_tracks": ("/tracks/", EVERYBODY),
     "organise": ("/organise/", EVERYBODY),
-    "board": ("/tracks/blind/", EVERYBODY),
-    "overview": ("/tracks/blind/overview/", EVERYBODY),
-    "benchmark_board": ("/benchmarks/meal/", EVERYBODY),
+    "board": ("/benchmarks/meal/tracks/blind/board/", EVERYBODY),
+    "overview": ("/benchmarks/meal/tracks/blind/", EVERYBODY),
+    "benchmark_board": ("/benchmarks/meal/board/", EVERYBODY),
     "all_benchmarks": ("/benchmarks/", EVERYBODY),
     "new_benchmark": ("/benchmarks/new/", SIGNED_IN),
-    "benchmark_home": ("/benchmarks/meal/about/", EVERYBODY),
+    "benchmark_home": ("/benchmarks/meal/", EVERYBODY),
     "benchmark_join": ("/benchmarks/meal/join/", EVERYBODY),
     "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
     "registration": ("/benchmarks/meal/manage/registration/", ORGANISERS),
@@ -152,7 +152,7 @@ PAGES = {
         [401, 403, 403, 403, 403, 404, 404, 404],
     ),
     "compare": (
-        "/tracks/blind/compare/?a={run}&b={other}",
+        "/benchmarks/meal/tracks/blind/compare/?a={run}&b={other}",
         OPENED,
     ),
     "significance": ("/tracks/blind/significance/", OPENED),
@@ -192,36 +192,48 @@ PAGES = {
     "import_answers": ("/collections/bread/machine/", ORGANISERS_404),
     "fill_unjudged": ("/collections/bread/fill-unjudged/", ORGANISERS_404),
     "version_prompts": ("/collections/bread/judgments/v1/prompts.jsonl", ORGANISERS_404),
-    "pool_prompts": ("/tracks/blind/pools/pool-2/prompts.jsonl", ORGANISERS),
-    "assessment_prompts": ("/tracks/blind/judging/judging-1/prompts.jsonl", ORGANISERS),
+    "pool_prompts": ("/benchmarks/meal/tracks/blind/pools/pool-2/prompts.jsonl", ORGANISERS),
+    "assessment_prompts": (
+        "/benchmarks/meal/tracks/blind/judging/judging-1/prompts.jsonl",
+        ORGANISERS,
+    ),
     "machine_card": ("/collections/bread/judgments/v2/machine/", OPENED),
-    "import_mark_files": ("/tracks/blind/judging/judging-1/marks/import/", ORGANISERS),
-    "marks_file": ("/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
-    "assessment_settings": ("/tracks/blind/judging/judging-1/settings/", ORGANISERS),
-    "close_assessment": ("/tracks/blind/judging/judging-1/close/", ORGANISERS),
+    "import_mark_files": (
+        "/benchmarks/meal/tracks/blind/judging/judging-1/marks/import/",
+        ORGANISERS,
+    ),
+    "marks_file": ("/benchmarks/meal/tracks/blind/judging/judging-1/marks/marks.jsonl", ORGANISERS),
+    "assessment_settings": (
+        "/benchmarks/meal/tracks/blind/judging/judging-1/settings/",
+        ORGANISERS,
+    ),
+    "close_assessment": ("/benchmarks/meal/tracks/blind/judging/judging-1/close/", ORGANISERS),
     "my_judging": ("/judging/", SIGNED_IN),
     "judging_progress": ("/judging/progress.csv", SIGNED_IN),
     "join_judging": ("/judging/join/code-of-judging/", EVERYBODY),
     "before_topic": ("/judging/{assignment}/before/", ASSESSOR),
     "judge": ("/judging/{assignment}/?tab=a", ASSESSOR_ACT),
     "topic_end": ("/judging/{assignment}/end/", ASSESSOR),
-    "manage_overview": ("/tracks/blind/manage/overview/", ORGANISERS),
-    "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
-    "setup": ("/tracks/blind/setup/", ORGANISERS),
-    "people": ("/tracks/blind/manage/people/", ORGANISERS),
-    "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
-    "history": ("/tracks/blind/history/", OPENED),
-    "badge": ("/tracks/blind/badge.svg", NOBODY),
+    "manage_overview": ("/benchmarks/meal/tracks/blind/manage/overview/", ORGANISERS),
+    "delete_track": (
+        "/benchmarks/meal/tracks/blind/manage/delete/",
+        [401, 403, 403, 403, 403, 404, 404, 404],
+    ),
+    "setup": ("/benchmarks/meal/tracks/blind/setup/", ORGANISERS),
+    "people": ("/benchmarks/meal/tracks/blind/manage/people/", ORGANISERS),
+    "webhooks": ("/benchmarks/meal/tracks/blind/manage/webhooks/", ORGANISERS),
+    "history": ("/benchmarks/meal/tracks/blind/history/", OPENED),
+    "badge": ("/benchmarks/meal/tracks/blind/badge.svg", NOBODY),
     "badge_by_code": ("/badges/code-of-blind.svg", NOBODY),
-    "feed": ("/tracks/blind/feed.xml", NOBODY),
-    "desk": ("/tracks/blind/desk/", ORGANISERS),
-    "deadlines": ("/tracks/blind/desk/deadlines/", ORGANISERS),
-    "trail": ("/tracks/blind/desk/trail/", ORGANISERS),
-    "findings": ("/tracks/blind/desk/findings/", ORGANISERS),
-    "manage": ("/tracks/blind/manage/", ORGANISERS),
-    "organised_runs": ("/tracks/blind/manage/runs/", ORGANISERS),
-    "refused_runs": ("/tracks/blind/manage/refused/", ORGANISERS),
-    "release": ("/tracks/blind/manage/release/", ORGANISERS),
+    "feed": ("/benchmarks/meal/tracks/blind/feed.xml", NOBODY),
+    "desk": ("/benchmarks/meal/tracks/blind/desk/", ORGANISERS),
+    "deadlines": ("/benchmarks/meal/tracks/blind/desk/deadlines/", ORGANISERS),
+    "trail": ("/benchmarks/meal/tracks/blind/desk/trail/", ORGANISERS),
+    "findings": ("/benchmarks/meal/tracks/blind/desk/findings/", ORGANISERS),
+    "manage": ("/benchmarks/meal/tracks/blind/manage/", ORGANISERS),
+    "organised_runs": ("/benchmarks/meal/tracks/blind/manage/runs/", ORGANISERS),
+    "refused_runs": ("/benchmarks/meal/tracks/blind/manage/refused/", ORGANISERS),
+    "release": ("/benchmarks/meal/tracks/blind/manage/release/", ORGANISERS),
     "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
     "run": ("/runs/{run}/", OWN_TEAM),
     "run_state": ("/runs/{run}/state/", OWN_TEAM),
@@ -312,35 +324,47 @@ ASSESSMENT = {
 }
 GUIDELINE = {"num_grades": 3, "text": "Read.", "name_2": "C", "name_1": "B", "name_0": "A"}
 ACTS = {
-    "join": Act("/tracks/blind/join/", JOIN_ACT, {"team_name": "Crumbs"}),
+    "join": Act("/benchmarks/meal/tracks/blind/join/", JOIN_ACT, {"team_name": "Crumbs"}),
     "submit": Act(
-        "/tracks/blind/submit/",
+        "/benchmarks/meal/tracks/blind/submit/",
         [401, 403, 302, 302, 302, 302, 302, 302],
         {"file": RUN.replace("d9", "d11"), "kind": "automatic"},
     ),
     "change_team": Act(
-        "/tracks/blind/team/change/", [401, 404, 302, 302, 404, 404, 404, 404], {"act": "leave"}
+        "/benchmarks/meal/tracks/blind/team/change/",
+        [401, 404, 302, 302, 404, 404, 404, 404],
+        {"act": "leave"},
     ),
-    "renew_team_link": Act("/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]),
-    "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
-    "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK, "confirmed": "1"}),
-    "make_baseline": Act("/tracks/blind/setup/baseline/", ACT),
+    "renew_team_link": Act(
+        "/benchmarks/meal/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]
+    ),
+    "renew_invitation": Act("/benchmarks/meal/tracks/blind/manage/invitation/", ACT),
+    "manage": Act(
+        "/benchmarks/meal/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK, "confirmed": "1"}
+    ),
+    "make_baseline": Act("/benchmarks/meal/tracks/blind/setup/baseline/", ACT),
     "delete_account": Act("/account/delete/", [401, *[422] * 7], {"name": "x"}),
     "delete_track": Act(
-        "/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404], {"name": "x"}
+        "/benchmarks/meal/tracks/blind/manage/delete/",
+        [401, 403, 403, 403, 403, 404, 404, 404],
+        {"name": "x"},
     ),
-    "open_track": Act("/tracks/blind/setup/open/", ACT),
-    "manage_overview": Act("/tracks/blind/manage/overview/", ACT, {"description": "Bread."}),
-    "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
-    "release": Act("/tracks/blind/manage/release/", ACT),
-    "pages_copy": Act("/tracks/blind/manage/copy/", ACT),
-    "undo_change": Act("/tracks/blind/manage/undo/0/", ACT),
-    "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
-    "switch_judgments": Act("/tracks/blind/judgments/v1/switch/", ACT),
-    "draw_sample": Act("/tracks/blind/judgments/v1/sample/", ACT),
-    "judged_by_people": Act("/tracks/blind/judgments/v1/people/", ACT),
-    "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
-    "change_badge": Act("/tracks/blind/manage/badge/", ACT),
+    "open_track": Act("/benchmarks/meal/tracks/blind/setup/open/", ACT),
+    "manage_overview": Act(
+        "/benchmarks/meal/tracks/blind/manage/overview/", ACT, {"description": "Bread."}
+    ),
+    "choose_baseline": Act(
+        "/benchmarks/meal/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}
+    ),
+    "release": Act("/benchmarks/meal/tracks/blind/manage/release/", ACT),
+    "pages_copy": Act("/benchmarks/meal/tracks/blind/manage/copy/", ACT),
+    "undo_change": Act("/benchmarks/meal/tracks/blind/manage/undo/0/", ACT),
+    "try_judgments": Act("/benchmarks/meal/tracks/blind/judgments/v1/try/", ACT),
+    "switch_judgments": Act("/benchmarks/meal/tracks/blind/judgments/v1/switch/", ACT),
+    "draw_sample": Act("/benchmarks/meal/tracks/blind/judgments/v1/sample/", ACT),
+    "judged_by_people": Act("/benchmarks/meal/tracks/blind/judgments/v1/people/", ACT),
+    "webhooks": Act("/benchmarks/meal/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
+    "change_badge": Act("/benchmarks/meal/tracks/blind/manage/badge/", ACT),
     "change_benchmark_badge": Act("/benchmarks/meal/manage/badge/", ACT),
     "new_benchmark": Act("/benchmarks/new/", [401, *[422] * 7], {"name": "Supper"}),
     "benchmark_join": Act("/benchmarks/meal/join/", JOIN_ACT, {"team_name": "Crumbs"}),
@@ -390,64 +414,86 @@ ACTS = {
         [401, 403, 422, 403, 403, 422, 422, 422],
         {"run": "{other}", "version": "{version}"},
     ),
-    "people": Act("/tracks/blind/manage/people/", ACT, {"name": "ben"}),
-    "remove_organiser": Act("/tracks/blind/manage/people/{kim}/remove/", ACT),
-    "remove_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
-    "switch_on_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
-    "decide_request": Act("/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "Eve"}),
-    "change_chosen_runs": Act(
-        "/tracks/blind/manage/runs/act/", ACT, {"run": "{run}", "act": "restore"}
+    "people": Act("/benchmarks/meal/tracks/blind/manage/people/", ACT, {"name": "ben"}),
+    "remove_organiser": Act("/benchmarks/meal/tracks/blind/manage/people/{kim}/remove/", ACT),
+    "remove_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
+    "switch_on_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
+    "decide_request": Act(
+        "/benchmarks/meal/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "Eve"}
     ),
-    "announce": Act("/tracks/blind/desk/announce/", ACT, {"text": "Runs are in."}),
-    "grant": Act("/tracks/blind/desk/grant/", ACT, {"team": "{team}", "runs": 1, "today": "today"}),
-    "deadlines": Act("/tracks/blind/desk/deadlines/", ACT, {"end": "{team}"}),
-    "call_again": Act("/tracks/blind/desk/calls/{webhook}/again/", ACT),
-    "score_all_again": Act("/tracks/blind/desk/scores/again/", ACT),
-    "try_job_again": Act("/tracks/blind/desk/jobs/1/again/", ACT),
-    "freeze": Act("/tracks/blind/manage/freeze/", ACT, {"name": "As published"}),
+    "change_chosen_runs": Act(
+        "/benchmarks/meal/tracks/blind/manage/runs/act/", ACT, {"run": "{run}", "act": "restore"}
+    ),
+    "announce": Act("/benchmarks/meal/tracks/blind/desk/announce/", ACT, {"text": "Runs are in."}),
+    "grant": Act(
+        "/benchmarks/meal/tracks/blind/desk/grant/",
+        ACT,
+        {"team": "{team}", "runs": 1, "today": "today"},
+    ),
+    "deadlines": Act("/benchmarks/meal/tracks/blind/desk/deadlines/", ACT, {"end": "{team}"}),
+    "call_again": Act("/benchmarks/meal/tracks/blind/desk/calls/{webhook}/again/", ACT),
+    "score_all_again": Act("/benchmarks/meal/tracks/blind/desk/scores/again/", ACT),
+    "try_job_again": Act("/benchmarks/meal/tracks/blind/desk/jobs/1/again/", ACT),
+    "freeze": Act("/benchmarks/meal/tracks/blind/manage/freeze/", ACT, {"name": "As published"}),
     "pools": Act(
-        "/tracks/blind/pools/",
+        "/benchmarks/meal/tracks/blind/pools/",
         ACT,
         {"runs": ["{run}", "{other}"], "method": "depth", "size": 2},
     ),
-    "keep_pool": Act("/tracks/blind/pools/pool-1/keep/", ACT),
-    "discard_pool": Act("/tracks/blind/pools/pool-1/discard/", ACT),
-    "judge_pool": Act("/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
-    "plan_assessment": Act("/tracks/blind/pools/pool-2/judging/", ACT, {**ASSESSMENT, **GUIDELINE}),
+    "keep_pool": Act("/benchmarks/meal/tracks/blind/pools/pool-1/keep/", ACT),
+    "discard_pool": Act("/benchmarks/meal/tracks/blind/pools/pool-1/discard/", ACT),
+    "judge_pool": Act("/benchmarks/meal/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
+    "plan_assessment": Act(
+        "/benchmarks/meal/tracks/blind/pools/pool-2/judging/", ACT, {**ASSESSMENT, **GUIDELINE}
+    ),
     "join_judging": Act("/judging/join/code-of-judging/", [401, 302, 200, 200, 302, 302, 302, 302]),
     "before_topic": Act("/judging/{assignment}/before/", ASSESSOR_ACT, {"start": "yes"}),
     "marks": Act("/judging/{assignment}/marks/", ASSESSOR_ACT, {"tab": "a", "grade": 1}),
     "topic_notes": Act("/judging/{assignment}/notes/", ASSESSOR_ACT, {"notes": "Ovens."}),
     "topic_end": Act("/judging/{assignment}/end/", ASSESSOR_ACT),
-    "open_assessment": Act("/tracks/blind/judging/judging-1/open/", ACT),
-    "pause_assessment": Act("/tracks/blind/judging/judging-1/pause/", ACT),
-    "resume_assessment": Act("/tracks/blind/judging/judging-1/resume/", ACT),
-    "assessors": Act("/tracks/blind/judging/judging-1/assessors/", ACT),
-    "remove_assessor": Act("/tracks/blind/judging/judging-1/assessors/{assessor}/remove/", ACT),
-    "reassign": Act("/tracks/blind/judging/judging-1/assignments/{assignment}/", ACT, {"to": "A2"}),
-    "end_topic": Act("/tracks/blind/judging/judging-1/assignments/{assignment}/end/", ACT),
-    "second_round": Act("/tracks/blind/judging/judging-1/second-round/", ACT),
-    "guideline": Act("/tracks/blind/judging/judging-1/guideline/", ACT, GUIDELINE),
+    "open_assessment": Act("/benchmarks/meal/tracks/blind/judging/judging-1/open/", ACT),
+    "pause_assessment": Act("/benchmarks/meal/tracks/blind/judging/judging-1/pause/", ACT),
+    "resume_assessment": Act("/benchmarks/meal/tracks/blind/judging/judging-1/resume/", ACT),
+    "assessors": Act("/benchmarks/meal/tracks/blind/judging/judging-1/assessors/", ACT),
+    "remove_assessor": Act(
+        "/benchmarks/meal/tracks/blind/judging/judging-1/assessors/{assessor}/remove/", ACT
+    ),
+    "reassign": Act(
+        "/benchmarks/meal/tracks/blind/judging/judging-1/assignments/{assignment}/",
+        ACT,
+        {"to": "A2"},
+    ),
+    "end_topic": Act(
+        "/benchmarks/meal/tracks/blind/judging/judging-1/assignments/{assignment}/end/", ACT
+    ),
+    "second_round": Act("/benchmarks/meal/tracks/blind/judging/judging-1/second-round/", ACT),
+    "guideline": Act("/benchmarks/meal/tracks/blind/judging/judging-1/guideline/", ACT, GUIDELINE),
     "add_practice": Act(
-        "/tracks/blind/judging/judging-1/guideline/practice/",
+        "/benchmarks/meal/tracks/blind/judging/judging-1/guideline/practice/",
         ACT,
         {"topic": "2", "docno": "d2", "grade": 1},
     ),
     "remove_practice": Act(
-        "/tracks/blind/judging/judging-1/guideline/practice/{practice}/remove/", ACT
+        "/benchmarks/meal/tracks/blind/judging/judging-1/guideline/practice/{practice}/remove/", ACT
     ),
     "disagreements": Act(
-        "/tracks/blind/judging/judging-1/disagreements/",
+        "/benchmarks/meal/tracks/blind/judging/judging-1/disagreements/",
         ACT,
         {"topic": "1", "docno": "d9", "grade": 1},
     ),
     "import_mark_files": Act(
-        "/tracks/blind/judging/judging-1/marks/import/", ACT, {"files": "1 mia d9 1\n"}
+        "/benchmarks/meal/tracks/blind/judging/judging-1/marks/import/",
+        ACT,
+        {"files": "1 mia d9 1\n"},
     ),
-    "assessment_settings": Act("/tracks/blind/judging/judging-1/settings/", ACT, ASSESSMENT),
-    "try_assessment": Act("/tracks/blind/judging/judging-1/try/", ACT),
+    "assessment_settings": Act(
+        "/benchmarks/meal/tracks/blind/judging/judging-1/settings/", ACT, ASSESSMENT
+    ),
+    "try_assessment": Act("/benchmarks/meal/tracks/blind/judging/judging-1/try/", ACT),
     "close_assessment": Act(
-        "/tracks/blind/judging/judging-1/close/", ACT, {"version": "v7", "is_early": "on"}
+        "/benchmarks/meal/tracks/blind/judging/judging-1/close/",
+        ACT,
+        {"version": "v7", "is_early": "on"},
     ),
     "battle": Act("/tracks/blind/battles/vote/", ACT_404, {"choice": "undo"}),
     "battle_settings": Act(
@@ -462,7 +508,7 @@ ACTS = {
     "try_layer": Act("/tracks/blind/marks/v1/try/", ACT),
     "carry_marks": Act("/tracks/blind/nuggets/v1/carry/", ACT, {"layer": "v1"}),
     **{
-        f"{act}_{noun}_of_track": Act(f"/tracks/blind/{noun}/v2/{act}/", ACT)
+        f"{act}_{noun}_of_track": Act(f"/benchmarks/meal/tracks/blind/{noun}/v2/{act}/", ACT)
         for noun in ("nuggets", "marks")
         for act in ("confirm", "again", "discard")
     },
@@ -507,16 +553,16 @@ ACTS = {
 }
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
 OPEN_PAGES = {
-    "history": ("/tracks/open/history/", EVERYBODY),
-    "badge": ("/tracks/open/badge.svg", EVERYBODY),
+    "history": ("/benchmarks/meal/tracks/open/history/", EVERYBODY),
+    "badge": ("/benchmarks/meal/tracks/open/badge.svg", EVERYBODY),
     "badge_by_code": ("/badges/code-of-open.svg", EVERYBODY),
-    "feed": ("/tracks/open/feed.xml", EVERYBODY),
+    "feed": ("/benchmarks/meal/tracks/open/feed.xml", EVERYBODY),
     "run": ("/runs/{open_run}/", EVERYBODY),
     "run_topics_csv": ("/runs/{open_run}/topics.csv", EVERYBODY),
     "run_topics": ("/runs/{open_run}/topics/", EVERYBODY),
     "run_failures": ("/runs/{open_run}/failures/", EVERYBODY),
     "run_details": ("/runs/{open_run}/file-and-facts/", EVERYBODY),
-    "track_document": ("/tracks/open/document/?docno=d1&number=1", EVERYBODY),
+    "track_document": ("/benchmarks/meal/tracks/open/document/?docno=d1&number=1", EVERYBODY),
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
     "ranking_file": ("/runs/{open_run}/ranking.run", OWN_TEAM),
     "answer": ("/runs/{open_run}/answer/?number=1", EVERYBODY),
@@ -538,16 +584,16 @@ OPEN_PAGES = {
     "run_metadata": ("/runs/{open_run}/metadata.yml", EVERYBODY),
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
-    "qrels_file": ("/tracks/open/judgments/v1/qrels.txt", EVERYBODY),
-    "intents_file": ("/tracks/open/judgments/v1/intents.txt", EVERYBODY),
+    "qrels_file": ("/benchmarks/meal/tracks/open/judgments/v1/qrels.txt", EVERYBODY),
+    "intents_file": ("/benchmarks/meal/tracks/open/judgments/v1/intents.txt", EVERYBODY),
 }
 
 # On a leaderboard of means what is behind them opens after the deadline.
 LEADERBOARD_PAGES = {
-    "board": ("/tracks/lead/", EVERYBODY),
+    "board": ("/benchmarks/lead/board/", EVERYBODY),
     "run": ("/runs/{lead_run}/", EVERYBODY),
-    "computed": ("/tracks/lead/computed/?run={lead_run}", EVERYBODY),
-    "statistic": ("/tracks/lead/computed/spread/", OPENED),
+    "computed": ("/benchmarks/lead/computed/?run={lead_run}", EVERYBODY),
+    "statistic": ("/benchmarks/lead/computed/spread/", OPENED),
     "run_topics_csv": ("/runs/{lead_run}/topics.csv", OPENED),
     "run_topics": ("/runs/{lead_run}/topics/", OPENED),
     "run_failures": ("/runs/{lead_run}/failures/", OPENED),
@@ -572,14 +618,14 @@ LEADERBOARD_PAGES = {
     "history": ("/tracks/lead/history/", OPENED),
     "badge": ("/tracks/lead/badge.svg", NOBODY),
     "badge_by_code": ("/badges/code-of-lead.svg", NOBODY),
-    "feed": ("/tracks/lead/feed.xml", EVERYBODY),
-    "everything": ("/tracks/lead/everything.zip", OPENED),
+    "feed": ("/benchmarks/lead/feed.xml", EVERYBODY),
+    "everything": ("/benchmarks/lead/everything.zip", OPENED),
     "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
-    "topics": ("/tracks/lead/topics/", EVERYBODY),
-    "judged_topics_file": ("/tracks/lead/topics/judged.txt", NOBODY),
-    "judgments": ("/tracks/lead/judgments/", EVERYBODY),
-    "qrels_file": ("/tracks/lead/judgments/v1/qrels.txt", OPENED),
-    "intents_file": ("/tracks/lead/judgments/v1/intents.txt", OPENED),
+    "topics": ("/benchmarks/lead/topics/", EVERYBODY),
+    "judged_topics_file": ("/benchmarks/lead/topics/judged.txt", NOBODY),
+    "judgments": ("/benchmarks/lead/judgments/", EVERYBODY),
+    "qrels_file": ("/benchmarks/lead/judgments/v1/qrels.txt", OPENED),
+    "intents_file": ("/benchmarks/lead/judgments/v1/intents.txt", OPENED),
 }
 
 
@@ -774,10 +820,10 @@ def test_a_page_of_an_open_track(scene, row):
     assert opened(scene, address) == by_role(expected)
 
 
-@pytest.mark.parametrize("slug", ["blind", "lead", "open"])
-def test_judgments_that_are_not_shared_are_for_organisers(scene, slug):
+@pytest.mark.parametrize("address", ["meal/tracks/blind", "lead", "meal/tracks/open"])
+def test_judgments_that_are_not_shared_are_for_organisers(scene, address):
     Track.objects.update(shares_judgments=False)
-    assert opened(scene, f"/tracks/{slug}/judgments/v1/qrels.txt") == by_role(OPENED)
+    assert opened(scene, f"/benchmarks/{address}/judgments/v1/qrels.txt") == by_role(OPENED)
 
 
 # Who does not see a track of members, by who may join it.
@@ -830,8 +876,8 @@ def members(scene, request) -> Members:
 
 def of_tracks(address: str) -> bool:
     """Whether what stands there belongs to a track, or to a collection that shows by tracks."""
-    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/{")) or (
-        address.startswith("/collections/bread/")
+    return address.startswith(
+        ("/benchmarks/meal/tracks/", "/benchmarks/lead/", "/runs/{", "/collections/bread/")
     )
 
 
@@ -856,7 +902,12 @@ def test_no_list_tells_others_of_a_track_of_members(scene, members):
         for role in ROLES:
             shown = scene[0][role].get(address).content.decode()
             seen = any(
-                name in shown for name in ("/tracks/blind/", "/collections/bread/", '"blind"')
+                name in shown
+                for name in (
+                    "/benchmarks/meal/tracks/blind/board/",
+                    "/collections/bread/",
+                    '"blind"',
+                )
             )
             is_inside = role not in OUTSIDE[members.joining]
             assert (address, role, seen) == (address, role, is_inside)

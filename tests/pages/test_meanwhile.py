@@ -21,8 +21,8 @@ from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload, work
 from tests.conftest import forget
 
 PAGES = [
-    "/tracks/bread/",
-    "/tracks/bread/topic/?number=1",
+    "/benchmarks/bread/board/",
+    "/benchmarks/bread/topic/?number=1",
     "/runs/{cats}/",
     "/api/v1/tracks/bread/leaderboard",
 ]

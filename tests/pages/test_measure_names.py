@@ -46,12 +46,12 @@ def test_pages_understand_a_common_name(ten, client, ours, theirs):
     one, two = Run.objects.get(tag="one"), Run.objects.get(tag="two")
     asked = f"measure={theirs}"
     for page in (
-        f"/tracks/ten/computed/?run={one.pk}&{asked}",
-        f"/tracks/ten/compare/?a={one.pk}&b={two.pk}&{asked}",
-        f"/tracks/ten/significance/?{asked}",
-        f"/tracks/ten/topic/?number=1&{asked}",
-        f"/tracks/ten/reusability/?{asked}",
-        f"/tracks/ten/?{asked}",
+        f"/benchmarks/ten/computed/?run={one.pk}&{asked}",
+        f"/benchmarks/ten/compare/?a={one.pk}&b={two.pk}&{asked}",
+        f"/benchmarks/ten/significance/?{asked}",
+        f"/benchmarks/ten/topic/?number=1&{asked}",
+        f"/benchmarks/ten/reusability/?{asked}",
+        f"/benchmarks/ten/board/?{asked}",
         f"/runs/{one.pk}/?{asked}",
     ):
         named, plain = (main_of(client, page.replace(theirs, each)) for each in (theirs, ours))
@@ -65,7 +65,7 @@ def test_the_api_and_the_order_of_a_board_understand_it_too(ten, client, ours, t
     assert board["measure"] == ours
     for sort in ("", "-"):
         named, plain = (
-            main_of(client, f"/tracks/ten/?sort={sort}{each}") for each in (theirs, ours)
+            main_of(client, f"/benchmarks/ten/board/?sort={sort}{each}") for each in (theirs, ours)
         )
         assert named == plain
 
@@ -81,4 +81,4 @@ def test_a_track_can_be_set_up_by_it(ten, ada, client, ours, theirs):
 
 @pytest.mark.parametrize("name", ["None@1", "P@7", "x" * 5000, "", "AP@"])
 def test_what_names_no_measure_of_the_track_shows_the_primary_one(ten, client, name):
-    assert "AP" in words(page_at(client, f"/tracks/ten/significance/?measure={name}"))
+    assert "AP" in words(page_at(client, f"/benchmarks/ten/significance/?measure={name}"))

@@ -7,7 +7,7 @@ from leaderboard.models import Track
 from tests.builders import RUN, make_run, upload
 from tests.pages.reading import page_at, rows
 
-ADDRESS = "/tracks/bread/runs/"
+ADDRESS = "/benchmarks/bread/runs/"
 
 
 def test_a_scored_run_has_its_score(track, ben, as_ben):
@@ -30,4 +30,4 @@ def test_rounded_means_stay_rounded(track, ben, as_ben):
 
 def test_a_blind_track_has_no_column_of_scores(blind_track, ben, as_ben):
     make_run(blind_track, ben)
-    assert "AP" not in rows(page_at(as_ben, "/tracks/blind/runs/"), 0)[0]
+    assert "AP" not in rows(page_at(as_ben, "/benchmarks/blind/runs/"), 0)[0]

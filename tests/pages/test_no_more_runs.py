@@ -12,7 +12,7 @@ from tests.benchmark_scene import make_benchmark
 from tests.builders import make_run, make_track
 from tests.pages.reading import page_at, words
 
-SUBMIT = "/tracks/bread/submit/"
+SUBMIT = "/benchmarks/bread/submit/"
 FORM = 'type="file"'
 
 
@@ -43,15 +43,15 @@ def test_a_team_with_a_later_deadline_has_the_form(closed, as_ben):
 
 
 def test_my_runs_and_home_count_no_runs_left_after_the_deadline(closed, as_ben):
-    for address in ("/tracks/bread/runs/", "/"):
+    for address in ("/benchmarks/bread/runs/", "/"):
         page = words(page_at(as_ben, address))
         assert "left today" not in page and "Submit a run" not in page
-    assert "mailto:ada@example.org" in page_at(as_ben, "/tracks/bread/runs/")
+    assert "mailto:ada@example.org" in page_at(as_ben, "/benchmarks/bread/runs/")
 
 
 def test_my_runs_say_how_many_are_left_while_the_track_is_open(collection, ben, as_ben):
     make_run(make_track(collection, quota_per_day=20), ben)
-    assert "19 of 20 runs left today" in words(page_at(as_ben, "/tracks/bread/runs/"))
+    assert "19 of 20 runs left today" in words(page_at(as_ben, "/benchmarks/bread/runs/"))
 
 
 def test_with_the_quota_used_up_a_run_can_be_replaced(collection, ben, as_ben):

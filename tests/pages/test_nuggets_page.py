@@ -15,7 +15,7 @@ from tests.pages.reading import page_at, rows, words
 from tests.scoring.test_answer_runs import ANSWERS
 from tests.scoring.test_marks import ASSIGNMENTS, NUGGETS, SUPPORT, make_layer, make_nuggets, use
 
-PAGE = "/tracks/bread/nuggets/"
+PAGE = "/benchmarks/bread/nuggets/"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def track(collection, ben) -> Track:
 
 def send(client: Client, noun: str, text: str, **fields: str) -> int:
     data = {**fields, "file": upload("marks.txt", text)}
-    return client.post(f"/tracks/bread/{noun}/new/", data).status_code
+    return client.post(f"/benchmarks/bread/{noun}/new/", data).status_code
 
 
 def lines_at(client: Client, address: str) -> list[str]:
@@ -51,14 +51,14 @@ def test_nuggets_and_marks_are_sent_reviewed_and_imported_on_one_page(collection
     assert send(as_ada, "nuggets", NUGGETS, version="v1") == 302
     work()
     assert "4 nuggets of 2 topics, 2 vital, 2 okay" in words(page_at(as_ada, PAGE))
-    as_ada.post("/tracks/bread/nuggets/v1/confirm/")
+    as_ada.post("/benchmarks/bread/nuggets/v1/confirm/")
     work()
     bank = NuggetVersion.objects.get().pk
     said = {"version": "people", "about": "nuggets", "nuggets": str(bank), "made_by": "people"}
     assert send(as_ada, "marks", ASSIGNMENTS, **said) == 302
     work()
     assert "4 marks on 2 topics: 1 none, 1 partial, 2 support" in words(page_at(as_ada, PAGE))
-    as_ada.post("/tracks/bread/marks/people/confirm/")
+    as_ada.post("/benchmarks/bread/marks/people/confirm/")
     work()
     assert MarkLayer.objects.get().state == "ready"
 
@@ -67,15 +67,15 @@ def test_a_rejected_file_is_replaced(track, as_ada):
     send(as_ada, "nuggets", "{}\n", version="v2")
     work()
     assert "Rejected. Nothing was imported." in words(page_at(as_ada, PAGE))
-    as_ada.post("/tracks/bread/nuggets/v2/again/", {"file": upload("nuggets.jsonl", NUGGETS)})
+    as_ada.post("/benchmarks/bread/nuggets/v2/again/", {"file": upload("nuggets.jsonl", NUGGETS)})
     work()
     assert NuggetVersion.objects.get(version="v2").state == "preview"
-    as_ada.post("/tracks/bread/nuggets/v2/discard/")
+    as_ada.post("/benchmarks/bread/nuggets/v2/discard/")
     assert not NuggetVersion.objects.filter(version="v2").exists()
 
 
 def test_imported_nuggets_are_not_discarded(track, as_ada):
-    as_ada.post("/tracks/bread/nuggets/v1/discard/")
+    as_ada.post("/benchmarks/bread/nuggets/v1/discard/")
     assert NuggetVersion.objects.filter(version="v1").exists()
 
 
@@ -89,23 +89,23 @@ def test_a_name_is_used_once(track, as_ada):
 
 @pytest.mark.parametrize("act", ["nuggets/new/", "nuggets/v1/confirm/", "marks/people/discard/"])
 def test_only_organisers_import(track, as_ben, act):
-    assert as_ben.post(f"/tracks/bread/{act}").status_code == 403
+    assert as_ben.post(f"/benchmarks/bread/{act}").status_code == 403
 
 
 def test_a_topic_has_a_matrix_of_nuggets_and_runs(track, client):
-    page = page_at(client, "/tracks/bread/topic/?number=1")
+    page = page_at(client, "/benchmarks/bread/topic/?number=1")
     assert "marked by people" in words(page) and "use them to read, not to rank" in words(page)
     found = ["yeast vital 1 of 1 ●", "a day vital 1 of 1 ◐", "salt okay 0 of 1 ○"]
     assert rows(page, 2) == found
 
 
 def test_the_matrix_is_downloaded(track, client):
-    page = page_at(client, "/tracks/bread/topic/?number=1&format=csv&table=nuggets")
+    page = page_at(client, "/benchmarks/bread/topic/?number=1&format=csv&table=nuggets")
     assert "1-2,a day,vital" in page and "in part" in page
 
 
 def test_a_nugget_has_a_page_with_who_says_it(track, client):
-    page = page_at(client, "/tracks/bread/nugget/?number=1&key=1-1")
+    page = page_at(client, "/benchmarks/bread/nugget/?number=1&key=1-1")
     assert "1 of 1 run, 1 of 1 team; marked by people" in words(page)
     assert rows(page) == ["ben-rag ben in full"]
 
@@ -117,7 +117,7 @@ def test_a_mark_may_name_the_sentence_that_says_it(collection, ben, client):
     mark = {"topic": "1", "run": "ben-rag", "nugget": "1-2", "assessor": "ada", "sentence": 2}
     make_layer(track, json.dumps({**mark, "label": "support"}) + "\n")
     use(track, ["all"], assignments="people")
-    page = page_at(client, "/tracks/bread/nugget/?number=1&key=1-2")
+    page = page_at(client, "/benchmarks/bread/nugget/?number=1&key=1-2")
     assert rows(page) == ["ben-rag ben in full It takes a day."]
 
 
@@ -130,12 +130,12 @@ def test_a_text_of_a_nugget_is_shown_as_text(collection, client):
 
 @pytest.mark.parametrize("kind", ["nuggetizer", "nuggetbank"])
 def test_nuggets_are_downloaded_as_tools_read_them(track, client, kind):
-    lines = lines_at(client, f"/tracks/bread/nuggets/v1/nuggets.{kind}")
+    lines = lines_at(client, f"/benchmarks/bread/nuggets/v1/nuggets.{kind}")
     assert "yeast" in lines[0] and len(lines) == 2
 
 
 def test_marks_are_downloaded_where_judgments_are(track, client, as_ada):
-    address = "/tracks/bread/marks/people/marks.txt"
+    address = "/benchmarks/bread/marks/people/marks.txt"
     assert client.get(address).status_code == 404
     assert "ben-rag 1 1-1 support" in lines_at(as_ada, address)
     Track.objects.update(shares_judgments=True)
@@ -145,9 +145,9 @@ def test_marks_are_downloaded_where_judgments_are(track, client, as_ada):
 def test_a_board_of_answers_has_lengths_and_says_what_is_hardly_marked(track, client):
     make_layer(track, "ben-rag 1 1 d1 FS\n", version="support", about="support")
     use(track, ["CitationP"], assignments="people", support="support")
-    page = words(page_at(client, "/tracks/bread/"))
+    page = words(page_at(client, "/benchmarks/bread/board/"))
     assert "17 % of its pairs are marked. CitationP is between .0833 and .6667" in page
-    lines = page_at(client, "/tracks/bread/?format=csv").splitlines()
+    lines = page_at(client, "/benchmarks/bread/board/?format=csv").splitlines()
     row = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
     assert (row["length"], row["citations"]) == ("6.0", "3.0")
 
@@ -163,19 +163,22 @@ def test_an_answer_lists_its_nuggets_and_marks_what_supports_it(track, client):
 
 def test_the_printed_command_gives_the_mean_from_the_files(track, client, as_ada, tmp_path):
     run = Run.objects.get()
-    page = page_at(as_ada, f"/tracks/bread/computed/?run={run.pk}&measure=strict_vital")
+    page = page_at(as_ada, f"/benchmarks/bread/computed/?run={run.pk}&measure=strict_vital")
     (command,) = (each for each in commands(page) if "answers score" in each)
     for name, address in {
-        "bread-nuggets-v1.jsonl": "/tracks/bread/nuggets/v1/nuggets.nuggetizer",
-        "bread-marks-people.txt": "/tracks/bread/marks/people/marks.txt",
-        "qrels.v1.txt": "/tracks/bread/judgments/v1/qrels.txt",
+        "bread-nuggets-v1.jsonl": "/benchmarks/bread/nuggets/v1/nuggets.nuggetizer",
+        "bread-marks-people.txt": "/benchmarks/bread/marks/people/marks.txt",
+        "qrels.v1.txt": "/benchmarks/bread/judgments/v1/qrels.txt",
     }.items():
         (tmp_path / name).write_text("\n".join(lines_at(as_ada, address)) + "\n")
     (tmp_path / run.saved_as).write_text(ANSWERS)
     assert "0.2500" in printed_by(command, tmp_path)
 
 
-HIDDEN = ["/tracks/bread/nugget/?number=1&key=1-1", "/tracks/bread/nuggets/v1/nuggets.nuggetizer"]
+HIDDEN = [
+    "/benchmarks/bread/nugget/?number=1&key=1-1",
+    "/benchmarks/bread/nuggets/v1/nuggets.nuggetizer",
+]
 
 
 @pytest.mark.parametrize("shares", ["always", "deadline", "release"])
@@ -193,12 +196,12 @@ def test_a_leaderboard_shows_no_nuggets_before_its_deadline(track, as_cat):
 def test_nuggets_may_stay_hidden_for_good(track, as_cat, as_ada):
     Track.objects.update(shares_nuggets="never")
     assert "yeast" not in page_at(as_cat, PAGE) and "yeast" in page_at(as_ada, PAGE)
-    assert "Nuggets by run" not in page_at(as_cat, "/tracks/bread/topic/?number=1")
+    assert "Nuggets by run" not in page_at(as_cat, "/benchmarks/bread/topic/?number=1")
 
 
 def test_a_track_of_rankings_has_no_page_of_nuggets(collection, client):
     make_track(collection, "lists")
-    assert client.get("/tracks/lists/nuggets/").status_code == 404
+    assert client.get("/benchmarks/lists/nuggets/").status_code == 404
 
 
 def test_a_track_with_nuggets_is_deleted_whole(track):
@@ -211,7 +214,7 @@ def test_a_job_that_failed_stands_on_the_desk(track, as_ada):
         track=track, version="v2", state="failed", created_by=track.benchmark.owner
     )
     Job.objects.create(kind="check_nuggets", target_id=str(version.pk), state="failed")
-    assert "Reading the nuggets" in words(page_at(as_ada, "/tracks/bread/desk/"))
+    assert "Reading the nuggets" in words(page_at(as_ada, "/benchmarks/bread/desk/"))
 
 
 def test_another_layer_is_tried_before_the_board_changes(track, as_ada):
@@ -219,10 +222,10 @@ def test_another_layer_is_tried_before_the_board_changes(track, as_ada):
     make_run(track, make_user("dan"), other)
     marks = ASSIGNMENTS + ASSIGNMENTS.replace("ben-rag", "dan-rag").replace(" support", " none")
     make_layer(track, marks, version="gpt", made_by="machine", machine="gpt-x/p3")
-    assert "Score with gpt" in page_at(as_ada, "/tracks/bread/marks/gpt/impact/")
-    as_ada.post("/tracks/bread/marks/gpt/try/")
+    assert "Score with gpt" in page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
+    as_ada.post("/benchmarks/bread/marks/gpt/try/")
     work()
-    page = words(page_at(as_ada, "/tracks/bread/marks/gpt/impact/"))
+    page = words(page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/"))
     assert "Kendall's τ between the boards is" in page and "marked by machine gpt-x/p3" in page
     assert Track.objects.get().edition.settings["assignments"] == "people"
 
@@ -266,9 +269,9 @@ def test_every_page_of_a_track_ranked_by_nuggets_opens(track, as_ada):
     make_run(track, make_user("dan"), other)
     Track.objects.update(primary_measure="strict_vital")
     ben, dan = Run.objects.order_by("received_at")
-    addresses = [f"/tracks/bread/{page}" for page in PAGES]
-    addresses += [f"/tracks/bread/compare/?a={ben.pk}&b={dan.pk}"]
+    addresses = [f"/benchmarks/bread/{page}" for page in PAGES]
+    addresses += [f"/benchmarks/bread/compare/?a={ben.pk}&b={dan.pk}"]
     addresses += [f"/runs/{ben.pk}/{page}" for page in ("", "topics/", "failures/")]
-    addresses += [f"/runs/{ben.pk}/file-and-facts/", "/tracks/bread/judgments/?measure=all"]
+    addresses += [f"/runs/{ben.pk}/file-and-facts/", "/benchmarks/bread/judgments/?measure=all"]
     statuses = {address: as_ada.get(address).status_code for address in addresses}
     assert statuses == dict.fromkeys(addresses, 200)

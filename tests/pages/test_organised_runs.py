@@ -23,7 +23,7 @@ from tests.builders import (
 from tests.scoring.test_answer_runs import ANSWERS
 from tests.scoring.test_marks import make_layer, make_nuggets, use
 
-PAGE = "/tracks/bread/manage/runs/"
+PAGE = "/benchmarks/bread/manage/runs/"
 ACT = f"{PAGE}act/"
 
 
@@ -131,7 +131,7 @@ def test_teams_of_chosen_runs_get_a_message_once(rye, ben, as_ada):
     form = {"run": rye.pk, "act": "write", "sent": "yes", "text": "Your depth is 10."}
     as_ada.post(ACT, form)
     notice = Notice.objects.get(user=ben, text__contains="Your depth is 10.")
-    assert notice.address == "/tracks/bread/runs/"
+    assert notice.address == "/benchmarks/bread/runs/"
     assert AuditEvent.objects.get(act="write").after["text"] == "Your depth is 10."
 
 

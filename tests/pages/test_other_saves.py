@@ -10,8 +10,8 @@ from pytest_django.asserts import assertContains
 from leaderboard.models import Benchmark, Overview, Track
 from tests.builders import make_user, signed_in
 
-SETTINGS = "/tracks/bread/manage/"
-PAGE = "/tracks/bread/manage/overview/"
+SETTINGS = "/benchmarks/bread/manage/"
+PAGE = "/benchmarks/bread/manage/overview/"
 
 
 @pytest.fixture

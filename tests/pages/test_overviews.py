@@ -13,8 +13,8 @@ from leaderboard.collections.importing import record_missing_checksums
 from leaderboard.models import AuditEvent, Benchmark, Collection, Job, Overview, Track
 from tests.builders import DOCUMENTS, make_run, make_track
 
-BENCHMARK = "/tracks/bread/overview/"
-EDIT = "/tracks/bread/manage/overview/"
+BENCHMARK = "/benchmarks/bread/"
+EDIT = "/benchmarks/bread/manage/overview/"
 FILE = "/collections/bread/documents.file"
 
 
@@ -27,7 +27,7 @@ def save(client: Client, **fields: str):
 
 
 def test_the_old_address_of_a_track_leads_to_its_home(track, client):
-    assert client.get("/tracks/bread/about/")["Location"] == BENCHMARK
+    assert client.get("/benchmarks/bread/about/")["Location"] == BENCHMARK
 
 
 def test_what_organisers_write_is_on_the_page(track, as_ada, client):
@@ -107,14 +107,14 @@ def test_bibtex_has_the_names_of_the_authors(track, as_ada, client):
     save(as_ada, authors="Inês Moura, Porto\nT. Brandt & Co")
     text = client.get(BENCHMARK + "?format=bib").content.decode()
     assert "author = {{Inês Moura} and {T. Brandt \\& Co}}" in text
-    assert "howpublished = {\\url{http://testserver/tracks/bread/overview/}}" in text
+    assert "howpublished = {\\url{http://testserver/benchmarks/bread/}}" in text
 
 
 def test_a_leaderboard_says_after_the_deadline_that_all_scores_are_visible(
     leaderboard_track, client
 ):
     Track.objects.update(ladder_step=0.01, closes_at=timezone.now() - timedelta(minutes=1))
-    page = client.get("/tracks/lead/overview/")
+    page = client.get("/benchmarks/lead/")
     assertContains(page, "Everyone who sees the track sees all scores.")
     assertNotContains(page, "Each team shows one score")
 
@@ -130,20 +130,20 @@ def test_documents_are_downloaded_where_organisers_share_them(track, as_ada, cli
 def test_who_organises_only_the_track_is_offered_no_documents(track, cat, as_cat):
     track.benchmark.co_organisers.add(cat)
     assert as_cat.get(FILE).status_code == 404
-    assertNotContains(as_cat.get("/tracks/bread/data/"), FILE)
+    assertNotContains(as_cat.get("/benchmarks/bread/data/"), FILE)
 
 
 def test_the_printed_digest_is_that_of_the_file(track, client):
     Collection.objects.update(shares_documents=True)
     digest = hashlib.sha256(body(client.get(FILE))).hexdigest()
-    assertContains(client.get("/tracks/bread/data/"), f"{digest}  documents.jsonl")
+    assertContains(client.get("/benchmarks/bread/data/"), f"{digest}  documents.jsonl")
 
 
 @pytest.mark.parametrize("kind", ["topics.trec", "topics.jsonl", "sample.run", "docnos.txt"])
 def test_every_file_has_its_digest(track, client, kind):
     data = client.get(f"/collections/bread/{kind}")
     digest = hashlib.sha256(body(data)).hexdigest()
-    assertContains(client.get("/tracks/bread/data/"), digest)
+    assertContains(client.get("/benchmarks/bread/data/"), digest)
 
 
 def test_digests_of_older_collections_are_computed_later(collection):
@@ -234,9 +234,9 @@ def test_words_are_searched_only_where_documents_are_seen(track, as_cat):
 def test_the_baseline_of_organisers_is_handed_out(blind_track, ada, client):
     run = make_run(blind_track, ada)
     Track.objects.update(baseline=run)
-    assert client.get("/tracks/blind/data/baseline.run").status_code == 404
+    assert client.get("/benchmarks/blind/data/baseline.run").status_code == 404
     Overview.objects.create(track=blind_track)
-    assert body(client.get("/tracks/blind/data/baseline.run")) == body_of(run)
+    assert body(client.get("/benchmarks/blind/data/baseline.run")) == body_of(run)
 
 
 def body_of(run) -> bytes:
@@ -247,7 +247,7 @@ def body_of(run) -> bytes:
 def test_the_baseline_of_a_team_stays_its_own(track, ben, client):
     Track.objects.update(baseline=make_run(track, ben))
     Overview.objects.create(track=track)
-    assert client.get("/tracks/bread/data/baseline.run").status_code == 404
+    assert client.get("/benchmarks/bread/data/baseline.run").status_code == 404
 
 
 def test_judgments_have_a_row_before_their_release(collection, client):
@@ -271,10 +271,10 @@ def test_the_only_live_benchmark_is_a_click_away(track, client, collection):
 
 
 def test_strangers_create_an_account_to_join(track, client, as_ben, settings):
-    assertContains(client.get(BENCHMARK), 'href="/tracks/bread/join/"')
-    assertContains(as_ben.get(BENCHMARK), 'main-button" href="/tracks/bread/join/"')
+    assertContains(client.get(BENCHMARK), 'href="/benchmarks/bread/join/"')
+    assertContains(as_ben.get(BENCHMARK), 'main-button" href="/benchmarks/bread/join/"')
     settings.SIGNUP_OPEN = False
-    assertContains(client.get(BENCHMARK), 'main-button" href="/tracks/bread/join/"')
+    assertContains(client.get(BENCHMARK), 'main-button" href="/benchmarks/bread/join/"')
 
 
 def test_a_new_organiser_begins_with_a_collection(db, client, settings):

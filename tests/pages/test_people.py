@@ -10,7 +10,7 @@ from leaderboard.archives import track_export
 from leaderboard.models import Notice, Track
 from tests.builders import make_run
 
-PEOPLE = "/tracks/bread/manage/people/"
+PEOPLE = "/benchmarks/bread/manage/people/"
 
 
 def names(track: Track) -> list[str]:
@@ -19,9 +19,9 @@ def names(track: Track) -> list[str]:
 
 
 def test_an_organiser_names_another_who_learns_it(track, as_ada, as_ben, ben):
-    assert as_ben.get("/tracks/bread/desk/").status_code == 403
+    assert as_ben.get("/benchmarks/bread/desk/").status_code == 403
     assertContains(as_ada.post(PEOPLE, {"name": "ben"}, follow=True), "ben is now an organiser.")
-    assert as_ben.get("/tracks/bread/desk/").status_code == 200
+    assert as_ben.get("/benchmarks/bread/desk/").status_code == 200
     assert Notice.objects.get(user=ben).text == "You now organise Bread track."
 
 
@@ -58,11 +58,11 @@ def test_nobody_is_taken_out_who_does_not_organise(track, as_ada, ben):
 
 def test_the_trail_says_who_was_named_and_an_archive_does_not(track, as_ada, ada, ben):
     people.add_organiser(track.benchmark, ada, "ben")
-    assertContains(as_ada.get("/tracks/bread/desk/trail/"), "organiser: ben")
+    assertContains(as_ada.get("/benchmarks/bread/desk/trail/"), "organiser: ben")
     assert "add organiser" not in {each["act"] for each in track_export.event_rows(track)}
 
 
 def test_the_page_lists_who_takes_part_and_who_organises(track, as_ada, ben):
     make_run(track, ben)
     assertContains(as_ada.get(PEOPLE), "<bdi>ben</bdi>", count=2)
-    assertContains(as_ada.get("/tracks/bread/overview/"), "<bdi>ada</bdi>")
+    assertContains(as_ada.get("/benchmarks/bread/"), "<bdi>ada</bdi>")

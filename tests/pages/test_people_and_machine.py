@@ -16,7 +16,7 @@ from tests.builders import (
     work,
 )
 
-PAGE = "/tracks/bread/people-and-machine/"
+PAGE = "/benchmarks/bread/people-and-machine/"
 # The machine likes what the other run found.
 BY_MACHINE = """1 0 d1 0
 1 0 d2 3
@@ -100,7 +100,7 @@ def test_a_run_of_the_judges_family_is_flagged(as_ada, beside):
 def test_ranks_gained_raise_no_notice(as_ada, beside):
     page = boards_of(as_ada)
     assert "five ranks" not in page and "more from the machine" not in page
-    assert "/tracks/bread/corrected-means/?machine=m1" in page
+    assert "/benchmarks/bread/corrected-means/?machine=m1" in page
 
 
 @pytest.mark.parametrize(
@@ -173,27 +173,27 @@ def test_only_organisers_see_the_page(as_ben, beside):
 
 
 def test_the_impact_of_a_machine_shows_no_change_of_scores(as_ada, beside):
-    as_ada.post("/tracks/bread/judgments/m1/try/")
+    as_ada.post("/benchmarks/bread/judgments/m1/try/")
     work()
-    page = read(as_ada, "/tracks/bread/judgments/m1/impact/")
+    page = read(as_ada, "/benchmarks/bread/judgments/m1/impact/")
     assert "Different judges made these judgments." in page
     assert '<small class="phone">of AP</small>' not in page
     assert "Scores by different judges are not subtracted." in page
 
 
 def test_the_impact_of_a_machine_has_no_file_of_changes(as_ada, beside):
-    as_ada.post("/tracks/bread/judgments/m1/try/")
+    as_ada.post("/benchmarks/bread/judgments/m1/try/")
     work()
-    address = "/tracks/bread/judgments/m1/impact/?format=csv"
+    address = "/benchmarks/bread/judgments/m1/impact/?format=csv"
     assert as_ada.get(address).status_code == 200
     assert as_ada.get(f"{address}&table=topics").status_code == 404
 
 
 def test_history_and_board_have_one_judge(as_ada, beside):
-    as_ada.post("/tracks/bread/judgments/m1/try/")
+    as_ada.post("/benchmarks/bread/judgments/m1/try/")
     work()
-    as_ada.post("/tracks/bread/judgments/m1/switch/")
+    as_ada.post("/benchmarks/bread/judgments/m1/switch/")
     for version in ("v1", "m1"):
-        sheet = read(as_ada, f"/tracks/bread/history/?judgments={version}&format=csv")
+        sheet = read(as_ada, f"/benchmarks/bread/history/?judgments={version}&format=csv")
         lines = sheet.splitlines()
         assert {line.rsplit(",", 1)[1] for line in lines[1:]} == {version}

@@ -79,5 +79,5 @@ def test_a_run_by_the_labels_of_the_machine_is_first_and_flagged(
     circular = next(each for each in found.shift.moves if each.run.tag == "circular")
     assert (circular.after.rank, circular.before.rank) == (1, by_people), tag
     assert found.of_family == [circular]
-    page = signed_in(ada).get("/tracks/dl19/people-and-machine/").content.decode()
+    page = signed_in(ada).get("/benchmarks/dl19/people-and-machine/").content.decode()
     assert "<b><bdi>circular</bdi></b> states a model of the judge’s family." in page

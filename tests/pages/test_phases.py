@@ -40,12 +40,12 @@ PHASES = {
     ),
 }
 ADDRESSES = {
-    "the overview": "/tracks/bread/overview/",
-    "the board": "/tracks/bread/",
-    "the data page": "/tracks/bread/data/",
+    "the overview": "/benchmarks/bread/",
+    "the board": "/benchmarks/bread/board/",
+    "the data page": "/benchmarks/bread/data/",
     "the list of tracks": "/tracks/",
     "the front page": "/",
-    "the desk": "/tracks/bread/desk/",
+    "the desk": "/benchmarks/bread/desk/",
 }
 
 
@@ -87,7 +87,7 @@ def test_a_run_at_the_wrong_time_is_rejected_in_these_words(collection, ben, pha
 def test_the_submit_page_says_it_too(collection, ben, as_ben):
     track = make_track_in(collection, "open")
     make_run(track, ben)
-    assert PHASES["open"][1] in without_distance(page_at(as_ben, "/tracks/bread/submit/"))
+    assert PHASES["open"][1] in without_distance(page_at(as_ben, "/benchmarks/bread/submit/"))
 
 
 def test_a_notice_of_a_new_deadline_says_the_phase(blind_track, ada, ben):
@@ -109,13 +109,13 @@ def test_a_notice_of_a_release_says_the_phase(blind_track, ada, ben):
 @pytest.mark.parametrize("phase", ["planned", "judging", "released"])
 def test_the_chip_has_the_word_of_the_phase(collection, client, phase):
     make_track_in(collection, phase)
-    heading = re.search(r"<h1>.*?</h1>", page_at(client, "/tracks/bread/"), re.DOTALL)[0]
+    heading = re.search(r"<h1>.*?</h1>", page_at(client, "/benchmarks/bread/board/"), re.DOTALL)[0]
     assert WORDS[phase].lower() in words(heading)
 
 
 def test_the_schedule_names_dates_by_the_same_words(collection, client):
     make_track_in(collection, "released")
-    schedule = page_at(client, "/tracks/bread/overview/").split('class="timeline"')[1]
+    schedule = page_at(client, "/benchmarks/bread/").split('class="timeline"')[1]
     assert [word in schedule for word in ("Closes", "Judging", "Released")] == [True] * 3
 
 
@@ -142,5 +142,5 @@ def test_days_that_have_begun_say_when_they_end(collection, as_ada):
     track = make_track(collection, disclosure="blind")
     days = {"closes_at": timezone.now() - timedelta(days=3)}
     Track.objects.update(**days, release_at=timezone.now() + timedelta(days=20))
-    schedule = page_at(as_ada, f"/tracks/{track.slug}/overview/").split('class="timeline"')[1]
+    schedule = page_at(as_ada, f"/benchmarks/{track.slug}/").split('class="timeline"')[1]
     assert "ends in" in words(schedule.split("Planned release")[0])

@@ -24,7 +24,7 @@ from tests.pages.commands import commands, printed_by
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track
 
-ADDRESS = "/tracks/ten/plan/"
+ADDRESS = "/benchmarks/ten/plan/"
 RUNS = {
     "one": [1, 2, 1, 3, 1, 2, 5, 1, 2, 4],
     "two": [2, 2, 3, 1, 4, 2, 5, 2, 1, 6],
@@ -96,7 +96,7 @@ def test_the_command_of_a_typed_variance_needs_no_files(ten, client, tmp_path):
 
 def linked(page: str) -> str:
     """The address of how a plan is computed."""
-    start = page.index("/tracks/ten/computed/planning/")
+    start = page.index("/benchmarks/ten/computed/planning/")
     return page[start : page.index('"', start)].replace("&amp;", "&")
 
 
@@ -132,7 +132,7 @@ def test_runs_that_differ_by_the_same_on_all_topics_have_no_variance(ten, ben, c
 
 def test_an_organiser_plans_before_there_is_a_board(collection, as_ada, client):
     make_track(collection, slug="later", judgment_set=None)
-    address = "/tracks/later/plan/"
+    address = "/benchmarks/later/plan/"
     assert "A variance is needed" in page_at(as_ada, address)
     page = page_at(as_ada, f"{address}?variance=.0462&difference=.1&runs=2")
     assert rows(page, 1)[2].endswith("74")
@@ -154,7 +154,7 @@ def test_both_tables_go_to_other_programs(ten, client):
 
 
 def test_the_significance_page_leads_here(ten, client):
-    assert f'href="{ADDRESS}"' in page_at(client, "/tracks/ten/significance/")
+    assert f'href="{ADDRESS}"' in page_at(client, "/benchmarks/ten/significance/")
 
 
 def variance_at(page: str) -> str:
@@ -204,7 +204,7 @@ def test_a_board_that_the_reader_may_not_see_teaches_nothing(other, blind_track,
 
 def test_a_draft_without_a_board_learns_from_another(other, collection, as_ada):
     make_track(collection, slug="draft", judgment_set=None)
-    assert "(3 runs)" in words(page_at(as_ada, "/tracks/draft/plan/?board=other"))
+    assert "(3 runs)" in words(page_at(as_ada, "/benchmarks/draft/plan/?board=other"))
 
 
 def test_the_chart_has_the_values_of_its_table(ten, client):
@@ -242,8 +242,8 @@ def test_a_plan_within_the_hours_names_its_depth(ten, client):
 
 @pytest.mark.parametrize("page", ["plan", "reusability"])
 def test_strangers_of_a_blind_track_see_nothing(blind_track, client, as_ada, page):
-    assert client.get(f"/tracks/blind/{page}/?variance=1").status_code == 404
-    assert as_ada.get(f"/tracks/blind/{page}/").status_code == 200
+    assert client.get(f"/benchmarks/blind/{page}/?variance=1").status_code == 404
+    assert as_ada.get(f"/benchmarks/blind/{page}/").status_code == 200
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):

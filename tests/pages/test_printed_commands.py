@@ -51,7 +51,7 @@ def test_the_printed_command_gives_every_p_of_the_board(client, files, family, m
     asked = f"measure={measure}&family={family}"
     board = client.get(f"/api/v1/tracks/ten/leaderboard?{asked}").json()
     first = next(run for run in board["standings"] if run["tag"] == "one")
-    page = page_at(client, f"/tracks/ten/computed/difference/?run={first['run']}&{asked}")
+    page = page_at(client, f"/benchmarks/ten/computed/difference/?run={first['run']}&{asked}")
     printed = json.loads(printed_by(*commands(page), files, "--format", "json"))
     outcomes = {found["run"]: found["outcome"] for found in printed["comparisons"]}
     for run in board["standings"]:
@@ -66,8 +66,8 @@ def test_the_printed_command_gives_every_p_of_the_board(client, files, family, m
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_printed_command_gives_every_p_of_the_matrix(client, files, measure):
     asked = f"measure={measure}&family=all"
-    table = client.get(f"/tracks/ten/significance/?format=csv&{asked}").content.decode()
-    page = page_at(client, f"/tracks/ten/computed/all-pairs/?{asked}")
+    table = client.get(f"/benchmarks/ten/significance/?format=csv&{asked}").content.decode()
+    page = page_at(client, f"/benchmarks/ten/computed/all-pairs/?{asked}")
     printed = printed_by(*commands(page), files, "--format", "tsv")
     lines = [line.split("\t") for line in printed.splitlines()[1:-1]]
     known = {frozenset(line[1:3]): line[4] for line in lines}
@@ -77,7 +77,7 @@ def test_the_printed_command_gives_every_p_of_the_matrix(client, files, measure)
 
 def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(client, files):
     Track.objects.update(selection="best")
-    command = page_at(client, "/tracks/ten/computed/all-pairs/?family=all")
+    command = page_at(client, "/benchmarks/ten/computed/all-pairs/?family=all")
     for tag in ("base", "one", "two", "three", "four"):
         assert f"{tag}.run" in command
 
@@ -88,7 +88,7 @@ def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(
 def test_the_printed_command_gives_every_digit_of_the_probabilities(client, files, measure, region):
     one, two = Run.objects.get(tag="one"), Run.objects.get(tag="two")
     asked = f"run={two.pk}&a={one.pk}&measure={measure}&region={region}"
-    page = page_at(client, f"/tracks/ten/computed/probability/?{asked}")
+    page = page_at(client, f"/benchmarks/ten/computed/probability/?{asked}")
     printed = json.loads(printed_by(*commands(page), files, "--format", "json"))
     found = printed["comparisons"][1]["probability"]
     shown = re.findall(r"<dt>(Better|Within|Worse)</dt><dd title=\"(.*?)\"", page)
@@ -97,9 +97,9 @@ def test_the_printed_command_gives_every_digit_of_the_probabilities(client, file
 
 def test_the_printed_command_gives_every_digit_of_a_curve(client, files):
     two = Run.objects.get(tag="two")
-    page = page_at(client, f"/tracks/ten/computed/curve/?run={two.pk}&number=3")
+    page = page_at(client, f"/benchmarks/ten/computed/curve/?run={two.pk}&number=3")
     printed = printed_by(*commands(page), files, "--format", "tsv", "--digits", "17")
     found = [line.split("\t")[2] for line in printed.splitlines()[1:]]
-    table = client.get("/tracks/ten/topic/?number=3&format=csv&table=recall").text
+    table = client.get("/benchmarks/ten/topic/?number=3&format=csv&table=recall").text
     shown = [line.split(",") for line in table.splitlines()[1:]]
     assert [float(value) for value in found] == [float(c[3]) for c in shown if c[0] == two.pk]

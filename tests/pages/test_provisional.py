@@ -18,7 +18,7 @@ BEFORE, AFTER = (timezone.now() + timedelta(hours=hours) for hours in (1, -1))
 def said(client: Client, track: Track, **fields: object) -> str:
     """The sentence under the board of a track in this state; empty where there is none."""
     Track.objects.filter(pk=track.pk).update(**fields)
-    page = client.get(f"/tracks/{track.slug}/").text
+    page = client.get(f"/benchmarks/{track.slug}/board/").text
     lines = (line for line in page.splitlines() if "These scores" in line or "these scores" in line)
     return next(lines, "")
 
@@ -31,7 +31,7 @@ def board(track, ben) -> Track:
 
 @pytest.fixture
 def frozen(board, as_ada) -> Track:
-    as_ada.post("/tracks/bread/manage/freeze/", {"name": "final"})
+    as_ada.post("/benchmarks/bread/manage/freeze/", {"name": "final"})
     return board
 
 
@@ -51,7 +51,7 @@ def test_after_the_deadline_it_waits_for_a_snapshot(board, as_cat):
 def test_beside_a_snapshot_only_judgments_can_change_it(frozen, as_cat):
     words = said(as_cat, frozen, closes_at=AFTER)
     assert "New judgments could still change these scores." in words
-    assert "/tracks/bread/snapshots/final/" in words and "provisional" not in words
+    assert "/benchmarks/bread/snapshots/final/" in words and "provisional" not in words
 
 
 def test_a_board_that_never_closes_needs_no_such_word(board, as_cat):

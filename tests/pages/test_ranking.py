@@ -31,7 +31,7 @@ def test_a_ranking_says_what_it_scores_and_how_that_is_computed(track, ben, clie
     page = page_at(client, f"/runs/{run.pk}/ranking/?number=1&measure=nDCG@10")
     value = Score.objects.get(score_set__run=run, measure="nDCG@10").values[0]
     assert f"nDCG@10 {value:.4f}".replace("0.", ".") in words(page)
-    assert "/tracks/bread/computed/?run=" in page
+    assert "/benchmarks/bread/computed/?run=" in page
 
 
 def test_words_of_the_topic_are_marked_in_any_form(track, ben, client):

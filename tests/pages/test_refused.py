@@ -12,7 +12,7 @@ from leaderboard.jobs import cleanup
 from leaderboard.models import Run
 from tests.builders import make_run
 
-REFUSED = "/tracks/bread/manage/refused/"
+REFUSED = "/benchmarks/bread/manage/refused/"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_what_never_was_on_the_board_is_not_taken_off_it(refused, who, request):
 
 
 def test_the_page_about_managing_leads_to_them(track, as_ada):
-    assertContains(as_ada.get("/tracks/bread/manage/"), f'href="{REFUSED}"')
+    assertContains(as_ada.get("/benchmarks/bread/manage/"), f'href="{REFUSED}"')
     assertContains(as_ada.get(REFUSED), "No rejected files")
 
 
@@ -48,7 +48,7 @@ def test_a_long_list_asks_the_database_no_more(track, ben, as_ada, django_assert
 def test_after_some_weeks_the_row_says_that_the_file_is_gone(refused, as_ben):
     Run.objects.update(received_at=timezone.now() - timedelta(days=31))
     cleanup.sweep()
-    assertContains(as_ben.get("/tracks/bread/runs/"), "removed after 30 days")
+    assertContains(as_ben.get("/benchmarks/bread/runs/"), "removed after 30 days")
     assertContains(as_ben.get(f"/runs/{refused.pk}/"), "E_COLUMNS")
     assertNotContains(as_ben.get(f"/runs/{refused.pk}/"), f"/runs/{refused.pk}/file/")
     assert as_ben.get(f"/runs/{refused.pk}/file/").status_code == 404

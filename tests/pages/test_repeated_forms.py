@@ -13,7 +13,7 @@ from leaderboard.models import Announcement, Grant, Pool, SentForm, Snapshot, Tr
 from tests.builders import OTHER_RUN, make_run, make_track
 
 BOARD = "/collections/bread/tracks/new/internal/"
-DESK = "/tracks/bread/desk/"
+DESK = "/benchmarks/bread/desk/"
 
 
 def key_on(client, address: str) -> str:
@@ -29,7 +29,10 @@ def clicked_twice(client, page: str, address: str, **form) -> list[tuple[int, st
 
 
 def test_two_clicks_open_one_internal_board(collection, as_ada):
-    assert clicked_twice(as_ada, "/collections/bread/", BOARD) == [(302, "/tracks/bread/")] * 2
+    assert (
+        clicked_twice(as_ada, "/collections/bread/", BOARD)
+        == [(302, "/benchmarks/bread/board/")] * 2
+    )
     assert Track.objects.count() == 1
 
 
@@ -44,12 +47,14 @@ def test_two_clicks_open_one_track(collection, as_ada):
     form = as_ada.get(address).context["form"]
     fields = {name: form[name].value() for name in form.fields}
     sent = {name: value for name, value in fields.items() if value not in (None, "", False)}
-    assert clicked_twice(as_ada, address, address, **sent) == [(302, "/tracks/bread/setup/")] * 2
+    assert (
+        clicked_twice(as_ada, address, address, **sent) == [(302, "/benchmarks/bread/setup/")] * 2
+    )
 
 
 def test_two_clicks_gather_one_pool(track, ben, as_ada):
     chosen = {"runs": [make_run(track, ben).pk], "method": "depth", "size": 2}
-    address = "/tracks/bread/pools/"
+    address = "/benchmarks/bread/pools/"
     assert clicked_twice(as_ada, address, address, **chosen) == [(302, f"{address}pool-1/")] * 2
     assert Pool.objects.count() == 1
 
@@ -57,8 +62,8 @@ def test_two_clicks_gather_one_pool(track, ben, as_ada):
 def test_two_clicks_freeze_a_board_once_and_show_it(track, ben, cat, as_ada):
     for user, text in ((ben, None), (cat, OTHER_RUN)):
         make_run(track, user, *([text] if text else []))
-    page = "/tracks/bread/snapshots/"
-    led = clicked_twice(as_ada, page, "/tracks/bread/manage/freeze/", name="final")
+    page = "/benchmarks/bread/snapshots/"
+    led = clicked_twice(as_ada, page, "/benchmarks/bread/manage/freeze/", name="final")
     assert led == [(302, f"{page}final/")] * 2 and Snapshot.objects.count() == 1
 
 

@@ -12,7 +12,7 @@ from tests.pages.commands import commands, printed_by
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import QRELS, send, ten_track
 
-ADDRESS = "/tracks/ten/reusability/"
+ADDRESS = "/benchmarks/ten/reusability/"
 # Topics one to three: only `ours` finds what is relevant, only `best` what is judged not to be.
 RUNS = {
     "best": [["bad"]] * 3 + [["good"]] * 7,
@@ -64,7 +64,7 @@ def test_teams_that_share_all_documents_keep_their_scores(ten, ben, cat, client)
     track = make_track(ten.collection, slug="two")
     send(track, ben, "one", 1)
     send(track, cat, "two", 2)
-    said = words(page_at(client, "/tracks/two/reusability/"))
+    said = words(page_at(client, "/benchmarks/two/reusability/"))
     assert "No team’s best run changes its AP" in said
 
 
@@ -88,7 +88,7 @@ def test_the_printed_command_gives_the_same_numbers(ten, ben, client, tmp_path):
     for tag in RUNS:
         (tmp_path / f"{tag}.run").write_text(text_of(tag))
     (tmp_path / "ours2.run").write_text(text_of("ours").replace("ours", "ours2"))
-    [command] = commands(page_at(client, "/tracks/ten/computed/reusability/"))
+    [command] = commands(page_at(client, "/benchmarks/ten/computed/reusability/"))
     printed = printed_by(command, tmp_path, "--format", "tsv").splitlines()
     ours = next(line.split("\t") for line in printed if line.startswith("ben\tours\t"))
     assert ours[2:6] == ["3", "3", "0.6500", "0.3500"] and ours[7:9] == ["2", "3"]
@@ -97,7 +97,7 @@ def test_the_printed_command_gives_the_same_numbers(ten, ben, client, tmp_path):
 def test_the_threshold_of_the_track_goes_into_the_command(ten, ada, client):
     tracks.change_track(ten, ada, {"relevance_threshold": 2})
     work()
-    [command] = commands(page_at(client, "/tracks/ten/computed/reusability/"))
+    [command] = commands(page_at(client, "/benchmarks/ten/computed/reusability/"))
     assert "-m 'AP(rel=2)'" in command and "-l 2" in command
 
 
@@ -108,7 +108,7 @@ def test_any_measure_of_the_track_can_be_asked_for(ten, client):
 
 def test_one_team_alone_shows_nothing(ten, ben, client):
     send(make_track(ten.collection, slug="two"), ben, "one", 1)
-    assert "Two teams needed" in page_at(client, "/tracks/two/reusability/")
+    assert "Two teams needed" in page_at(client, "/benchmarks/two/reusability/")
 
 
 def test_runs_that_are_too_large_are_left_to_the_command(ten, client, monkeypatch):
@@ -118,7 +118,7 @@ def test_runs_that_are_too_large_are_left_to_the_command(ten, client, monkeypatc
 
 
 def test_the_judgments_lead_here(ten, client):
-    assert f'href="{ADDRESS}"' in page_at(client, "/tracks/ten/judgments/")
+    assert f'href="{ADDRESS}"' in page_at(client, "/benchmarks/ten/judgments/")
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):

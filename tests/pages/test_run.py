@@ -197,7 +197,7 @@ def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client)
     (loss,) = rows(page, 0)
     phone, desk = "grade 1 d4 ranking", "grade 1 d4 Document 4 1"
     assert loss == f"2 rye flour {phone} .5000 1.0000 other −.500 +.500 ranking {desk} 2 1 +.500"
-    assert 'href="/tracks/bread/document/?docno=d4&amp;number=2"' in page
+    assert 'href="/benchmarks/bread/document/?docno=d4&amp;number=2"' in page
 
 
 def test_the_topics_are_a_file_in_the_order_of_the_page(beside_cats, client):
@@ -315,10 +315,10 @@ def test_a_run_that_stands_is_among_those_of_the_board_alone(left_out, client):
 
 def test_it_is_held_to_the_run_its_page_names(left_out, client):
     first = left_out.track.runs.get(tag="ben-bm25")
-    address = f"/tracks/bread/compare/?a={first.pk}&b={left_out.pk}"
+    address = f"/benchmarks/bread/compare/?a={first.pk}&b={left_out.pk}"
     assert address.replace("&", "&amp;") in page_of(client, left_out)
     assert "Both runs, by topic" in page_at(client, address)
-    held = page_at(client, f"/tracks/bread/computed/pair/?run={left_out.pk}&a={first.pk}")
+    held = page_at(client, f"/benchmarks/bread/computed/pair/?run={left_out.pk}&a={first.pk}")
     assert "second against ben-bm25" in words(held)
 
 

@@ -32,7 +32,7 @@ def test_others_do_not_see_them_there(track, ben, as_cat):
 def test_what_an_organiser_submits_for_the_track_or_a_team_is_there(track, ada, ben, as_ada):
     make_run(track, ada, OTHER_RUN)
     make_run(track, ada, RUN, team=make_run(track, ben, FAULTY).team)
-    for address in ("/runs/", "/tracks/bread/runs/"):
+    for address in ("/runs/", "/benchmarks/bread/runs/"):
         page = words(as_ada.get(address).text)
         assert "other" in page and "ben-bm25" in page
 

@@ -10,7 +10,7 @@ from leaderboard.models import AuditEvent, Benchmark, Collection, Run, Track
 from tests.builders import make_run, upload, work
 from tests.pages.test_meanwhile import pages_made_while
 
-SETUP = "/tracks/bread/setup/"
+SETUP = "/benchmarks/bread/setup/"
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def ready(track: Track) -> None:
 )
 def test_a_draft_is_not_there_for_others(draft, as_ben, client, page):
     for reader in (as_ben, client):
-        assert reader.get(f"/tracks/bread/{page}").status_code == 404
+        assert reader.get(f"/benchmarks/bread/{page}").status_code == 404
 
 
 def test_nobody_joins_a_draft_or_finds_it(draft, as_ben, client):
-    assert as_ben.get("/tracks/bread/join/").status_code == 404
-    assertNotContains(client.get("/"), "/tracks/bread/")
-    assertNotContains(as_ben.get("/search/?q=bread"), "/tracks/bread/")
+    assert as_ben.get("/benchmarks/bread/join/").status_code == 404
+    assertNotContains(client.get("/"), "/benchmarks/bread/board/")
+    assertNotContains(as_ben.get("/search/?q=bread"), "/benchmarks/bread/board/")
 
 
 def test_a_draft_hides_its_collection_too(draft, client, as_ada):
@@ -50,7 +50,7 @@ def test_the_api_knows_no_draft_of_others(draft, client, as_ben):
 
 
 def test_nobody_sends_a_run_to_a_draft(draft, as_ben):
-    sent = as_ben.post("/tracks/bread/submit/", {"file": upload("a.run", "1 Q0 d1 1 1 a\n")})
+    sent = as_ben.post("/benchmarks/bread/submit/", {"file": upload("a.run", "1 Q0 d1 1 1 a\n")})
     assert sent.status_code == 404
     assert not Run.objects.exists()
 
@@ -64,14 +64,14 @@ def test_steps_are_ticked_by_facts(draft, as_ada):
 def test_the_step_of_the_data_names_what_is_missing(draft, as_ada):
     missing = "Name a licence, or say where to get the documents."
     assertContains(as_ada.get(SETUP), missing)
-    assertContains(as_ada.get("/tracks/bread/manage/overview/"), "a licence or a source")
+    assertContains(as_ada.get("/benchmarks/bread/manage/overview/"), "a licence or a source")
     ready(draft)
     assertNotContains(as_ada.get(SETUP), missing)
 
 
 @pytest.mark.parametrize(
     ("joining", "link"),
-    [("everyone", "/tracks/bread/overview/"), ("invitation", "/tracks/bread/join/?invitation=")],
+    [("everyone", "/benchmarks/bread/"), ("invitation", "/benchmarks/bread/join/?invitation=")],
 )
 def test_the_link_to_share_is_printed(draft, as_ada, joining, link):
     Benchmark.objects.update(joining=joining)
@@ -82,8 +82,8 @@ def test_a_draft_opens_after_its_first_steps(draft, as_ada, client):
     as_ada.post(f"{SETUP}open/")
     assert Track.objects.get().is_draft
     ready(draft)
-    assert as_ada.post(f"{SETUP}open/")["Location"] == "/tracks/bread/overview/"
-    assert client.get("/tracks/bread/overview/").status_code == 200
+    assert as_ada.post(f"{SETUP}open/")["Location"] == "/benchmarks/bread/"
+    assert client.get("/benchmarks/bread/").status_code == 200
     assert AuditEvent.objects.filter(act="open").count() == 2
 
 
@@ -104,7 +104,7 @@ def test_bm25_becomes_the_baseline_of_a_draft(draft, as_ada):
     assert (run.state, run.tag, run.team.of_organisers) == ("scored", "bm25", True)
     assert Track.objects.get().baseline == run
     assertContains(as_ada.get(SETUP), "bm25 is the baseline")
-    assertContains(as_ada.get(SETUP), 'href="/tracks/bread/manage/#field-baseline"')
+    assertContains(as_ada.get(SETUP), 'href="/benchmarks/bread/manage/#field-baseline"')
     assertNotContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
 
 
@@ -145,14 +145,16 @@ def test_strangers_do_not_open_a_draft(draft, as_cat: Client):
 
 
 def test_a_draft_is_deleted_after_typing_its_name(draft, as_ada):
-    assertContains(as_ada.get("/tracks/bread/manage/delete/"), "Delete track")
-    wrong = as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread"})
+    assertContains(as_ada.get("/benchmarks/bread/manage/delete/"), "Delete track")
+    wrong = as_ada.post("/benchmarks/bread/manage/delete/", {"name": "Bread"})
     assertContains(wrong, "Type the name", status_code=422)
-    as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread track"})
+    as_ada.post("/benchmarks/bread/manage/delete/", {"name": "Bread track"})
     assert not Track.objects.exists()
     assert AuditEvent.objects.filter(act="delete", target_kind="track").exists()
 
 
 def test_an_open_track_is_not_deleted_on_a_page(track, as_ada):
-    assert as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread track"}).status_code == 404
+    assert (
+        as_ada.post("/benchmarks/bread/manage/delete/", {"name": "Bread track"}).status_code == 404
+    )
     assert Track.objects.exists()

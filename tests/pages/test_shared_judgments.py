@@ -25,7 +25,7 @@ def shared(collection, ben) -> Track:
 
 def qrels_at(slug: str = "bread", version: str = "v1") -> str | int:
     """What a reader takes home who has not signed in; the status where there is nothing."""
-    answer = Client().get(f"/tracks/{slug}/judgments/{version}/qrels.txt")
+    answer = Client().get(f"/benchmarks/{slug}/judgments/{version}/qrels.txt")
     return answer.getvalue().decode() if answer.status_code == 200 else answer.status_code
 
 
@@ -49,25 +49,25 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 
 def test_pages_lead_to_the_file(shared, client):
-    link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
+    link = '<a href="/benchmarks/bread/judgments/v1/qrels.txt">'
     withheld = {"overview/": "not offered as a file", "judgments/": "Not offered as a file"}
     for page, words_of_it in withheld.items():
-        told = page_at(client, f"/tracks/bread/{page}")
+        told = page_at(client, f"/benchmarks/bread/{page}")
         assert link in told and words_of_it not in told
-    assert "(organisers only)" not in words(page_at(client, "/tracks/bread/judgments/"))
+    assert "(organisers only)" not in words(page_at(client, "/benchmarks/bread/judgments/"))
 
 
 def test_judgments_on_trial_stay_with_the_organisers(shared, client):
     bring(shared)
     assert qrels_at(version="v2") == 404
-    assert "/judgments/v2/" not in page_at(client, "/tracks/bread/judgments/")
+    assert "/judgments/v2/" not in page_at(client, "/benchmarks/bread/judgments/")
 
 
 def test_an_earlier_board_hands_out_its_own(shared, client):
     bring(shared)
     switch(shared)
     assert (qrels_at(version="v1"), qrels_at(version="v2")) == (QRELS, SECOND)
-    assert "/judgments/v1/qrels.txt" in page_at(client, "/tracks/bread/judgments/")
+    assert "/judgments/v1/qrels.txt" in page_at(client, "/benchmarks/bread/judgments/")
 
 
 def test_what_was_replaced_before_the_release_is_not_handed_out(collection, ada, ben):
@@ -83,12 +83,12 @@ def test_a_topic_that_is_left_out_is_in_no_file(shared, ada, client, as_ada):
     left_out = {"excluded_topics": ["2"], "exclusion_reason": "Its judge fell ill."}
     tracks.change_track(shared, ada, left_out)
     work()
-    table = "/tracks/bread/topic/?format=csv&table=judged&number="
+    table = "/benchmarks/bread/topic/?format=csv&table=judged&number="
     assert qrels_at() == "".join(line for line in QRELS.splitlines(True) if line[0] != "2")
     assert [client.get(f"{table}{number}").status_code for number in "12"] == [200, 404]
-    whole = as_ada.get("/tracks/bread/judgments/v1/qrels.txt")
+    whole = as_ada.get("/benchmarks/bread/judgments/v1/qrels.txt")
     assert whole.getvalue().decode() == QRELS
-    assert "without excluded topics" in words(page_at(client, "/tracks/bread/overview/"))
+    assert "without excluded topics" in words(page_at(client, "/benchmarks/bread/"))
 
 
 def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, client):
@@ -96,14 +96,14 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     track = make_track(collection, slug="lead", **split)
     make_run(track, ben)
     assert qrels_at("lead") == 404 and not sight_of(track, ben).can_download_judgments
-    about = words(page_at(client, "/tracks/lead/overview/"))
+    about = words(page_at(client, "/benchmarks/lead/"))
     assert "download the judgments once all scores are visible" in about
     tracks.release_track(track, ada)
     assert qrels_at("lead") == QRELS
 
 
 def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track, as_ada):
-    release = "/tracks/blind/manage/release/"
+    release = "/benchmarks/blind/manage/release/"
     assert "not as a file, but the pages of topics" in words(page_at(as_ada, release))
     Track.objects.update(shares_judgments=True)
     told = words(page_at(as_ada, release))
@@ -112,10 +112,10 @@ def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track
 
 def test_no_file_is_not_called_hidden_where_pages_show_each_grade(track, ben, client):
     make_run(track, ben)
-    assert "pages of topics show their grades" in words(page_at(client, "/tracks/bread/overview/"))
-    assert "show each grade" in words(page_at(client, "/tracks/bread/judgments/"))
+    assert "pages of topics show their grades" in words(page_at(client, "/benchmarks/bread/"))
+    assert "show each grade" in words(page_at(client, "/benchmarks/bread/judgments/"))
     Track.objects.update(disclosure="blind")
-    assert "show their grades" not in words(page_at(client, "/tracks/bread/overview/"))
+    assert "show their grades" not in words(page_at(client, "/benchmarks/bread/"))
 
 
 @pytest.mark.parametrize(
@@ -128,18 +128,18 @@ def test_no_file_is_not_called_hidden_where_pages_show_each_grade(track, ben, cl
 )
 def test_the_checklist_says_what_becomes_visible(track, as_ada, disclosure, seen):
     Track.objects.update(is_draft=True, disclosure=disclosure)
-    assert seen in words(page_at(as_ada, "/tracks/bread/setup/"))
+    assert seen in words(page_at(as_ada, "/benchmarks/bread/setup/"))
 
 
 def test_showing_more_scores_is_asked_once(track, as_ada):
     Track.objects.update(disclosure="leaderboard")
-    page = as_ada.get("/tracks/bread/manage/")
+    page = as_ada.get("/benchmarks/bread/manage/")
     form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
     sent = {name: value for name, value in form.items() if value not in (None, "", False)}
-    asked = as_ada.post("/tracks/bread/manage/", sent | {"disclosure": "open"})
+    asked = as_ada.post("/benchmarks/bread/manage/", sent | {"disclosure": "open"})
     assert "Open: everyone sees all scores" in words(asked.content.decode())
     assert Track.objects.get().disclosure == "leaderboard"
-    as_ada.post("/tracks/bread/manage/", sent | {"disclosure": "open", "confirmed": "1"})
+    as_ada.post("/benchmarks/bread/manage/", sent | {"disclosure": "open", "confirmed": "1"})
     assert Track.objects.get().disclosure == "open"
 
 
@@ -149,8 +149,8 @@ def test_organisers_are_told_that_another_track_shows_the_same_judgments(
     shows = "The track Bread track shows the grades of these judgments, which this track hides."
     hides = "The track Blind track hides the grades of these judgments, which this track shows."
     for page in ("desk", "manage/release"):
-        assert shows in words(page_at(as_ada, f"/tracks/blind/{page}/"))
-    assert hides in words(page_at(as_ada, "/tracks/bread/desk/"))
+        assert shows in words(page_at(as_ada, f"/benchmarks/blind/{page}/"))
+    assert hides in words(page_at(as_ada, "/benchmarks/bread/desk/"))
 
 
 def test_a_track_that_an_organiser_may_not_know_is_not_named(track, blind_track, collection):
@@ -162,8 +162,8 @@ def test_a_track_that_an_organiser_may_not_know_is_not_named(track, blind_track,
 
 
 def test_the_switch_is_in_the_form(track, as_ada):
-    page = as_ada.get("/tracks/bread/manage/")
+    page = as_ada.get("/benchmarks/bread/manage/")
     form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
     sent = {name: value for name, value in form.items() if value not in (None, "", False)}
-    as_ada.post("/tracks/bread/manage/", sent | {"shares_judgments": "on"})
+    as_ada.post("/benchmarks/bread/manage/", sent | {"shares_judgments": "on"})
     assert Track.objects.get().shares_judgments

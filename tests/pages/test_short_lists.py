@@ -10,7 +10,7 @@ from leaderboard.models import AuditEvent, Delivery, Pool
 from tests.builders import make_run, make_user
 from tests.pages.reading import page_at, rows
 
-DESK = "/tracks/bread/desk/"
+DESK = "/benchmarks/bread/desk/"
 
 
 def make_events(track, number: int) -> None:
@@ -48,15 +48,15 @@ def test_beyond_a_hundred_the_whole_list_has_pages(track, as_ada):
 def test_members_of_teams_are_ten_and_a_link(track, as_ada):
     for number in range(12):
         make_run(track, make_user(f"user{number:02}"), f"1 Q0 d1 1 {number + 1} tag{number}\n")
-    page = page_at(as_ada, "/tracks/bread/manage/people/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/people/")
     assert len(rows(page, 1)) == 10 and "All 12 members" in page
-    assert len(rows(page_at(as_ada, "/tracks/bread/manage/people/?all=members"), 1)) == 12
+    assert len(rows(page_at(as_ada, "/benchmarks/bread/manage/people/?all=members"), 1)) == 12
 
 
 def test_rejected_files_are_ten_and_a_link(track, ben, as_ada):
     for number in range(11):
         make_run(track, ben, f"{number} Q0 d1 1\n")
-    assertContains(as_ada.get("/tracks/bread/manage/refused/"), "All 11 files")
+    assertContains(as_ada.get("/benchmarks/bread/manage/refused/"), "All 11 files")
 
 
 def test_deliveries_and_pools_are_ten_and_a_link(track, ada, ben, as_ada):
@@ -67,8 +67,8 @@ def test_deliveries_and_pools_are_ten_and_a_link(track, ada, ben, as_ada):
     for _ in range(11):
         pools.create_pool(track, ada, [run], "depth", 2)
     assert Pool.objects.count() == 11
-    assertContains(as_ada.get("/tracks/bread/manage/webhooks/"), "All 11 deliveries")
-    assertContains(as_ada.get("/tracks/bread/pools/"), "All 11 pools")
+    assertContains(as_ada.get("/benchmarks/bread/manage/webhooks/"), "All 11 deliveries")
+    assertContains(as_ada.get("/benchmarks/bread/pools/"), "All 11 pools")
 
 
 @pytest.mark.parametrize("page", ["", "?all=nonsense", "?all=trail&page=x"])
@@ -81,6 +81,6 @@ def test_beside_the_settings_are_three_requests_and_a_link_to_the_desk(track, as
         track.benchmark.join_requests.create(
             user=make_user(f"user{number}"), team_name=f"Oats {number}"
         )
-    page = page_at(as_ada, "/tracks/bread/manage/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/")
     assert page.count('name="approve"') == 3
     assert f'<a href="{DESK}?all=decisions#decisions">All 4 requests</a>' in page

@@ -17,7 +17,7 @@ from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
-ADDRESS = "/tracks/ten/significance/"
+ADDRESS = "/benchmarks/ten/significance/"
 TOPS = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]
 NEAR = [1, 1, 1, 1, 1, 1, 1, 1, 2, 1]
 LAST = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5]
@@ -131,7 +131,7 @@ def test_against_the_baseline_only_its_pairs_have_that_test(ten, ada, client):
 def test_few_topics_have_differences_and_no_p(track, ben, cat, client):
     make_run(track, ben)
     make_run(track, cat, "1 Q0 d1 1 9.0 c\n2 Q0 d4 1 9.0 c\n3 Q0 d6 1 9.0 c\n")
-    page = page_at(client, "/tracks/bread/significance/")
+    page = page_at(client, "/benchmarks/bread/significance/")
     assert "nothing can be significant" in words(page) and "wash" not in page
     assert cells(page, 1)[3] == "–"
 
@@ -152,9 +152,9 @@ def test_a_tag_is_text(ten, client):
 
 
 def test_a_blind_track_has_no_matrix_and_no_tab(blind_track, as_ben, as_ada):
-    assert as_ben.get("/tracks/blind/significance/").status_code == 404
-    assert "/significance/" not in page_at(as_ben, "/tracks/blind/")
-    assert "/tracks/blind/significance/" in page_at(as_ada, "/tracks/blind/")
+    assert as_ben.get("/benchmarks/blind/significance/").status_code == 404
+    assert "/significance/" not in page_at(as_ben, "/benchmarks/blind/board/")
+    assert "/benchmarks/blind/significance/" in page_at(as_ada, "/benchmarks/blind/board/")
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):
@@ -191,7 +191,7 @@ def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, 
 def test_the_board_names_the_run_that_no_test_counts(ten, ada, client):
     make_undefined(send(ten, ada, "none", 2))
     Calculation.objects.all().delete()
-    said = words(page_at(client, "/tracks/ten/"))
+    said = words(page_at(client, "/benchmarks/ten/board/"))
     assert "none has no AP on any topic, so it has no rank and is not tested." in said
     assert "2 of 3 pairs differ" in said
     board = client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]

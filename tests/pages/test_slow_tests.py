@@ -14,7 +14,7 @@ from tests.builders import work
 from tests.pages.reading import page_at, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
-TRACK, BENCHMARK = "/tracks/ten/", "/benchmarks/food/"
+TRACK, BENCHMARK = "/benchmarks/ten/board/", "/benchmarks/food/board/"
 RUNNING = {
     TRACK: "The tests against base are running.",
     BENCHMARK: "The tests of systems are running.",

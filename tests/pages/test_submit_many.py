@@ -14,7 +14,7 @@ from leaderboard.models import Run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 from tests.pages.reading import words
 
-SUBMIT = "/tracks/bread/submit/"
+SUBMIT = "/benchmarks/bread/submit/"
 FAULTY = OTHER_RUN.replace("1 Q0 d3 1", "1 Q0 d3")
 THIRD_RUN = OTHER_RUN.replace("d10", "d12").replace("other", "third")
 

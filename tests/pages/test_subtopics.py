@@ -72,7 +72,7 @@ def test_the_coverage_is_a_table_for_other_programs(diverse, ben, client):
 def test_the_page_of_a_topic_counts_the_runs_that_cover_each_subtopic(diverse, ben, cat, client):
     make_run(diverse, ben)
     make_run(diverse, cat, OTHER_RUN)
-    page = page_at(client, "/tracks/bread/topic/?number=1")
+    page = page_at(client, "/benchmarks/bread/topic/?number=1")
     table = page[page.index('id="subtopics"') :]
     assert rows(table) == ["1 .5000 2 2", "2 .2500 2 2", "3 .2500 1 1"]
 
@@ -80,7 +80,7 @@ def test_the_page_of_a_topic_counts_the_runs_that_cover_each_subtopic(diverse, b
 def test_ordinary_judgments_have_no_table_of_subtopics(track, ben, client):
     run = make_run(track, ben)
     assert "Subtopics" not in page_at(client, ranking_of(run))
-    assert "Subtopics" not in page_at(client, "/tracks/bread/topic/?number=1")
+    assert "Subtopics" not in page_at(client, "/benchmarks/bread/topic/?number=1")
     assert client.get(ranking_of(run, 1, "&format=csv&table=subtopics")).status_code == 404
 
 
@@ -99,20 +99,20 @@ def test_what_hides_judgments_hides_subtopics(ada, ben, as_ben, disclosure):
     assert "ubtopic" not in page and "Loaf 9 of twelve" in page
     for address in (
         ranking_of(run, 1, "&format=csv&table=subtopics"),
-        "/tracks/bread/topic/?number=1&format=csv&table=subtopics",
-        "/tracks/bread/judgments/v1/intents.txt",
-        "/tracks/bread/judgments/v1/qrels.txt",
+        "/benchmarks/bread/topic/?number=1&format=csv&table=subtopics",
+        "/benchmarks/bread/judgments/v1/intents.txt",
+        "/benchmarks/bread/judgments/v1/qrels.txt",
     ):
         assert as_ben.get(address).status_code == 404
-    assert "ubtopic" not in page_at(as_ben, "/tracks/bread/topic/?number=1")
+    assert "ubtopic" not in page_at(as_ben, "/benchmarks/bread/topic/?number=1")
     assert "ubtopic" not in page_at(as_ben, "/collections/bread/")
 
 
 def test_the_printed_command_gives_the_number_of_the_page(diverse, ada, ben, as_ada, tmp_path):
     run = make_run(diverse, ben, OTHER_RUN)
-    page = page_at(as_ada, f"/tracks/bread/computed/?run={run.pk}&measure=alpha-nDCG@5")
+    page = page_at(as_ada, f"/benchmarks/bread/computed/?run={run.pk}&measure=alpha-nDCG@5")
     for name in ("qrels", "intents"):
-        file = as_ada.get(f"/tracks/bread/judgments/v1/{name}.txt").getvalue()
+        file = as_ada.get(f"/benchmarks/bread/judgments/v1/{name}.txt").getvalue()
         (tmp_path / f"{name}.v1.txt").write_bytes(file)
     (tmp_path / "other.run").write_text(OTHER_RUN)
     (command,) = commands(page)
@@ -124,20 +124,20 @@ def test_a_measure_that_a_sample_cannot_estimate_is_warned_of(sampled, ben, clie
     run = make_run(sampled, ben)
     warned = "The judgments are a stratified sample. AP cannot be estimated from it"
     for address in (
-        "/tracks/bread/",
+        "/benchmarks/bread/board/",
         f"/runs/{run.pk}/",
-        "/tracks/bread/topic/?number=1",
-        f"/tracks/bread/computed/?run={run.pk}&measure=AP",
+        "/benchmarks/bread/topic/?number=1",
+        f"/benchmarks/bread/computed/?run={run.pk}&measure=AP",
     ):
         assert warned in words(page_at(client, address))
-    page = page_at(client, f"/tracks/bread/computed/?run={run.pk}&measure=xinfAP")
+    page = page_at(client, f"/benchmarks/bread/computed/?run={run.pk}&measure=xinfAP")
     assert "stratified sample. " not in words(page).replace("from a stratified sample:", "")
 
 
 def test_a_whole_sample_is_not_warned_of(ada, ben, client):
     collection = make_collection(ada, qrels=STRATA.replace(" -1\n", " 0\n"))
     make_run(make_track(collection, measures=["xinfAP", "AP"]), ben)
-    assert "stratified sample" not in page_at(client, "/tracks/bread/")
+    assert "stratified sample" not in page_at(client, "/benchmarks/bread/board/")
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_new_track_starts_with_measures_that_its_judgments_give(as_ada, ada, q
 
 
 def test_the_settings_refuse_a_measure_that_the_judgments_cannot_give(track, as_ada):
-    sent = form_of(as_ada.get("/tracks/bread/manage/"))
-    page = as_ada.post("/tracks/bread/manage/", sent | {"measures": "AP, ERR-IA@5"})
+    sent = form_of(as_ada.get("/benchmarks/bread/manage/"))
+    page = as_ada.post("/benchmarks/bread/manage/", sent | {"measures": "AP, ERR-IA@5"})
     assert page.status_code == 422
     assert "ERR-IA needs judgments of subtopics, and v1 has none." in words(page.content.decode())
 
@@ -206,7 +206,7 @@ def test_a_switch_to_judgments_that_cannot_give_a_measure_is_refused(diverse, be
     work()
     as_ada.post("/collections/bread/judgments/v2/confirm/")
     work()
-    answer = as_ada.post("/tracks/bread/judgments/v2/switch/", follow=True)
+    answer = as_ada.post("/benchmarks/bread/judgments/v2/switch/", follow=True)
     assert "alpha-nDCG needs judgments of subtopics, and v2 has none" in words(
         answer.content.decode()
     )

@@ -30,22 +30,22 @@ def crumbs(track, ben) -> Team:
 
 def approve(client, track: Track, **how: str) -> None:
     asked = track.benchmark.join_requests.get()
-    client.post(f"/tracks/bread/manage/requests/{asked.pk}/decide/", how)
+    client.post(f"/benchmarks/bread/manage/requests/{asked.pk}/decide/", how)
 
 
 def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
-    page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
+    page = as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"}, follow=True)
     assert "Request pending" in page.content.decode()
     assert not Team.objects.filter(name="Crumbs").exists()
 
 
 def test_who_joins_reads_the_name_of_the_team(track, as_ben):
-    page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
+    page = as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"}, follow=True)
     assert "You are in team Crumbs." in page.text
 
 
 def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     assert Notice.objects.get(user=ada).text == "ben asked to join Bread track as Crumbs."
     approve(as_ada, by_approval, approve="Crumbs")
     assert by_approval.team_of(ben).name == "Crumbs"
@@ -53,10 +53,10 @@ def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada
 
 
 def test_who_is_declined_is_told(by_approval, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
     assert by_approval.team_of(ben) is None
-    assert "Request declined" in as_ben.get("/tracks/bread/join/").content.decode()
+    assert "Request declined" in as_ben.get("/benchmarks/bread/join/").content.decode()
 
 
 def test_nobody_uploads_past_the_approval(by_approval, ben):
@@ -65,7 +65,7 @@ def test_nobody_uploads_past_the_approval(by_approval, ben):
 
 
 def test_what_was_declined_is_not_approved_later(by_approval, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
     approve(as_ada, by_approval, approve="Crumbs")
     assert by_approval.team_of(ben) is None
@@ -73,7 +73,7 @@ def test_what_was_declined_is_not_approved_later(by_approval, as_ada, as_ben, be
 
 def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
     as_ben.post(
-        f"/tracks/bread/join/?invitation={by_approval.benchmark.invitation}",
+        f"/benchmarks/bread/join/?invitation={by_approval.benchmark.invitation}",
         {"team_name": "Crumbs"},
     )
     assert by_approval.team_of(ben).name == "Crumbs"
@@ -81,22 +81,22 @@ def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
 
 @pytest.mark.parametrize("answered", [False, True], ids=["waiting", "declined"])
 def test_a_link_lets_in_who_waits_or_was_declined(by_approval, as_ada, as_ben, ben, answered):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     if answered:
         approve(as_ada, by_approval)
-    address = f"/tracks/bread/join/?invitation={by_approval.benchmark.invitation}"
+    address = f"/benchmarks/bread/join/?invitation={by_approval.benchmark.invitation}"
     assert 'name="team_name"' in as_ben.get(address).text
     as_ben.post(address, {"team_name": "Crumbs"})
     assert by_approval.team_of(ben).name == "Crumbs"
-    assert "asks to join as" not in as_ada.get("/tracks/bread/desk/").text
+    assert "asks to join as" not in as_ada.get("/benchmarks/bread/desk/").text
 
 
 def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval, approve="Crumbs")
     ben.memberships.all().delete()
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
-    assert "Request pending" in as_ben.get("/tracks/bread/join/").text
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
+    assert "Request pending" in as_ben.get("/benchmarks/bread/join/").text
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
     approve(as_ada, by_approval, approve="Crusts")
     assert by_approval.team_of(ben).name == "Crusts"
@@ -104,59 +104,61 @@ def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben,
 
 def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
     people.get_or_create_team(by_approval.benchmark, "Crumbs")
-    answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
+    answer = as_ben.post("/benchmarks/bread/join/", {"team_name": "CRUMBS"})
     assert answer.status_code == 422
     assert "The team name CRUMBS is taken. Choose another." in answer.text
     assert not by_approval.benchmark.join_requests.exists()
 
 
 def test_who_waits_may_ask_for_another_name(by_approval, ada, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    assert 'value="Crumbs"' in as_ben.get("/tracks/bread/join/").text
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
+    assert 'value="Crumbs"' in as_ben.get("/benchmarks/bread/join/").text
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
     approve(as_ada, by_approval, approve="Crusts")
     assert by_approval.team_of(ben).name == "Crusts"
     assert Notice.objects.filter(user=ada).count() == 1
 
 
 def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    assert 'name="approve" value="Crumbs"' in as_ada.get("/tracks/bread/manage/").text
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
+    assert 'name="approve" value="Crumbs"' in as_ada.get("/benchmarks/bread/manage/").text
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "already answered or now has another name." in as_ada.get("/tracks/bread/manage/").text
+    assert (
+        "already answered or now has another name." in as_ada.get("/benchmarks/bread/manage/").text
+    )
     assert by_approval.team_of(ben) is None
 
 
 def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_ben, ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     people.get_or_create_team(by_approval.benchmark, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "We asked ben to choose another." in as_ada.get("/tracks/bread/manage/").text
+    assert "We asked ben to choose another." in as_ada.get("/benchmarks/bread/manage/").text
     told = Notice.objects.get(user=ben)
     assert told.text == "The name Crumbs is taken in Bread track. Choose another."
     assert "The name <bdi>Crumbs</bdi> is taken. Choose another." in as_ben.get(told.address).text
 
 
 def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     people.get_or_create_team(by_approval.benchmark, "Crumbs")
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
 
 
 def test_who_was_declined_stays_so_under_another_name(by_approval, as_ada, as_ben):
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
     assert by_approval.benchmark.join_requests.get().state == "declined"
 
 
 def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
-    page = as_ben.get("/tracks/bread/join/").content.decode()
+    page = as_ben.get("/benchmarks/bread/join/").content.decode()
     assert "Runs are published after the release." in page
-    assert as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}).status_code == 422
-    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs", "accepts_terms": "on"})
+    assert as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"}).status_code == 422
+    as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs", "accepts_terms": "on"})
     assert ben.memberships.get().accepted_terms_at is not None
 
 
@@ -184,7 +186,7 @@ def test_nobody_uploads_past_the_terms(with_terms, ben):
 
 
 def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
-    as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
+    as_cat.post(f"/benchmarks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
     assert track.team_of(cat) == crumbs
     assert cat.memberships.get().role == "member"
 
@@ -192,33 +194,33 @@ def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
 def test_mates_share_their_runs(crumbs, track, ben, cat, as_cat):
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
     run = make_run(track, ben)
-    assert run.pk in as_cat.get("/tracks/bread/runs/").content.decode()
+    assert run.pk in as_cat.get("/benchmarks/bread/runs/").content.decode()
 
 
 def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, as_ben):
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
-    as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
+    as_ben.post("/benchmarks/bread/team/change/", {"act": "leave"})
     assert track.team_of(ben) == crumbs
-    as_ben.post("/tracks/bread/team/change/", {"act": "lead", "user": cat.pk})
-    as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
+    as_ben.post("/benchmarks/bread/team/change/", {"act": "lead", "user": cat.pk})
+    as_ben.post("/benchmarks/bread/team/change/", {"act": "leave"})
     assert track.team_of(ben) is None and track.team_of(cat) == crumbs
 
 
 def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
-    answer = as_cat.post("/tracks/bread/team/change/", {"act": "remove", "user": ben.pk})
+    answer = as_cat.post("/benchmarks/bread/team/change/", {"act": "remove", "user": ben.pk})
     assert answer.status_code == 404 and track.team_of(ben) == crumbs
 
 
 def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, cat, as_ben, as_cat):
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
-    as_ben.post("/tracks/bread/team/change/", {"act": "remove", "user": cat.pk})
-    as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
+    as_ben.post("/benchmarks/bread/team/change/", {"act": "remove", "user": cat.pk})
+    as_cat.post(f"/benchmarks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
     assert track.team_of(cat) != crumbs
 
 
 def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben):
-    page = as_ben.post("/tracks/bread/team/link/", follow=True).text
+    page = as_ben.post("/benchmarks/bread/team/link/", follow=True).text
     now = Team.objects.get(pk=crumbs.pk).invitation
     assert people.find_inviting_team(track.benchmark, crumbs.invitation) is None
     assert f"?team={now}" in page and people.find_inviting_team(track.benchmark, now) == crumbs
@@ -226,31 +228,31 @@ def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben
 
 def test_members_make_no_link(crumbs, track, cat, as_cat):
     people.admit(track.benchmark, cat, people.JoinDetails(team_code=crumbs.invitation))
-    assert "New link" not in as_cat.get("/tracks/bread/team/").text
-    assert as_cat.post("/tracks/bread/team/link/").status_code == 404
+    assert "New link" not in as_cat.get("/benchmarks/bread/team/").text
+    assert as_cat.post("/benchmarks/bread/team/link/").status_code == 404
 
 
 def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_ben, ben):
     before = by_approval.benchmark.invitation
-    page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
+    page = as_ada.post("/benchmarks/bread/manage/invitation/", follow=True).text
     now = Track.objects.get().benchmark.invitation
     assert f"?invitation={now}" in page and now != before
-    as_ben.post(f"/tracks/bread/join/?invitation={before}", {"team_name": "Crumbs"})
+    as_ben.post(f"/benchmarks/bread/join/?invitation={before}", {"team_name": "Crumbs"})
     assert by_approval.team_of(ben) is None
 
 
 def test_a_link_that_nobody_needs_is_not_renewed(track, as_ada):
-    assert "New link" not in as_ada.get("/tracks/bread/manage/").text
-    page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
+    assert "New link" not in as_ada.get("/benchmarks/bread/manage/").text
+    page = as_ada.post("/benchmarks/bread/manage/invitation/", follow=True).text
     assert "Anyone can join, so the link is no secret" in page
     assert Track.objects.get().benchmark.invitation == track.benchmark.invitation
 
 
 def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
-    as_ben.post("/tracks/bread/team/link/")
+    as_ben.post("/benchmarks/bread/team/link/")
     Benchmark.objects.update(joining="invitation")
-    as_ada.post("/tracks/bread/manage/invitation/")
-    trail = as_ada.get("/tracks/bread/desk/trail/").text
+    as_ada.post("/benchmarks/bread/manage/invitation/")
+    trail = as_ada.get("/benchmarks/bread/desk/trail/").text
     assert "renewed the invitation link of the team" in trail
     assert "renewed the invitation link of the benchmark" in trail
 
@@ -294,18 +296,18 @@ def test_names_in_other_scripts_are_names():
 
 
 def test_where_teams_are_approved_a_stranger_asks_before_sending_a_run(by_approval, as_cat):
-    answer = as_cat.get("/tracks/bread/submit/")
-    assert answer.status_code == 302 and answer["Location"] == "/tracks/bread/join/"
+    answer = as_cat.get("/benchmarks/bread/submit/")
+    assert answer.status_code == 302 and answer["Location"] == "/benchmarks/bread/join/"
 
 
 def test_terms_are_read_before_a_run_is_sent(with_terms, as_cat):
-    assert as_cat.get("/tracks/bread/submit/")["Location"] == "/tracks/bread/join/"
+    assert as_cat.get("/benchmarks/bread/submit/")["Location"] == "/benchmarks/bread/join/"
 
 
 def test_everybody_can_read_the_terms(with_terms, client):
-    page = client.get("/tracks/bread/overview/").content.decode()
+    page = client.get("/benchmarks/bread/").content.decode()
     assert "Runs are published after the release." in page
 
 
 def test_where_everybody_may_take_part_the_first_run_is_enough(track, as_cat):
-    assert as_cat.get("/tracks/bread/submit/").status_code == 200
+    assert as_cat.get("/benchmarks/bread/submit/").status_code == 200

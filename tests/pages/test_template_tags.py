@@ -59,8 +59,8 @@ def test_a_grade_says_its_number_and_unjudged_says_so(value, shown):
 
 
 def test_crumbs_lead_back_and_end_here():
-    told = page('{% crumbs "Tracks" "/" name "/tracks/b/" "Submit" %}', name="A & <b>")
-    assert '<a href="/tracks/b/"><bdi>A &amp; &lt;b&gt;</bdi></a>' in told
+    told = page('{% crumbs "Tracks" "/" name "/benchmarks/b/board/" "Submit" %}', name="A & <b>")
+    assert '<a href="/benchmarks/b/board/"><bdi>A &amp; &lt;b&gt;</bdi></a>' in told
     assert '<li aria-current="page"><bdi>Submit</bdi></li>' in told
 
 

@@ -13,7 +13,7 @@ from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
-ADDRESS = "/tracks/bread/topic/?number=1"
+ADDRESS = "/benchmarks/bread/topic/?number=1"
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_dot_and_a_row_lead_to_the_ranking(judged, client):
     run = Run.objects.get(tag="ben-bm25")
     page = page_at(client, ADDRESS)
     assert page.count(f'href="/runs/{run.pk}/ranking/?number=1"') == 3
-    computed = "/tracks/bread/computed/?measure=AP&amp;number=1"
+    computed = "/benchmarks/bread/computed/?measure=AP&amp;number=1"
     assert f'class="number" href="{computed}&amp;run={run.pk}"' in page
 
 
@@ -55,7 +55,7 @@ def test_judged_documents_with_their_ranks(judged, client):
 
 def test_who_alone_found_a_document_is_named(judged, client):
     """d6 is found by both, d7 and d8 by Ben's run alone."""
-    documents = rows(page_at(client, "/tracks/bread/topic/?number=3"), 4)
+    documents = rows(page_at(client, "/benchmarks/bread/topic/?number=3"), 4)
     assert documents[0].startswith("grade 3 d6 Document 6 2 of 2")
     assert documents[1].startswith("grade 1 d8 Document 8 only ben-bm25")
 
@@ -94,10 +94,10 @@ def test_organisers_read_whether_the_order_of_runs_is_inverted(ada, ben, cat, cl
         send(track, user, "best", [1] * 9 + [5])
         send(track, user, "last", [5] * 9 + [1])
     send(track, cat, "middle", [2] * 9 + [3])
-    said = words(page_at(signed_in(ada), "/tracks/ten/topic/?number=10"))
+    said = words(page_at(signed_in(ada), "/benchmarks/ten/topic/?number=10"))
     assert "correlation with other topics: r = −.94" in said and "Inverted order." in said
-    assert "Inverted order" not in page_at(client, "/tracks/ten/topic/?number=10")
-    assert "Inverted order" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
+    assert "Inverted order" not in page_at(client, "/benchmarks/ten/topic/?number=10")
+    assert "Inverted order" not in page_at(signed_in(ada), "/benchmarks/ten/topic/?number=1")
 
 
 def test_an_order_that_chance_explains_is_not_called_inverted(ada, ben, cat, client):
@@ -105,7 +105,7 @@ def test_an_order_that_chance_explains_is_not_called_inverted(ada, ben, cat, cli
     for user, tag, ranks in ((ben, "best", [1] * 9 + [5]), (cat, "last", [5] * 9 + [1])):
         send(track, user, tag, ranks)
     send(track, cat, "middle", [2] * 9 + [3])
-    said = words(page_at(signed_in(ada), "/tracks/ten/topic/?number=10"))
+    said = words(page_at(signed_in(ada), "/benchmarks/ten/topic/?number=10"))
     assert "correlation with other topics: r = −.87" in said and "Inverted order." not in said
 
 
@@ -139,11 +139,11 @@ def test_own_runs_have_the_sentence(ada, ben, cat):
     track = ten_track(ada)
     with_baseline(track, ada, 2)
     send(track, ben, "bens", 12)
-    said = words(page_at(signed_in(ben), "/tracks/ten/topic/?number=4"))
+    said = words(page_at(signed_in(ben), "/benchmarks/ten/topic/?number=4"))
     assert "bens is second of two with AP .0833; base has .5000." in said
     assert "It has good4 at 12; base has it at 2. Ten of its first ten are unjudged." in said
     send(track, ben, "better", 1)
-    said = words(page_at(signed_in(ben), "/tracks/ten/topic/?number=4"))
+    said = words(page_at(signed_in(ben), "/benchmarks/ten/topic/?number=4"))
     assert "better is best of three with AP 1.0000." in said
 
 
@@ -159,7 +159,7 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
     send(track, ben, "bens", 39)
     for rank in range(1, 13):
         send(track, cat, f"r{rank}", rank)
-    page = page_at(signed_in(ben), "/tracks/ten/topic/?number=1")
+    page = page_at(signed_in(ben), "/benchmarks/ten/topic/?number=1")
     head = page.partition("Found<small>")[2].partition("</tr>")[0]
     assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
     assert rows(page, 4)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
@@ -167,7 +167,7 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
 
 
 def test_neighbours_follow_the_arrow_keys(judged, client):
-    page = page_at(client, "/tracks/bread/topic/?number=2&measure=P@5")
+    page = page_at(client, "/benchmarks/bread/topic/?number=2&measure=P@5")
     assert 'rel="prev" href="?number=1&amp;measure=P%405"' in page
     assert 'rel="next" href="?number=3&amp;measure=P%405"' in page
     assert 'rel="prev"' not in page_at(client, ADDRESS)
@@ -182,18 +182,18 @@ def test_a_topic_that_does_not_count_says_so(judged, ada, client):
 
 @pytest.mark.parametrize("number", ["", "9", "%00", "1%20", "../1"])
 def test_a_number_that_is_none(judged, client, number):
-    assert client.get(f"/tracks/bread/topic/?number={number}").status_code == 404
+    assert client.get(f"/benchmarks/bread/topic/?number={number}").status_code == 404
 
 
 def test_a_blind_topic_is_its_text(blind_track, ben, as_ben):
     make_run(blind_track, ben)
-    page = page_at(as_ben, "/tracks/blind/topic/?number=1")
+    page = page_at(as_ben, "/benchmarks/blind/topic/?number=1")
     assert "sourdough bread" in page and "Hidden until the release." in page
     main = page.partition("<main")[2]
     for hidden in ("ben-bm25", "d1", "grade", "median", "<table", "format=csv"):
         assert hidden not in main
     for table in ("runs", "judged", "unjudged"):
-        address = f"/tracks/blind/topic/?number=1&format=csv&table={table}"
+        address = f"/benchmarks/blind/topic/?number=1&format=csv&table={table}"
         assert as_ben.get(address).status_code == 404
 
 
@@ -212,7 +212,7 @@ def test_queries_do_not_grow_with_the_board(judged, client):
 
 def test_precision_and_recall_of_a_topic_are_drawn_and_tabled(judged, client):
     """Topic 3 has d6 and d8; Ben's run has them at ranks 1 and 2, the baseline d6 at rank 3."""
-    page = page_at(client, "/tracks/bread/topic/?number=3")
+    page = page_at(client, "/benchmarks/bread/topic/?number=3")
     run = Run.objects.get(tag="ben-bm25")
     asked = precision_recall(
         JudgedRun.unpack(bytes(run.score_sets.get().record), load_judgments(run.track.edition_id)),
@@ -227,7 +227,7 @@ def test_precision_and_recall_of_a_topic_are_drawn_and_tabled(judged, client):
 
 def test_any_run_of_a_topic_can_be_in_front(judged, client):
     other = Run.objects.get(tag="other")
-    page = page_at(client, f"/tracks/bread/topic/?number=1&run={other.pk}")
+    page = page_at(client, f"/benchmarks/bread/topic/?number=1&run={other.pk}")
     assert "the relevant documents of other" in words(page)
     assert "the relevant documents of ben-bm25" in words(page_at(client, ADDRESS))
 
@@ -239,7 +239,7 @@ def test_the_curves_of_all_runs_are_a_table_for_other_programs(judged, client):
 
 def test_curves_are_hidden_where_scores_are(blind_track, ben, as_ada, as_ben):
     make_run(blind_track, ben)
-    blind = "/tracks/blind/topic/?number=1"
+    blind = "/benchmarks/blind/topic/?number=1"
     assert "Precision and recall" not in page_at(as_ben, blind)
     assert as_ben.get(f"{blind}&format=csv&table=recall").status_code == 404
     assert "Precision and recall" in page_at(as_ada, blind)

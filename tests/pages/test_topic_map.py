@@ -21,8 +21,8 @@ from tests.pages.ten_topics import send, ten_track
 
 pytestmark = pytest.mark.long
 
-ADDRESS = "/tracks/ten/topics/map/"
-IMAGE = "/tracks/ten/topics/map.png"
+ADDRESS = "/benchmarks/ten/topics/map/"
+IMAGE = "/benchmarks/ten/topics/map.png"
 # On topic 3 the best run is the worst and the worst run the best.
 BEST = [1, 1, 5, 1, 1, 1, 1, 1, 1, 1]
 MIDDLE = [2, 2, 2, 2, 2, 2, 2, 2, 2, 4]
@@ -153,7 +153,7 @@ def test_hundreds_of_topics_are_bands(ten, client, monkeypatch):
 
 def test_a_column_and_a_point_lead_to_the_topic(ten, client):
     page = page_at(client, ADDRESS)
-    address = "/tracks/ten/topic/?number=10"
+    address = "/benchmarks/ten/topic/?number=10"
     assert f'{address}" tabindex="-1"><title>topic 10: median .2500</title><rect' in page
     assert f'{address}" tabindex="-1"><title>topic 10: 1 relevant, median .2500</title>' in page
 
@@ -232,7 +232,7 @@ def test_a_board_without_runs_has_no_map(ten, client):
 
 
 def test_the_topics_lead_to_the_map(ten, client):
-    assert f'href="{ADDRESS}"' in page_at(client, "/tracks/ten/topics/")
+    assert f'href="{ADDRESS}"' in page_at(client, "/benchmarks/ten/topics/")
 
 
 def test_a_tag_is_text(ten, client):
@@ -242,8 +242,8 @@ def test_a_tag_is_text(ten, client):
 
 @pytest.mark.parametrize("page", ["map/", "map.png"])
 def test_a_blind_track_has_no_map(blind_track, as_ben, page):
-    assert as_ben.get(f"/tracks/blind/topics/{page}").status_code == 404
-    assert "topics/map" not in page_at(as_ben, "/tracks/blind/topics/")
+    assert as_ben.get(f"/benchmarks/blind/topics/{page}").status_code == 404
+    assert "topics/map" not in page_at(as_ben, "/benchmarks/blind/topics/")
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):

@@ -10,7 +10,7 @@ from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
-ADDRESS = "/tracks/ten/topics/"
+ADDRESS = "/benchmarks/ten/topics/"
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_an_undefined_measure_is_a_dash(ten, client):
 
 def test_a_blind_track_shows_numbers_and_titles_alone(blind_track, ben, as_ben):
     make_run(blind_track, ben)
-    page = page_at(as_ben, "/tracks/blind/topics/")
+    page = page_at(as_ben, "/benchmarks/blind/topics/")
     assert rows(page) == ["1 sourdough bread", "2 rye flour", "3 oven temperature"]
     assert "Judged" not in page.partition("<main")[2].replace("Judgments", "")
 

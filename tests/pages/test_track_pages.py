@@ -15,7 +15,7 @@ from leaderboard.models.track_settings import setting_fields
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
-MANAGE = "/tracks/bread/manage/"
+MANAGE = "/benchmarks/bread/manage/"
 
 
 def form_of(page) -> dict:
@@ -46,23 +46,23 @@ def test_the_form_leads_to_the_dates_in_its_fold(collection, as_ada):
 
 def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as_ada):
     page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
-    assert page["Location"] == "/tracks/bread/setup/"
+    assert page["Location"] == "/benchmarks/bread/setup/"
     assert Track.objects.get().judgment_set.version == "v1"
 
 
 def test_an_internal_board_takes_one_click(collection, as_ada, client):
     assertContains(as_ada.get("/collections/bread/"), "Open an internal board")
     page = as_ada.post("/collections/bread/tracks/new/internal/")
-    assert page["Location"] == "/tracks/bread/"
-    assert client.get("/tracks/bread/").status_code == 404
+    assert page["Location"] == "/benchmarks/bread/board/"
+    assert client.get("/benchmarks/bread/board/").status_code == 404
 
 
 def test_every_user_is_in_an_internal_board_without_a_team(collection, as_ada, as_ben, ben):
     as_ada.post("/collections/bread/tracks/new/internal/")
     work()
-    assertContains(as_ben.get("/"), "/tracks/bread/")
+    assertContains(as_ben.get("/"), "/benchmarks/bread/board/")
     make_run(Track.objects.get(), ben)
-    assertContains(as_ben.get("/tracks/bread/"), "ben-bm25")
+    assertContains(as_ben.get("/benchmarks/bread/board/"), "ben-bm25")
 
 
 def test_a_second_internal_board_has_an_address_of_its_own(collection, as_ada):
@@ -103,7 +103,7 @@ def test_a_grade_beyond_the_highest_is_no_threshold(collection, as_ada):
 def test_the_formats_of_runs_are_chosen(collection, as_ada):
     as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "run_formats": ["trec", "msmarco"]})
     assert Track.objects.get().run_formats == ["trec", "msmarco"]
-    assertContains(as_ada.get("/tracks/bread/overview/"), "MS MARCO (topic docno rank)")
+    assertContains(as_ada.get("/benchmarks/bread/"), "MS MARCO (topic docno rank)")
 
 
 def test_a_new_track_proposes_the_quota_and_the_attempts_of_the_site(collection, as_ada, settings):
@@ -132,16 +132,16 @@ def test_a_release_is_planned_after_the_deadline(collection, as_ada):
 def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada, client):
     in_a_week = timezone.now() + timedelta(days=7, minutes=1)
     tracks.change_track(blind_track, ada, {"release_at": in_a_week})
-    assertContains(client.get("/tracks/blind/"), "in 7 days", count=1)
+    assertContains(client.get("/benchmarks/blind/board/"), "in 7 days", count=1)
     tracks.release_track(blind_track, ada)
-    assertNotContains(client.get("/tracks/blind/"), "planned for")
+    assertNotContains(client.get("/benchmarks/blind/board/"), "planned for")
 
 
 def test_an_open_track_has_nothing_to_release(track, as_ada):
-    page = as_ada.get("/tracks/bread/manage/release/")
+    page = as_ada.get("/benchmarks/bread/manage/release/")
     assertContains(page, "There is nothing to release")
     assertNotContains(page, "permanently")
-    as_ada.post("/tracks/bread/manage/release/")
+    as_ada.post("/benchmarks/bread/manage/release/")
     assert Track.objects.get().released_at is None
 
 
@@ -195,7 +195,7 @@ def test_a_run_of_another_track_is_no_baseline(track, collection, ben, as_ada):
 def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as_ada):
     make_run(blind_track, ben)
     make_run(blind_track, cat, OTHER_RUN)
-    page = as_ada.get("/tracks/blind/manage/release/")
+    page = as_ada.get("/benchmarks/blind/manage/release/")
     for words in ("everyone, signed in or not", "2 runs of 2 teams", "3 topics"):
         assertContains(page, words)
     assert not Track.objects.get().released_at
@@ -205,27 +205,27 @@ def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ad
     run = make_run(blind_track, ben, description="BM25, tuned on last year")
     blind_track.refresh_from_db()
     snapshots.freeze_board(find_board(sight_of(blind_track, ada)), ada, "final")
-    page = as_ada.get("/tracks/blind/manage/release/")
+    page = as_ada.get("/benchmarks/blind/manage/release/")
     assertContains(
         page, "1 frozen board, with all runs on it, including runs since removed from the board"
     )
     assertContains(page, "run descriptions and facts given by teams")
-    as_ada.post("/tracks/blind/manage/release/")
-    assertContains(Client().get("/tracks/blind/snapshots/final/"), "ben-bm25")
+    as_ada.post("/benchmarks/blind/manage/release/")
+    assertContains(Client().get("/benchmarks/blind/snapshots/final/"), "ben-bm25")
     assertContains(Client().get(f"/runs/{run.pk}/"), "BM25, tuned on last year")
 
 
 @pytest.mark.parametrize("disclosure", ["open", "leaderboard"])
 def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada, disclosure):
     make_run(blind_track, ben)
-    manage = "/tracks/blind/manage/"
+    manage = "/benchmarks/blind/manage/"
     answer = as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": disclosure})
     assert answer.status_code == 422 and not Track.objects.get().shows_means
-    assertContains(answer, "/tracks/blind/manage/release/ shows who will see what.", 1, 422)
+    assertContains(answer, "/benchmarks/blind/manage/release/ shows who will see what.", 1, 422)
 
 
 def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
-    manage = "/tracks/blind/manage/"
+    manage = "/benchmarks/blind/manage/"
     sent = form_of(as_ada.get(manage)) | {"disclosure": "open", "confirmed": "1"}
     as_ada.post(manage, sent)
     assert Track.objects.get().disclosure == "open"
@@ -239,15 +239,15 @@ def test_a_track_with_runs_may_still_become_blind(track, ben, as_ada):
 
 def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, as_ada):
     assertNotContains(as_ada.get(MANAGE), "/manage/release/")
-    assertContains(as_ada.get("/tracks/blind/manage/"), "/tracks/blind/manage/release/")
-    as_ada.post("/tracks/blind/manage/release/")
-    assertNotContains(as_ada.get("/tracks/blind/manage/"), "/manage/release/")
+    assertContains(as_ada.get("/benchmarks/blind/manage/"), "/benchmarks/blind/manage/release/")
+    as_ada.post("/benchmarks/blind/manage/release/")
+    assertNotContains(as_ada.get("/benchmarks/blind/manage/"), "/manage/release/")
 
 
 def test_the_page_says_who_did_what(track, as_ada):
     page = as_ada.get(MANAGE)
     assertContains(page, "<bdi>ada</bdi></b> opened the track")
-    assertContains(page, "/tracks/bread/desk/trail/")
+    assertContains(page, "/benchmarks/bread/desk/trail/")
 
 
 def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):
@@ -256,47 +256,47 @@ def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):
 
 def test_the_invitation_link_leads_in(collection, as_ada, as_cat):
     track = make_track(collection, visibility="members", joining="invitation")
-    link = f"/tracks/bread/join/?invitation={track.benchmark.invitation}"
+    link = f"/benchmarks/bread/join/?invitation={track.benchmark.invitation}"
     assertContains(as_ada.get(MANAGE), f"http://testserver{link}")
-    assert as_cat.post(link, {"team_name": "Cats"})["Location"] == "/tracks/bread/submit/"
+    assert as_cat.post(link, {"team_name": "Cats"})["Location"] == "/benchmarks/bread/submit/"
     assert Team.objects.get(name="Cats").memberships.get().user.username == "cat"
 
 
 @pytest.mark.parametrize("invitation", ["", "guess", "ü"])
 def test_without_the_link_a_track_for_members_is_not_there(collection, as_cat, invitation):
     make_track(collection, visibility="members", joining="invitation")
-    page = as_cat.get("/tracks/bread/join/", {"invitation": invitation})
+    page = as_cat.get("/benchmarks/bread/join/", {"invitation": invitation})
     assert page.status_code == 404
 
 
 def test_a_public_track_says_that_it_is_by_invitation(collection, as_cat):
     make_track(collection, joining="invitation")
-    assertContains(as_cat.get("/tracks/bread/join/"), "Invitation only")
-    page = as_cat.post("/tracks/bread/join/", {"team_name": "Cats"})
+    assertContains(as_cat.get("/benchmarks/bread/join/"), "Invitation only")
+    page = as_cat.post("/benchmarks/bread/join/", {"team_name": "Cats"})
     assert page.status_code == 422 and not Team.objects.exists()
 
 
 def test_without_a_name_the_team_has_the_users(track, as_cat):
-    assertContains(as_cat.get("/tracks/bread/join/"), "Team name")
-    as_cat.post("/tracks/bread/join/", {"team_name": " "})
+    assertContains(as_cat.get("/benchmarks/bread/join/"), "Team name")
+    as_cat.post("/benchmarks/bread/join/", {"team_name": " "})
     assert Team.objects.get().name == "cat"
 
 
 @pytest.mark.parametrize("name", ["organisers", "ＯＲＧＡＮＩＳＥＲＳ", "a\u202eb", "Ben"])
 def test_a_name_that_could_mislead_is_refused(track, ben, as_cat, name):
     make_run(track, ben)
-    page = as_cat.post("/tracks/bread/join/", {"team_name": name})
+    page = as_cat.post("/benchmarks/bread/join/", {"team_name": name})
     assertContains(page, 'id="id_team_name_error"', status_code=422)
 
 
 def test_whoever_takes_part_is_told_the_team(track, ben, as_ben):
     make_run(track, ben)
-    assertContains(as_ben.get("/tracks/bread/join/"), "You are in <bdi>ben</bdi>")
+    assertContains(as_ben.get("/benchmarks/bread/join/"), "You are in <bdi>ben</bdi>")
 
 
 def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
-    page = client.get("/tracks/bread/overview/")
+    page = client.get("/benchmarks/bread/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
     assertContains(page, "<dt>Per topic</dt><dd>up to 100 documents</dd>")
     assertContains(page, "<dt>Unknown documents</dt><dd>ignored</dd>")
@@ -304,21 +304,21 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
 
 def test_a_description_is_markdown_without_html(collection, client):
     make_track(collection, description="<img src=x onerror=alert(1)>\nA *second* line.")
-    page = client.get("/tracks/bread/overview/")
+    page = client.get("/benchmarks/bread/")
     assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>")
     assertContains(page, "A <em>second</em> line.")
 
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
-    page = as_ben.get("/tracks/blind/overview/")
+    page = as_ben.get("/benchmarks/blind/")
     assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 
 def test_about_is_for_those_who_see_the_track(collection, as_cat):
     make_track(collection, visibility="members", joining="invitation")
-    assert as_cat.get("/tracks/bread/overview/").status_code == 404
-    assert as_cat.post("/tracks/bread/overview/").status_code == 405
+    assert as_cat.get("/benchmarks/bread/").status_code == 404
+    assert as_cat.post("/benchmarks/bread/").status_code == 405
 
 
 def test_a_run_is_withdrawn_with_a_reason_by_its_own_team(track, ben, cat, as_ben, as_cat):
@@ -339,7 +339,7 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
-    page = as_cat.get("/tracks/bread/overview/")
+    page = as_cat.get("/benchmarks/bread/")
     assertContains(page, "<dt>Runs per team per day</dt><dd>no limit</dd>")
     assertContains(page, "<dt>Runs per team in total</dt><dd>0</dd>")
 

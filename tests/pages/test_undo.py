@@ -13,9 +13,9 @@ from leaderboard.models import AuditEvent, Job, JudgmentSet, Notice, Track
 from tests.builders import QRELS, make_run, make_track, upload, work
 from tests.pages.test_track_pages import form_of
 
-MANAGE = "/tracks/bread/manage/"
-DESK = "/tracks/bread/desk/"
-SWITCH = "/tracks/bread/judgments/v2/switch/"
+MANAGE = "/benchmarks/bread/manage/"
+DESK = "/benchmarks/bread/desk/"
+SWITCH = "/benchmarks/bread/judgments/v2/switch/"
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def test_other_settings_are_saved_without_a_question(track, as_ada):
 def test_a_renamed_track_has_its_name_and_address_back(track, ada, as_ada):
     tracks.change_track(track, ada, {"name": "Loaves", "slug": "loaves"})
     event = AuditEvent.objects.latest("pk")
-    assertContains(as_ada.get("/tracks/loaves/desk/"), "You can undo this until")
-    answer = as_ada.post(f"/tracks/loaves/manage/undo/{event.pk}/")
+    assertContains(as_ada.get("/benchmarks/loaves/desk/"), "You can undo this until")
+    answer = as_ada.post(f"/benchmarks/loaves/manage/undo/{event.pk}/")
     assert answer["Location"] == DESK
     assert (Track.objects.get().name, Track.objects.get().slug) == ("Bread track", "bread")
     assertContains(as_ada.get(DESK), "undid a change of the")
@@ -80,7 +80,7 @@ def test_a_renamed_track_has_its_name_and_address_back(track, ada, as_ada):
 
 
 def test_the_page_says_how_many_will_be_notified(second, as_ada):
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/")
+    page = as_ada.get("/benchmarks/bread/judgments/v2/impact/")
     assertContains(page, "1 member is notified ten minutes later. Until then you can undo")
 
 
@@ -132,7 +132,7 @@ def test_a_short_name_that_another_track_has_by_now_is_not_taken_back(track, ada
     tracks.change_track(track, ada, {"slug": "loaves"})
     make_track(track.collection, slug="bread")
     event = track.events.latest("pk")
-    page = as_ada.post(f"/tracks/loaves/manage/undo/{event.pk}/", follow=True)
+    page = as_ada.post(f"/benchmarks/loaves/manage/undo/{event.pk}/", follow=True)
     assertContains(page, "Another track has the earlier short name by now.")
 
 
@@ -145,6 +145,6 @@ def test_a_change_of_another_track_is_not_undone_here(track, ada, as_ada):
 
 def test_a_release_says_who_is_notified_and_that_it_stays(blind_track, ben, as_ada):
     make_run(blind_track, ben)
-    page = as_ada.get("/tracks/blind/manage/release/")
+    page = as_ada.get("/benchmarks/blind/manage/release/")
     assertContains(page, "You cannot undo this")
     assertContains(page, "1 member, immediately")

@@ -14,7 +14,7 @@ from tests.pages.reading import page_at, rows, words
 
 pytestmark = pytest.mark.long
 
-V1, V2 = "/tracks/bread/?judgments=v1", "/tracks/bread/?judgments=v2"
+V1, V2 = "/benchmarks/bread/board/?judgments=v1", "/benchmarks/bread/board/?judgments=v2"
 # What Ben has first is no longer relevant, and what Cat has first is.
 QRELS_2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"
 
@@ -46,7 +46,7 @@ def switch(track, ada, judgment_set):
 
 def test_the_board_of_earlier_judgments_stays_at_its_address(switched, client):
     assert "ben-bm25" in rows(page_at(client, V1))[0]
-    assert "ben-bm25" in rows(page_at(client, "/tracks/bread/"))[1]
+    assert "ben-bm25" in rows(page_at(client, "/benchmarks/bread/board/"))[1]
 
 
 def test_it_says_that_it_is_not_the_board_of_today(switched, client):
@@ -58,12 +58,12 @@ def test_it_says_that_it_is_not_the_board_of_today(switched, client):
 def test_a_run_that_came_later_is_on_the_board_of_today_alone(switched, ada, client):
     make_run(switched, ada, "1 Q0 d1 1 1.0 late\n")
     assert "late" not in " ".join(rows(page_at(client, V1)))
-    assert "late" in " ".join(rows(page_at(client, "/tracks/bread/")))
+    assert "late" in " ".join(rows(page_at(client, "/benchmarks/bread/board/")))
 
 
 def test_its_numbers_open_into_the_judgments_they_were_computed_on(switched, client):
     run = switched.runs.get(tag="ben-bm25")
-    address = f"/tracks/bread/computed/?run={run.pk}&judgments=v1&measure=AP"
+    address = f"/benchmarks/bread/computed/?run={run.pk}&judgments=v1&measure=AP"
     assert address.replace("&", "&amp;") in page_at(client, V1)
     assert "full value 0.6944" in words(page_at(client, address))
     assert "full value 0.6944" not in words(page_at(client, address.replace("v1", "v2")))
@@ -75,7 +75,9 @@ def test_the_files_of_it_are_its_own(switched, client):
 
 
 def test_the_page_of_the_judgments_leads_there(switched, client):
-    assert 'href="/tracks/bread/?judgments=v1">Board' in page_at(client, "/tracks/bread/judgments/")
+    assert 'href="/benchmarks/bread/board/?judgments=v1">Board' in page_at(
+        client, "/benchmarks/bread/judgments/"
+    )
 
 
 def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ada, as_ben):
@@ -83,12 +85,12 @@ def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ad
     work()
     assert "it was tested, never published" in words(page_at(as_ada, V2))
     assert as_ben.get(V2).status_code == 404
-    assert "v2" not in words(page_at(as_ben, "/tracks/bread/judgments/"))
+    assert "v2" not in words(page_at(as_ben, "/benchmarks/bread/judgments/"))
 
 
 def test_what_never_was_has_no_board(track, as_ada):
-    assert as_ada.get("/tracks/bread/?judgments=v7").status_code == 404
-    assert as_ada.get("/tracks/bread/?judgments=%00").status_code == 404
+    assert as_ada.get("/benchmarks/bread/board/?judgments=v7").status_code == 404
+    assert as_ada.get("/benchmarks/bread/board/?judgments=%00").status_code == 404
 
 
 def test_what_left_the_board_before_the_release_stays_with_organisers(
@@ -100,7 +102,7 @@ def test_what_left_the_board_before_the_release_stays_with_organisers(
     work()
     tracks.change_track(blind_track, ada, {"judgment_set": v2})
     work()
-    as_ben, address = signed_in(ben), "/tracks/blind/?judgments=v1"
+    as_ben, address = signed_in(ben), "/benchmarks/blind/board/?judgments=v1"
     assert as_ben.get(address).status_code == 404
     tracks.release_track(blind_track, ada)
     assert as_ben.get(address).status_code == 404
@@ -153,7 +155,7 @@ def test_an_earlier_board_says_which_measure_it_was_made_without(with_rr, client
     page = page_at(client, V1)
     assert "It does not include RR; it ranks by AP." in words(page)
     assert "ben-bm25" in rows(page)[0]
-    assert "does not include" not in words(page_at(client, "/tracks/bread/"))
+    assert "does not include" not in words(page_at(client, "/benchmarks/bread/board/"))
     Track.objects.update(primary_measure="AP")
     assert "It does not include RR." in words(page_at(client, V1))
 
@@ -165,24 +167,24 @@ def test_its_files_have_the_measures_that_it_has(with_rr, client):
 
 @pytest.mark.parametrize("page", ["history/", "computed/", "computed/difference/"])
 def test_pages_of_an_earlier_board_go_by_what_it_was_made_with(with_rr, client, page):
-    said = words(page_at(client, f"/tracks/bread/{page}?judgments=v1"))
+    said = words(page_at(client, f"/benchmarks/bread/{page}?judgments=v1"))
     assert "AP" in said and "RR" not in said
 
 
 def test_the_history_by_earlier_judgments_knows_their_measures_alone(with_rr, client):
-    page = page_at(client, "/tracks/bread/history/?judgments=v1&measure=RR")
+    page = page_at(client, "/benchmarks/bread/history/?judgments=v1&measure=RR")
     assert "The best AP over time" in words(page) and ">RR<" not in page
 
 
 def test_a_number_that_an_earlier_board_has_not_is_no_other_number(with_rr, client):
     run = with_rr.runs.get(tag="ben-bm25")
-    address = f"/tracks/bread/computed/?run={run.pk}&judgments=v1&measure="
+    address = f"/benchmarks/bread/computed/?run={run.pk}&judgments=v1&measure="
     assert "full value 0.6944" in words(page_at(client, address + "AP"))
     assert client.get(address + "RR").status_code == 404
 
 
 def test_what_an_earlier_board_would_change_is_told_by_a_measure_of_both(with_rr, as_ada):
-    assert "against v1 by AP" in words(page_at(as_ada, "/tracks/bread/judgments/v1/impact/"))
+    assert "against v1 by AP" in words(page_at(as_ada, "/benchmarks/bread/judgments/v1/impact/"))
 
 
 def test_the_best_run_of_a_team_on_an_earlier_board_is_best_by_what_ranks_it(

@@ -15,10 +15,10 @@ WAITS = re.compile(r"being (?:built|computed)|are running|Building the")
 
 def test_the_page_of_a_pool_waits_for_its_documents(track, ada, ben, as_ada):
     made = create_pool(track, ada, [make_run(track, ben)], "depth", 2)
-    page = page_at(as_ada, f"/tracks/bread/pools/{made.name}/")
+    page = page_at(as_ada, f"/benchmarks/bread/pools/{made.name}/")
     assert "Building the pool." in page and FOLLOWS in page
     work()
-    assert FOLLOWS not in page_at(as_ada, f"/tracks/bread/pools/{made.name}/")
+    assert FOLLOWS not in page_at(as_ada, f"/benchmarks/bread/pools/{made.name}/")
 
 
 def test_no_page_waits_without_updating_itself():

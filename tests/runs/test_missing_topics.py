@@ -67,14 +67,14 @@ def test_after_the_release_judged_topics_alone_count(collection, ben):
 
 
 def test_the_judged_topics_are_a_file_for_the_command(track, client, as_ben):
-    assert b"".join(client.get("/tracks/bread/topics/judged.txt")) == b"1\n2\n"
-    page = as_ben.get("/tracks/bread/submit/").text
-    assert "--judged judged.txt" in page and 'href="/tracks/bread/topics/judged.txt"' in page
+    assert b"".join(client.get("/benchmarks/bread/topics/judged.txt")) == b"1\n2\n"
+    page = as_ben.get("/benchmarks/bread/submit/").text
+    assert "--judged judged.txt" in page and 'href="/benchmarks/bread/topics/judged.txt"' in page
 
 
 def test_the_check_that_the_page_prints_works_with_its_files(track, as_ben, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = as_ben.get("/tracks/bread/submit/").text.replace("\\\n", "")
+    page = as_ben.get("/benchmarks/bread/submit/").text.replace("\\\n", "")
     [words] = re.findall(r"python -m evaluation (check .*?)</pre>", page)
     for address in re.findall(r'href="(\S+/(?:topics|judged|docnos)\.txt)"', page):
         Path(address.rsplit("/", 1)[1]).write_bytes(b"".join(as_ben.get(address)))
@@ -85,5 +85,5 @@ def test_the_check_that_the_page_prints_works_with_its_files(track, as_ben, tmp_
 def test_a_blind_track_has_no_such_file(collection, ada, ben):
     make_track(collection, disclosure="blind")
     for person in (ada, ben):
-        assert signed_in(person).get("/tracks/bread/topics/judged.txt").status_code == 404
-    assert "judged.txt" not in signed_in(ben).get("/tracks/bread/submit/").text
+        assert signed_in(person).get("/benchmarks/bread/topics/judged.txt").status_code == 404
+    assert "judged.txt" not in signed_in(ben).get("/benchmarks/bread/submit/").text

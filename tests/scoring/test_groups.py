@@ -82,7 +82,7 @@ def test_a_benchmark_flips_whole_groups(ada):
 
 def test_few_groups_are_said_to_show_little(ada, as_cat):
     make_grouped_track(ada, [3] * 8)
-    page = as_cat.get("/tracks/talks/")
+    page = as_cat.get("/benchmarks/talks/board/")
     assertContains(page, "24 topics in 8 groups")
     assertContains(page, "and 8 groups show few differences")
 
@@ -91,7 +91,7 @@ def test_few_groups_are_said_to_show_little(ada, as_cat):
 def test_without_six_groups_of_similar_size_there_is_no_verdict(ada, as_cat, sizes):
     track = make_grouped_track(ada, sizes)
     assert count_units(track.edition) < 6
-    page = as_cat.get("/tracks/talks/")
+    page = as_cat.get("/benchmarks/talks/board/")
     assertContains(page, "there is no verdict, which needs six groups of similar size")
     assertNotContains(page, "significantly better")
 
@@ -99,7 +99,7 @@ def test_without_six_groups_of_similar_size_there_is_no_verdict(ada, as_cat, siz
 def test_printed_commands_name_the_file_of_groups(ada, as_cat):
     make_grouped_track(ada, [3] * 8)
     gain = Run.objects.get(tag="gain").pk
-    page = as_cat.get(f"/tracks/talks/computed/difference/?run={gain}")
+    page = as_cat.get(f"/benchmarks/talks/computed/difference/?run={gain}")
     assertContains(page, "<span>--groups</span> <span>topics.groups</span>")
 
 
@@ -111,7 +111,7 @@ def test_a_track_with_groups_has_the_test_that_flips_them(ada):
 
 def test_a_plan_counts_whole_groups(ada, as_ada):
     make_grouped_track(ada, [3] * 8)
-    page = as_ada.get("/tracks/talks/plan/?difference=.1")
+    page = as_ada.get("/benchmarks/talks/plan/?difference=.1")
     plan = page.context["plan"]
     assert plan.variances.per_group == 3
     assert plan.needed % 3 == 0

@@ -66,7 +66,7 @@ def test_a_kind_says_what_a_duplicate_is(lists, ben):
 
 def test_runs_of_another_kind_have_a_board_and_rankings(lists, ben, client):
     run = make_run(lists, ben, LINES)
-    assert "lists" in words(page_at(client, "/tracks/lists/"))
+    assert "lists" in words(page_at(client, "/benchmarks/lists/board/"))
     assert "Document 9" in page_at(client, f"/runs/{run.pk}/ranking/?number=1")
 
 

@@ -99,5 +99,5 @@ def test_only_a_leaderboard_is_split(track, ada):
 def test_organisers_look_at_the_board_as_everybody_sees_it(split, ada, ben):
     make_run(split, ben)
     as_ada = signed_in(ada)
-    assert "0.5," in as_ada.get("/tracks/blind/?as=everybody&format=csv").text
-    assert "0.694" in as_ada.get("/tracks/blind/?format=csv").text
+    assert "0.5," in as_ada.get("/benchmarks/blind/board/?as=everybody&format=csv").text
+    assert "0.694" in as_ada.get("/benchmarks/blind/board/?format=csv").text

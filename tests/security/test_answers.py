@@ -54,7 +54,7 @@ def test_t15_a_script_in_a_name_is_text(track, run, as_ada, name):
     Team.objects.filter(pk=run.team_id).update(name=name[:80])
     Track.objects.update(name=name, description=name)
     Run.objects.update(tag=name, description=name, filename=name)
-    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/", "/tracks/bread/overview/"):
+    for address in ("/", "/benchmarks/bread/board/", f"/runs/{run.pk}/", "/benchmarks/bread/"):
         page = as_ada.get(address).content.decode()
         assert live(name) not in page, address
 
@@ -77,7 +77,7 @@ def test_t15_a_fact_is_a_link_only_where_it_leads_to_a_page(track, run, as_ben, 
 def test_t15_a_file_that_came_is_never_a_page(track, ben, as_ben):
     page = upload("evil.html", b"<script>alert(1)</script>\n")
     sent = {"file": page, "kind": "automatic", "description": ""}
-    as_ben.post("/tracks/bread/submit/", sent)
+    as_ben.post("/benchmarks/bread/submit/", sent)
     run = Run.objects.get()
     answer = as_ben.get(f"/runs/{run.pk}/file/")
     assert answer["Content-Type"] == "application/octet-stream"
@@ -134,16 +134,16 @@ def test_t22_no_cell_of_any_table_is_a_formula(track, run, as_ada, name):
     Run.objects.update(tag=name, filename=name)
     Track.objects.update(name=name)
     addresses = [
-        "/tracks/bread/?format=csv",
-        "/tracks/bread/?format=tsv",
+        "/benchmarks/bread/board/?format=csv",
+        "/benchmarks/bread/board/?format=tsv",
         "/api/v1/tracks/bread/leaderboard?format=csv",
-        "/tracks/bread/topics/?format=csv",
-        "/tracks/bread/topic/?number=1&format=csv",
+        "/benchmarks/bread/topics/?format=csv",
+        "/benchmarks/bread/topic/?number=1&format=csv",
         f"/runs/{run.pk}/topics.csv",
         f"/runs/{run.pk}/problems/",
-        "/tracks/bread/cost/?format=csv",
-        "/tracks/bread/reusability/?format=csv",
-        "/tracks/bread/desk/trail/?format=csv",
+        "/benchmarks/bread/cost/?format=csv",
+        "/benchmarks/bread/reusability/?format=csv",
+        "/benchmarks/bread/desk/trail/?format=csv",
     ]
     for address in addresses:
         answer = as_ada.get(address)
@@ -173,7 +173,7 @@ def test_t22_tex_and_bibtex_print_names_and_run_none(track, run, ada, as_ada):
     board = find_board(sight_of(Track.objects.get(), ada))
     snapshot = snapshots.freeze_board(board, ada, name)
     texts = [
-        as_ada.get("/tracks/bread/?format=tex").content.decode(),
+        as_ada.get("/benchmarks/bread/board/?format=tex").content.decode(),
         snapshots.render_bibtex(snapshot, "http://testserver/"),
     ]
     for text in texts:
@@ -192,8 +192,8 @@ def test_t15_a_tag_of_markup_is_text_on_its_page(track, ben, as_ben):
     "address",
     [
         "/search/?q={}",
-        "/tracks/bread/?q={}",
-        "/tracks/bread/topic/?number={}",
+        "/benchmarks/bread/board/?q={}",
+        "/benchmarks/bread/topic/?number={}",
         "/account/login/?next={}",
         "/{}/",
     ],

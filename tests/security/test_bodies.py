@@ -64,7 +64,7 @@ def test_t20_a_page_reads_no_body_of_a_stranger_that_a_thread_would_wait_for(db)
     assert endless.status_code == 413
 
 
-@pytest.mark.parametrize("path", ["/tracks/bread/submit/", "/collections/new/"])
+@pytest.mark.parametrize("path", ["/benchmarks/bread/submit/", "/collections/new/"])
 def test_t20_a_stranger_writes_no_file_where_others_upload(track, kept, path):
     answer = strict().post(path, {"file": upload("a", b"x" * 2 * MIB)})
     assert answer.status_code == 413 and kept == []
@@ -80,8 +80,8 @@ PLACES = [
     "/collections/bread/again/",
     "/collections/bread/judgments/",
     "/collections/bread/judgments/v1/again/",
-    "/tracks/bread/pools/first/judgments/",
-    "/tracks/members/submit/",
+    "/benchmarks/bread/pools/first/judgments/",
+    "/benchmarks/members/submit/",
 ]
 
 
@@ -120,9 +120,9 @@ def test_t20_organisers_may_send_judgments_up_to_the_limit(track, ada, kept):
 
 def test_t20_a_run_is_taken_up_to_its_limit(track, ben, kept, as_ben, settings):
     settings.RUN_UPLOAD_LIMIT = 2 * MIB
-    as_ben.post("/tracks/bread/submit/", {"file": upload("a", b"x" * 2 * MIB)})
+    as_ben.post("/benchmarks/bread/submit/", {"file": upload("a", b"x" * 2 * MIB)})
     assert kept == ["a"]
-    answer = as_ben.post("/tracks/bread/submit/", {"file": upload("b", b"x" * 7 * MIB)})
+    answer = as_ben.post("/benchmarks/bread/submit/", {"file": upload("b", b"x" * 7 * MIB)})
     assert answer.status_code == 413 and kept == ["a"]
 
 
@@ -159,7 +159,7 @@ def test_t20_a_pipe_is_counted(ben, kept):
 def test_a_run_may_come_through_a_pipe(track, ben, as_ben):
     kind = b'--x\r\nContent-Disposition: form-data; name="kind"\r\n\r\nautomatic\r\n'
     body = kind + FILE + RUN.encode() + b"\r\n--x--\r\n"
-    answer = send_pipe(as_ben, "/tracks/bread/submit/", body)
+    answer = send_pipe(as_ben, "/benchmarks/bread/submit/", body)
     assert answer.status_code == 302 and Run.objects.get().size == len(RUN)
 
 

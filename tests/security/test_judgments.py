@@ -55,7 +55,8 @@ def test_t01_a_leaderboard_has_no_digit_more_than_it_says(leaderboard_track, ben
     make_run(leaderboard_track, make_user("dan"), OTHER_RUN)
     program = Program(ben)
     pages = [
-        as_ben.get(address).content.decode() for address in ("/tracks/lead/", f"/runs/{run.pk}/")
+        as_ben.get(address).content.decode()
+        for address in ("/benchmarks/lead/board/", f"/runs/{run.pk}/")
     ]
     calls = [program.get("/api/v1/tracks/lead/leaderboard"), program.get(f"/api/v1/runs/{run.pk}")]
     calls += [
@@ -143,12 +144,14 @@ def test_t03_no_parameter_orders_or_filters_by_what_is_hidden(blind_track, ben, 
         make_run(blind_track, ben, text)
     for address in ("/api/v1/tracks/blind/runs", "/api/v1/tracks", "/api/v1/collections/bread"):
         assert as_ben.get(address + order).content == as_ben.get(address).content
-    pages = [as_ben.get(each + order) for each in ("/tracks/blind/", "/tracks/blind/runs/")]
+    pages = [
+        as_ben.get(each + order) for each in ("/benchmarks/blind/board/", "/benchmarks/blind/runs/")
+    ]
     assert [page.status_code for page in pages] == [200, 200]
     tags = [re.findall(r">([abc])</a>", page.content.decode()) for page in pages]
     assert tags == [
         re.findall(r">([abc])</a>", as_ben.get(each).content.decode())
-        for each in ("/tracks/blind/", "/tracks/blind/runs/")
+        for each in ("/benchmarks/blind/board/", "/benchmarks/blind/runs/")
     ]
 
 

@@ -121,7 +121,8 @@ def test_t21_a_redirect_leads_nowhere_and_no_answer_is_shown(track, ada, ben, as
         make_run(track, ben)
     assert Inner.guests == ["/hook"] and Delivery.objects.get().answer == "HTTP 307"
     assert (
-        "secret of the service" not in as_ada.get("/tracks/bread/manage/webhooks/").content.decode()
+        "secret of the service"
+        not in as_ada.get("/benchmarks/bread/manage/webhooks/").content.decode()
     )
 
 

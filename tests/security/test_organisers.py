@@ -52,11 +52,13 @@ def acts_of(track: Track) -> list[str]:
 def test_t24_every_act_has_its_line_with_who_did_it(track, ben, ada, as_ada):
     run = make_run(track, ben)
     before = AuditEvent.objects.count()
-    as_ada.post("/tracks/bread/manage/baseline/", {"baseline": run.pk})
+    as_ada.post("/benchmarks/bread/manage/baseline/", {"baseline": run.pk})
     tracks.change_track(Track.objects.get(), ada, {"name": "Another"})
     as_ada.post(f"/runs/{run.pk}/take-off/", {"how": "disqualified", "reason": "too good"})
     as_ada.post(f"/runs/{run.pk}/bring-back/")
-    as_ada.post("/tracks/bread/desk/grant/", {"team": run.team_id, "runs": 1, "reason": "asked"})
+    as_ada.post(
+        "/benchmarks/bread/desk/grant/", {"team": run.team_id, "runs": 1, "reason": "asked"}
+    )
     judge_anew(Track.objects.get())
     tracks.release_track(Track.objects.get(), ada)
     new = AuditEvent.objects.order_by("pk")[before:]
@@ -66,10 +68,10 @@ def test_t24_every_act_has_its_line_with_who_did_it(track, ben, ada, as_ada):
 
 
 def test_t24_no_address_removes_a_line_of_the_record(track, as_ada):
-    page = as_ada.get("/tracks/bread/desk/trail/").content.decode()
+    page = as_ada.get("/benchmarks/bread/desk/trail/").content.decode()
     main = page[page.index("<main") :]
     assert 'method="post"' not in main
-    assert as_ada.post("/tracks/bread/desk/trail/").status_code == 405
+    assert as_ada.post("/benchmarks/bread/desk/trail/").status_code == 405
 
 
 def test_t24_an_organiser_of_something_else_opens_nothing_here(blind_track, ben, cat):
@@ -78,7 +80,11 @@ def test_t24_an_organiser_of_something_else_opens_nothing_here(blind_track, ben,
     run = make_run(blind_track, ben)
     client = Client()
     client.force_login(cat)
-    for address in ("/tracks/blind/manage/", "/tracks/blind/desk/", f"/runs/{run.pk}/file/"):
+    for address in (
+        "/benchmarks/blind/manage/",
+        "/benchmarks/blind/desk/",
+        f"/runs/{run.pk}/file/",
+    ):
         assert client.get(address).status_code in (403, 404)
     with pytest.raises(uploads.NotAccepted):
         submissions.accept_run(make_closed(blind_track), cat, upload("r", OTHER_RUN))

@@ -194,7 +194,7 @@ def test_t10_where_teams_are_approved_a_new_account_is_no_new_quota(collection, 
 def test_t10_two_teams_with_nearly_the_same_run_are_findings(track, ben, as_ada):
     make_run(track, ben, RUN)
     make_run(track, make_user("ben2"), RUN.replace("ben-bm25", "another"))
-    page = as_ada.get("/tracks/bread/desk/findings/").content.decode()
+    page = as_ada.get("/benchmarks/bread/desk/findings/").content.decode()
     assert "ben2" in page and "Nearly identical runs" in page
 
 

@@ -75,7 +75,13 @@ def test_t04_a_hidden_run_costs_the_queries_of_a_missing_one(hidden_runs, as_cat
 
 def test_t04_what_members_see_is_kept_by_no_cache_on_the_way(track, ben, as_ben, client):
     run = make_run(track, ben)
-    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/file/", "/nothing/", "/api/v1/tracks"):
+    for address in (
+        "/",
+        "/benchmarks/bread/board/",
+        f"/runs/{run.pk}/file/",
+        "/nothing/",
+        "/api/v1/tracks",
+    ):
         assert "private" in as_ben.get(address)["Cache-Control"], address
     assert "private" in Program(ben).get("/api/v1/me")["Cache-Control"]
     words = {"login": "ben", "password": "ben-s-word"}
@@ -84,7 +90,7 @@ def test_t04_what_members_see_is_kept_by_no_cache_on_the_way(track, ben, as_ben,
 
 def test_t04_a_badge_stays_public(track, ben, as_ben):
     make_run(track, ben)
-    assert "private" not in as_ben.get("/tracks/bread/badge.svg")["Cache-Control"]
+    assert "private" not in as_ben.get("/benchmarks/bread/badge.svg")["Cache-Control"]
 
 
 def test_t25_a_wrong_host_is_one_line_of_warning(client, caplog):

@@ -137,10 +137,10 @@ def granted_in_between(
     track: Track, organiser: Person, token: str
 ) -> tuple[list[Sent], list[Sent]]:
     """Twenty uploads, a grant that the organiser gives meanwhile, and twenty more."""
-    team = organiser.open(f"/tracks/{track.slug}/desk/")
+    team = organiser.open(f"/benchmarks/{track.slug}/desk/")
     form = {"team": team_in(team.text), "runs": GRANTED, "today": "in all", "reason": "a race"}
     with ThreadPoolExecutor(1) as other:
-        granting = other.submit(organiser.send, f"/tracks/{track.slug}/desk/grant/", **form)
+        granting = other.submit(organiser.send, f"/benchmarks/{track.slug}/desk/grant/", **form)
         during = track.sent_at_once(token)
         assert granting.result().address.endswith("/desk/")
     return during, track.sent_at_once(token, "later")

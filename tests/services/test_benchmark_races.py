@@ -45,7 +45,7 @@ def make_benchmark(ada: Person, slug: str, **settings: Any) -> str:
     rows = ada.site.rows(f"select id from leaderboard_track where slug in ({named})")
     ada.open("/benchmarks/new/")
     page = ada.send("/benchmarks/new/", name=slug, slug=slug, tracks=[key for (key,) in rows])
-    assert page.address == f"/benchmarks/{slug}/about/", page.text
+    assert page.address == f"/benchmarks/{slug}/", page.text
     form = {"name": slug, "joining": "everyone", **settings}
     assert ada.send(f"/benchmarks/{slug}/manage/", **form).status == 200
     return slug

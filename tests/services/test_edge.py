@@ -32,7 +32,7 @@ from tests.services.machines import ROOT, Site, binary, folder, free_port, until
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 CONFIGURATION = ROOT / "edge" / "nginx.conf"
-UPLOAD = "/tracks/bread/submit/"
+UPLOAD = "/benchmarks/bread/submit/"
 FILE = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
 FORM = "multipart/form-data; boundary=x"
 

@@ -42,7 +42,7 @@ def test_nobody_gets_into_both(site: Site) -> None:
         "select a.invitation from leaderboard_assessment a "
         "join leaderboard_track t on t.id = a.track_id where t.slug = 'strait'"
     )
-    paths = ["/tracks/strait/join/", f"/judging/join/{code}/"]
+    paths = ["/benchmarks/strait/join/", f"/judging/join/{code}/"]
     tries = [(Browser(site.url, name), path) for name in NAMES for path in paths]
     with ThreadPoolExecutor(len(tries)) as threads:
         list(threads.map(lambda each: join(*each), tries))

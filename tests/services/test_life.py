@@ -115,9 +115,9 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
     assert [sees_a_board(each) for each in (ada, ben)] == [True, False]
     assert state_of(ben, first) == "valid"
 
-    ada.send("/tracks/life/manage/release/")
+    ada.send("/benchmarks/life/manage/release/")
     assert sees_a_board(ben) and state_of(ben, first) == "scored"
-    assert ben.open("/tracks/life/").text.count(">late</span>") == 1
+    assert ben.open("/benchmarks/life/board/").text.count(">late</span>") == 1
 
     bring_judgments(ada, "v2", judged(pool, RELEVANT_AGAIN))
     assert "of 3 runs change rank" in impact_of(ada, "v2").text
@@ -153,12 +153,12 @@ def call_for_runs(ada: Person) -> None:
 
 
 def takes_part(person: Person, team: str) -> None:
-    page = person.send("/tracks/life/join/", team_name=team)
-    assert page.address == "/tracks/life/submit/", page.text
+    page = person.send("/benchmarks/life/join/", team_name=team)
+    assert page.address == "/benchmarks/life/submit/", page.text
 
 
 def sends_a_run(person: Person, text: str) -> Page:
-    return person.send("/tracks/life/submit/", file=upload("run.txt", text), kind="automatic")
+    return person.send("/benchmarks/life/submit/", file=upload("run.txt", text), kind="automatic")
 
 
 def sent_by_page(person: Person, text: str) -> str:
@@ -179,7 +179,7 @@ def state_of(person: Person, run: str) -> str:
 
 def gathered(ada: Person, runs: list[str]) -> list[str]:
     """What the first three documents of each run are, as the organisers download it."""
-    page = ada.send("/tracks/life/pools/", runs=runs, method="depth", size=3).address
+    page = ada.send("/benchmarks/life/pools/", runs=runs, method="depth", size=3).address
     until(lambda: "Approve pool" in ada.open(page).text, "the pool is gathered")
     ada.send(f"{page}keep/")
     return ada.open(f"{page}pool.txt").text.splitlines()
@@ -196,7 +196,7 @@ def judged(pool: list[str], relevant: set[str]) -> str:
 def judgments_come_back(ada: Person, qrels: str) -> None:
     """Those of the pool: looked at, and confirmed."""
     file = upload("v1.txt", qrels)
-    page = ada.send("/tracks/life/pools/pool-1/judgments/", version="v1", file=file)
+    page = ada.send("/benchmarks/life/pools/pool-1/judgments/", version="v1", file=file)
     assert page.address == "/collections/life/", page.text
     until(lambda: state_of_judgments(ada, "v1") == "preview", "the judgments are checked")
     ada.send("/collections/life/judgments/v1/confirm/")
@@ -215,7 +215,7 @@ def state_of_judgments(ada: Person, version: str) -> str:
 
 def switched(ada: Person, version: str) -> dict[str, int]:
     """The ranks of the board once it is that of these judgments."""
-    ada.send(f"/tracks/life/judgments/{version}/switch/")
+    ada.send(f"/benchmarks/life/judgments/{version}/switch/")
     until(lambda: shows(ada, version), f"the board changes to {version}")
     return ranks(ada)
 
@@ -238,19 +238,19 @@ def ranks(person: Person) -> dict[str, int]:
 
 def impact_of(ada: Person, version: str) -> Page:
     """The report of what these judgments would change, once every run is scored with them."""
-    page = f"/tracks/life/judgments/{version}/impact/"
+    page = f"/benchmarks/life/judgments/{version}/impact/"
     until(lambda: "Switch the board" in ada.open(page).text, "the runs are scored once more")
     return ada.open(page)
 
 
 def frozen(ada: Person, name: str) -> str:
-    page = ada.send("/tracks/life/manage/freeze/", name=name)
-    assert page.address == "/tracks/life/snapshots/as-published/", page.text
+    page = ada.send("/benchmarks/life/manage/freeze/", name=name)
+    assert page.address == "/benchmarks/life/snapshots/as-published/", page.text
     return frozen_table(ada)
 
 
 def frozen_table(person: Person) -> str:
-    return person.open("/tracks/life/snapshots/as-published/?format=csv").text
+    return person.open("/benchmarks/life/snapshots/as-published/?format=csv").text
 
 
 def disqualify(ada: Person, run: str, reason: str) -> None:

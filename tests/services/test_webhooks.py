@@ -95,7 +95,7 @@ def open_track(ada: Person, webhooks: list[str]) -> None:
     ada.ask("/tracks", {**track, "measures": ["AP"], "primary_measure": "AP"})
     for url in webhooks:
         page = ada.send(
-            "/tracks/bread/manage/webhooks/", url=url, happenings=["run.scored"], format="json"
+            "/benchmarks/bread/manage/webhooks/", url=url, happenings=["run.scored"], format="json"
         )
         assert url in page.text and page.status == 200, page.text
 

@@ -48,9 +48,9 @@ class Command(SiteCommand):
             self.stdout.write("Stopped. Run the same command to start again.")
 
     def say(self, site: RunningSite, accounts: list[Account]) -> None:
-        self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
+        self.stdout.write(f"\nRankfield is at {site.url}/benchmarks/{TRACK}/board/\n")
         self.stdout.write(f"Systems on two collections: {site.url}/benchmarks/{BENCHMARK}/\n")
-        self.stdout.write(f"Generated answers: {site.url}/tracks/{ANSWERS.slug}/\n")
+        self.stdout.write(f"Generated answers: {site.url}/benchmarks/{ANSWERS.slug}/board/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
@@ -82,14 +82,14 @@ def main_pages() -> list[tuple[str, str]]:
     answer = Run.objects.filter(track__slug=ANSWERS.slug).on_the_board().order_by("tag")[0]
     return [
         ("/", NAME),
-        (f"/tracks/{TRACK}/", best.tag),
-        (f"/tracks/{TRACK}/topics/", "Topics"),
-        (f"/tracks/{TRACK}/topic/?number=1", "Judged documents"),
+        (f"/benchmarks/{TRACK}/board/", best.tag),
+        (f"/benchmarks/{TRACK}/topics/", "Topics"),
+        (f"/benchmarks/{TRACK}/topic/?number=1", "Judged documents"),
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
         (f"/runs/{answer.pk}/answer/?number=1", answer.tag),
         ("/collections/harbours/", NAME),
-        (f"/benchmarks/{BENCHMARK}/", SYSTEMS[1].name),
+        (f"/benchmarks/{BENCHMARK}/board/", SYSTEMS[1].name),
         ("/measures/", "nDCG"),
         ("/api/v1/openapi.json", "leaderboard"),
     ]

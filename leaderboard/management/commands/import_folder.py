@@ -153,7 +153,7 @@ class Command(SiteCommand):
         self.stdout.write(f"{track.slug} is ready: {' of '.join(found)}.")
         for team in track.benchmark.teams.all():
             for email in folder.emails.get(team.name, ()):
-                path = f"{reverse('join', args=[track.slug])}?team={team.invitation}"
+                path = f"{reverse('join', args=[track.address])}?team={team.invitation}"
                 self.stdout.write(f"{email}\t{team.name}\t{settings.SITE_URL}{path}")
 
 

@@ -56,9 +56,9 @@ CHOICES = ("first", "second", "track", "measure")
 
 @login_required
 @require_GET
-def assessment_agreement(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessment_agreement(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show how far assessors agree, and what that does to the board."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if not seen.shows_marks:
         return render(request, "judging/agreement.html", seen.context)
     if "row" in request.GET:

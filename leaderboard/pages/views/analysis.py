@@ -16,7 +16,7 @@ from leaderboard.analysis.measure_correlation import compute_correlation
 from leaderboard.analysis.parameters import ParameterPlot, build_parameter_plot
 from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
 from leaderboard.boards.deferred_tests import request_all_pairs
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, box_plot
 from leaderboard.display.charts.costs import axis_across, cost_chart
@@ -41,17 +41,17 @@ TOPICS = 100
 
 
 @require_GET
-def significance(request: HttpRequest, slug: str) -> HttpResponse:
+def significance(request: HttpRequest, address: str) -> HttpResponse:
     """Compare all ranked runs with each other, or the first ones of a long board."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     board = board_or_404(sight, request)
     as_file = wants_csv(request)
     most = len(board.ranked) if as_file else RUNS
     matrix = build_significance_matrix(board, most) if len(board.ranked) > 1 else None
     if matrix is not None and as_file:
         if request.GET.get("table") == "runs":
-            return csv_file(f"{slug}-letters", *matrix.run_table)
-        return csv_file(f"{slug}-pairs", *matrix.table)
+            return csv_file(f"{sight.track.slug}-letters", *matrix.run_table)
+        return csv_file(f"{sight.track.slug}-pairs", *matrix.table)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -72,9 +72,9 @@ def _matrix_lines(
     runs = [standing.run for standing in matrix.standings]
 
     def cells(row: int, a: Run) -> SafeString:
-        slug = a.track.slug
+        address = a.track.address
         return pair_cells(
-            matrix, row, lambda at: page_url("compare", chosen, slug, a=runs[at].pk, b=a.pk)
+            matrix, row, lambda at: page_url("compare", chosen, address, a=runs[at].pk, b=a.pk)
         )
 
     return [
@@ -86,15 +86,15 @@ def _matrix_lines(
 
 
 @require_GET
-def measures_correlation(request: HttpRequest, slug: str) -> HttpResponse:
+def measures_correlation(request: HttpRequest, address: str) -> HttpResponse:
     """Show how far the measures of the track agree on the order of the runs."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     board = board_or_404(sight, request)
     found = compute_correlation(board)
     if wants_csv(request):
         if request.GET.get("table") == "agreement":
-            return csv_file(f"{slug}-agreement", *found.measure_table)
-        return csv_file(f"{slug}-ranks", *found.table)
+            return csv_file(f"{sight.track.slug}-agreement", *found.measure_table)
+        return csv_file(f"{sight.track.slug}-ranks", *found.table)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -122,13 +122,15 @@ def _run_link(board: Board) -> Link:
 
 
 @require_GET
-def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
+def all_topics(request: HttpRequest, address: str) -> HttpResponse:
     """Show the scores of every run on every topic as a map."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     board = board_or_404(sight, request)
     found = build_topic_map(board)
     if wants_csv(request):
-        return csv_file(f"{slug}-topics", *found.table(with_correlation=sight.is_organiser))
+        return csv_file(
+            f"{sight.track.slug}-topics", *found.table(with_correlation=sight.is_organiser)
+        )
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_number(request))
     context = {
         "sight": sight,
@@ -137,16 +139,16 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "map": found,
         "columns": found.standings[:RUNS],
         "page": page,
-        "lines": _map_lines(found, slug, page),
+        "lines": _map_lines(found, address, page),
         "is_image": found.values.size > CELLS,
         **(_map_charts(found, board) if found.standings else {}),
     }
     return render(request, "analysis/topic_map.html", context)
 
 
-def _map_lines(found: TopicMap, slug: str, page: Page) -> list[tuple[MappedTopic, SafeString]]:
+def _map_lines(found: TopicMap, address: str, page: Page) -> list[tuple[MappedTopic, SafeString]]:
     """Return the topics of a page, each with the scores of the runs shown."""
-    explained = topic_url_builder("computed", {}, slug, measure=found.measure)
+    explained = topic_url_builder("computed", {}, address, measure=found.measure)
     lines = []
     for place in page:
         topic, values = found.topics[place], found.values[:RUNS, place].tolist()
@@ -158,7 +160,7 @@ def _map_lines(found: TopicMap, slug: str, page: Page) -> list[tuple[MappedTopic
 
 def _map_charts(found: TopicMap, board: Board) -> dict[str, object]:
     """Return the map, the spread and the difficulty of every topic, each linked to its topic."""
-    address = topic_url_builder("topic", board.choice.carried, board.sight.track.slug)
+    address = topic_url_builder("topic", board.choice.carried, board.sight.track.address)
     topics, measure = found.topics, found.measure
 
     def link(topic: MappedTopic) -> str:
@@ -177,19 +179,19 @@ def _map_charts(found: TopicMap, board: Board) -> dict[str, object]:
 
 
 @require_GET
-def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
+def topic_map_image(request: HttpRequest, address: str) -> HttpResponse:
     """Return a large map as an image."""
-    board = board_or_404(track_or_404(request.user, slug), request)
+    board = board_or_404(track_at_or_404(request.user, address), request)
     return HttpResponse(heat_image(build_topic_map(board).shares), content_type="image/png")
 
 
 @require_GET
-def cost(request: HttpRequest, slug: str) -> HttpResponse:
+def cost(request: HttpRequest, address: str) -> HttpResponse:
     """Show effectiveness against cost, with tests against the best run."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     found = build_cost_breakdown(board_or_404(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):
-        return csv_file(f"{slug}-{found.cost.name}", *found.table)
+        return csv_file(f"{sight.track.slug}-{found.cost.name}", *found.table)
     board, asks_tests = found.board, found.best is not None and found.awaits_tests
     context = {
         "sight": sight,

@@ -65,9 +65,9 @@ MOVES: dict[str, tuple[Callable[..., Any], str]] = {
 @login_required
 @require_http_methods(["GET", "POST"])
 @submit_once
-def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def plan_assessment(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Ask how a pool is judged, and show the price of the answers so far."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     pool = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     pool.track = sight.track
     planned = Assessment(track=sight.track, pool=pool)
@@ -101,9 +101,9 @@ def plan_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def assessments(request: HttpRequest, slug: str) -> HttpResponse:
+def assessments(request: HttpRequest, address: str) -> HttpResponse:
     """List the assessments of a track, and the approved pools without one."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     made = sight.track.assessments.select_related("pool__judged_in", "version")
     listed = shorten(request, "assessments", "assessment", made.order_by("-created_at"))
     shares = [(each, wording.describe_share(measure_share(each))) for each in listed.rows]
@@ -118,14 +118,14 @@ def assessments(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessment(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show how far the judging is, what is unusual, and what is left to decide."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     progress = measure_assessment(seen.assessment)
     if wants_csv(request):
         if not seen.shows_marks:
             raise PermissionDenied
-        return _progress_csv(slug, name, progress)
+        return _progress_csv(seen.sight.track.slug, name, progress)
     first = progress.disputes[:DISAGREEMENTS_SHOWN] if seen.shows_marks else []
     flags = find_flags(seen.assessment) if seen.shows_marks else []
     made = seen.assessment.made
@@ -182,31 +182,31 @@ def _csv_lines(line: TopicOfAssessors, progress: Progress) -> list[list[Any]]:
 
 @login_required
 @require_POST
-def move_assessment(request: HttpRequest, slug: str, name: str, act: str) -> HttpResponse:
+def move_assessment(request: HttpRequest, address: str, name: str, act: str) -> HttpResponse:
     """Open, pause or resume the judging."""
-    found = organised_assessment_or_404(request, slug, name).assessment
+    found = organised_assessment_or_404(request, address, name).assessment
     move, done = MOVES[act]
     try:
         move(found, request.user)
         messages.success(request, done)
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("assessors", slug=slug, name=name)
-    return redirect("assessment", slug=slug, name=name)
+        return redirect("assessors", address=address, name=name)
+    return redirect("assessment", address=address, name=name)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessors(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """List who judges what; a POST shares out what no one has yet."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if request.method == "POST":
         try:
             given = actions.share_out(seen.assessment, request.user)
             messages.success(request, wording.describe_shared_out(given))
         except ActionError as reason:
             messages.error(request, str(reason))
-        return redirect("assessors", slug=slug, name=name)
+        return redirect("assessors", address=address, name=name)
     progress = measure_assessment(seen.assessment)
     own = Assignment.objects.filter(assessor__assessment=seen.assessment)
     listed = own.select_related("topic", "assessor").order_by("topic__position", "turn", "pk")
@@ -238,9 +238,9 @@ def assessors(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def reassign(request: HttpRequest, slug: str, name: str, assignment_id: int) -> HttpResponse:
+def reassign(request: HttpRequest, address: str, name: str, assignment_id: int) -> HttpResponse:
     """Let another assessor judge what is left of a topic."""
-    found = organised_assessment_or_404(request, slug, name).assessment
+    found = organised_assessment_or_404(request, address, name).assessment
     own = Assignment.objects.filter(assessor__assessment=found)
     assignment = get_object_or_404(own.select_related("assessor__assessment"), pk=assignment_id)
     to = found.assessors.active().filter(name=text_of(request.POST, "to")).first()
@@ -249,7 +249,7 @@ def reassign(request: HttpRequest, slug: str, name: str, assignment_id: int) -> 
         messages.success(request, f"Topic {assignment.topic.number} is now with {to}.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("assessors", slug=slug, name=name)
+    return redirect("assessors", address=address, name=name)
 
 
 def _chosen(assessor: Assessor | None) -> Assessor:
@@ -260,9 +260,9 @@ def _chosen(assessor: Assessor | None) -> Assessor:
 
 @login_required
 @require_POST
-def end_topic(request: HttpRequest, slug: str, name: str, assignment_id: int) -> HttpResponse:
+def end_topic(request: HttpRequest, address: str, name: str, assignment_id: int) -> HttpResponse:
     """Finish a topic early, where an order that learns finds nothing more."""
-    found = organised_assessment_or_404(request, slug, name).assessment
+    found = organised_assessment_or_404(request, address, name).assessment
     own = Assignment.objects.filter(assessor__assessment=found, turn=1)
     assignment = get_object_or_404(own.select_related("assessor__assessment"), pk=assignment_id)
     try:
@@ -270,44 +270,46 @@ def end_topic(request: HttpRequest, slug: str, name: str, assignment_id: int) ->
         messages.success(request, f"Topic {assignment.topic.number} is finished.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("assessment", slug=slug, name=name)
+    return redirect("assessment", address=address, name=name)
 
 
 @login_required
 @require_POST
-def second_round(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def second_round(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Give the rest of the budget to topics that still have relevant documents."""
-    found = organised_assessment_or_404(request, slug, name).assessment
+    found = organised_assessment_or_404(request, address, name).assessment
     try:
         given = actions.start_second_round(found, request.user)
         messages.success(request, f"{counted(given, 'document')} given to topics.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("assessment", slug=slug, name=name)
+    return redirect("assessment", address=address, name=name)
 
 
 @login_required
 @require_POST
-def remove_assessor(request: HttpRequest, slug: str, name: str, assessor_id: int) -> HttpResponse:
+def remove_assessor(
+    request: HttpRequest, address: str, name: str, assessor_id: int
+) -> HttpResponse:
     """Remove an assessor; the marks stay."""
-    found = organised_assessment_or_404(request, slug, name).assessment
+    found = organised_assessment_or_404(request, address, name).assessment
     assessor = get_object_or_404(found.assessors, pk=assessor_id)
     try:
         actions.remove_assessor(assessor, request.user)
         messages.success(request, f"{assessor} was removed. The marks stay.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("assessors", slug=slug, name=name)
+    return redirect("assessors", address=address, name=name)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def assessment_settings(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessment_settings(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Change how a pool is judged; a draft can be discarded."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     form = AssessmentForm(request.POST or None, instance=seen.assessment)
     if request.POST.get("act") == "discard":
-        return _discard(request, slug, seen.assessment)
+        return _discard(request, address, seen.assessment)
     if form.is_valid():
         stored = Assessment.objects.get(pk=seen.assessment.pk)
         try:
@@ -315,7 +317,7 @@ def assessment_settings(request: HttpRequest, slug: str, name: str) -> HttpRespo
             messages.success(request, "Settings saved.")
         except ActionError as reason:
             messages.error(request, str(reason))
-        return redirect("assessment_settings", slug=slug, name=name)
+        return redirect("assessment_settings", address=address, name=name)
     context = {
         **seen.context,
         "form": form,
@@ -325,19 +327,19 @@ def assessment_settings(request: HttpRequest, slug: str, name: str) -> HttpRespo
     return render(request, "judging/settings.html", context, status=status)
 
 
-def _discard(request: HttpRequest, slug: str, found: Assessment) -> HttpResponse:
+def _discard(request: HttpRequest, address: str, found: Assessment) -> HttpResponse:
     try:
         actions.discard_assessment(found, request.user)
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("assessment_settings", slug=slug, name=found.name)
-    return redirect("pool", slug=slug, name=found.pool.name)
+        return redirect("assessment_settings", address=address, name=found.name)
+    return redirect("pool", address=address, name=found.pool.name)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 @submit_once
-def close_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def close_assessment(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Ask once whether the judging is closed, and what its version is called."""
     seen = organised_assessment_or_404(request, slug, name)
     initial = {"version": _next_name(seen)}
@@ -346,7 +348,7 @@ def close_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse
         with rejections_on(form):
             actions.close_assessment(seen.assessment, request.user, **form.cleaned_data)
             messages.success(request, "The judging is closed. The version is being imported.")
-            return redirect("assessment", slug=slug, name=name)
+            return redirect("assessment", address=address, name=name)
     context = {
         **seen.context,
         "form": form,
@@ -359,9 +361,9 @@ def close_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse
 
 @login_required
 @require_POST
-def try_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def try_assessment(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Make a version of what is judged so far, which organisers can try on the board."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if not seen.shows_marks:
         raise PermissionDenied
     version = _next_name(seen)
@@ -370,4 +372,4 @@ def try_assessment(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         messages.success(request, f"{version} is being imported. Then you can try it on the board.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("assessment", slug=slug, name=name)
+    return redirect("assessment", address=address, name=name)

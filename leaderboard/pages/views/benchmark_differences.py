@@ -98,7 +98,7 @@ def _draw_pair(pair: SystemPair) -> str:
             line.a,
             line.b,
             line.side,
-            reverse("board", args=[line.column.slug]),
+            reverse("board", args=[line.column.address]),
         )
         for line in pair.lines
         if line.a is not None and line.b is not None

@@ -22,10 +22,10 @@ from leaderboard.assessments.provenance import describe_estimates
 from leaderboard.boards.board_files import FORMATS, download
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.boards.exports import file_of
 from leaderboard.boards.kept_pages import kept, leave_unkept
-from leaderboard.boards.page_keys import find_seen_track
+from leaderboard.boards.page_keys import find_seen_track_at
 from leaderboard.boards.standings import Board, find_visible_board
 from leaderboard.collections.pools import find_pool
 from leaderboard.jobs.calculations import Awaited
@@ -45,9 +45,9 @@ TOPICS = 100
 
 
 @require_GET
-@kept(find_seen_track)
-def board(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = requested_sight(request, slug)
+@kept(find_seen_track_at)
+def board(request: HttpRequest, address: str) -> HttpResponse:
+    sight = requested_sight(request, address)
     found = find_visible_board(sight, requested_choice(request))
     format = request.GET.get("format", "")
     if found is not None and format in FORMATS:
@@ -106,9 +106,9 @@ def _answers_context(board: Board) -> dict[str, object]:
 
 
 @require_GET
-def judgments(request: HttpRequest, slug: str) -> HttpResponse:
+def judgments(request: HttpRequest, address: str) -> HttpResponse:
     """Show the judgments of a track and what unjudged documents could change."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if sight.edition is None:
         context["versions"] = find_other_versions(sight)

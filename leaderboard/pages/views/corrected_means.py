@@ -23,9 +23,9 @@ CHOICES = ("machine", "measure", "against")
 
 @login_required
 @require_GET
-def corrected_means(request: HttpRequest, slug: str) -> HttpResponse:
+def corrected_means(request: HttpRequest, address: str) -> HttpResponse:
     """Show what people would have given the runs, as far as their sample says it."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if is_judging(request.user, sight.track.collection):
         return render(request, PAGE, {**context, "judges_here": True})
@@ -39,7 +39,7 @@ def corrected_means(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_csv(request):
         if means is None:
             raise Http404("no corrected means yet")
-        return csv_file(f"{slug}-{chosen}-corrected-means", *means.table)
+        return csv_file(f"{sight.track.slug}-{chosen}-corrected-means", *means.table)
     context |= {"found": found, "means": means, "machines": machines}
     if means is not None and means.runs:
         context |= {

@@ -38,8 +38,8 @@ LATEST_EVENTS = 8
 
 @login_required
 @require_GET
-def desk(request: HttpRequest, slug: str) -> HttpResponse:
-    return _render_desk(request, organised_sight_or_403(request, slug))
+def desk(request: HttpRequest, address: str) -> HttpResponse:
+    return _render_desk(request, organised_sight_or_403(request, address))
 
 
 def _render_desk(
@@ -67,7 +67,7 @@ def _render_desk(
 
 def _short_lists(request: HttpRequest, sight: Sight, desk: Desk) -> dict[str, ShortList]:
     """Return the lists of the desk, ten rows each unless the reader asked for all of one."""
-    shorten_here = partial(shorten, request, path=reverse("desk", args=[sight.track.slug]))
+    shorten_here = partial(shorten, request, path=reverse("desk", args=[sight.track.address]))
     unfinished = shorten_here("unfinished", "run", sight.runs().unfinished())
     return {
         "decisions": shorten_here("decisions", "decision", desk.decisions),
@@ -79,9 +79,9 @@ def _short_lists(request: HttpRequest, sight: Sight, desk: Desk) -> dict[str, Sh
 
 @login_required
 @require_GET
-def findings(request: HttpRequest, slug: str) -> HttpResponse:
+def findings(request: HttpRequest, address: str) -> HttpResponse:
     """Show what is unusual on a track, and what chance alone would give."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     found = find_findings(sight)
     context = {
         "sight": sight,
@@ -97,38 +97,38 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 @submit_once
-def announce(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def announce(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
         return _render_desk(request, sight, announcement=form)
     notices.announce(sight.track, request.user, form.cleaned_data["text"])
     messages.success(request, "Announcement posted. All teams were notified.")
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 @login_required
 @require_POST
 @submit_once
-def grant(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def grant(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
         return _render_desk(request, sight, grant=form)
     people.grant_runs(sight.track, user=request.user, **form.cleaned_data)
     messages.success(request, "Runs granted. The team was notified.")
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 @login_required
 @require_POST
-def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
+def try_job_again(request: HttpRequest, address: str, job_id: int) -> HttpResponse:
     """Queue a failed job again."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     for failed in find_failed_jobs(sight.track):
         if failed.job.pk == job_id:
             _retry_job(request, failed)
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
@@ -143,31 +143,31 @@ def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
 
 @login_required
 @require_POST
-def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+def call_again(request: HttpRequest, address: str, webhook_id: int) -> HttpResponse:
     """Queue the failed calls of a webhook again."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     runs.retry_webhook(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 @login_required
 @require_POST
-def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def score_all_again(request: HttpRequest, address: str) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     try:
         tracks.rescore_track(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays visible meanwhile.")
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 @login_required
 @require_GET
-def trail(request: HttpRequest, slug: str) -> HttpResponse:
+def trail(request: HttpRequest, address: str) -> HttpResponse:
     """Show the activity of a track, newest first."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     told = AuditEvent.objects.about(sight.track).latest_first()
     events = shorten(request, "trail", "entry,entries", told)
     context = {

@@ -44,9 +44,9 @@ MARKS_PER_PAGE = 50
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def disagreements(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def disagreements(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """List the disagreements, widest first, or show one; a POST settles one."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if not seen.shows_marks:
         status = 403 if request.method == "POST" else 200
         return render(request, "judging/disagreements.html", seen.context, status=status)
@@ -113,23 +113,25 @@ def _settle(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:
     left = next_dispute(seen.assessment)
     if left is None:
         messages.success(request, "Every disagreement is settled.")
-        return redirect("disagreements", slug=seen.sight.track.slug, name=seen.assessment.name)
+        return redirect(
+            "disagreements", address=seen.sight.track.address, name=seen.assessment.name
+        )
     return redirect(_address(seen.assessment, Topic.objects.get(pk=left.topic), left.docno))
 
 
 def _address(assessment: Assessment, topic: Topic, docno: str) -> str:
     return reverse(
         "disagreements",
-        args=[assessment.track.slug, assessment.name],
+        args=[assessment.track.address, assessment.name],
         query={"topic": topic.number, "docno": docno},
     )
 
 
 @login_required
 @require_GET
-def assessment_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessment_marks(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """List the marks that the address asks for: those behind a flag or a cell of the table."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if not seen.shows_marks:
         return render(request, "judging/marks.html", seen.context)
     asked = seen.assessment.assessors.filter(name=text_of(request.GET, "assessor")).first()

@@ -15,7 +15,7 @@ from leaderboard.archives.anonymous_releases import build_anonymous_members, lis
 from leaderboard.archives.board_copies import ask_for_copy, is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
 from leaderboard.archives.zip_files import ZipEntry, stream_zip
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Job, PagesCopy, Team, Track
@@ -26,14 +26,14 @@ from leaderboard.pages.views.tables import csv_file
 
 @login_required
 @require_GET
-def pack(request: HttpRequest, slug: str) -> HttpResponse:
+def pack(request: HttpRequest, address: str) -> HttpResponse:
     """Return the results of the reader's team, or for organisers of any `?team=`."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     team = _team_or_404(sight, request.GET.get("team", ""))
     found = TeamResults(_board_with_all_scores_or_404(sight.with_every_run()), team)
     if not found.standings:
         raise Http404("no scored run of this team")
-    return zip_file(f"{slug}-runs.zip", found.members())
+    return zip_file(f"{sight.track.slug}-runs.zip", found.members())
 
 
 def _team_or_404(sight: Sight, name: str) -> Team:
@@ -48,10 +48,10 @@ def _team_or_404(sight: Sight, name: str) -> Team:
 
 
 @require_GET
-def everything(request: HttpRequest, slug: str) -> HttpResponse:
+def everything(request: HttpRequest, address: str) -> HttpResponse:
     """Return the board with the scores of all runs on every topic."""
-    board = _board_with_all_scores_or_404(track_or_404(request.user, slug))
-    return zip_file(f"{slug}-everything.zip", build_board_members(board))
+    board = _board_with_all_scores_or_404(track_at_or_404(request.user, address))
+    return zip_file(f"{board.sight.track.slug}-everything.zip", build_board_members(board))
 
 
 def _board_with_all_scores_or_404(sight: Sight) -> Board:
@@ -64,11 +64,11 @@ def _board_with_all_scores_or_404(sight: Sight) -> Board:
 
 @login_required
 @require_GET
-def archive(request: HttpRequest, slug: str) -> HttpResponse:
+def archive(request: HttpRequest, address: str) -> HttpResponse:
     """Return a whole track for `import_track`; `?documents=1` includes the documents."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     with_documents = request.GET.get("documents") == "1"
-    return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
+    return zip_file(f"{track.slug}.zip", track_export.build_track_members(track, with_documents))
 
 
 @login_required
@@ -89,12 +89,12 @@ def aliases(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def pages_copy(request: HttpRequest, slug: str) -> HttpResponse:
+def pages_copy(request: HttpRequest, address: str) -> HttpResponse:
     """Show how far the copy of the public pages is; a POST asks for a new one."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if request.method == "POST":
         ask_for_copy(sight.track, f"{request.scheme}://{request.get_host()}")
-        return redirect("pages_copy", slug=slug)
+        return redirect("pages_copy", address=address)
     copy = PagesCopy.objects.filter(track=sight.track).first()
     context = {
         "sight": sight,
@@ -108,11 +108,11 @@ def pages_copy(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def pages_copy_file(request: HttpRequest, slug: str) -> HttpResponse:
+def pages_copy_file(request: HttpRequest, address: str) -> HttpResponse:
     """Return the pages of a released track as files that need no server."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     copy = get_object_or_404(PagesCopy.objects.exclude(file=""), track=track)
-    return FileResponse(copy.file.open(), as_attachment=True, filename=f"{slug}-pages.zip")
+    return FileResponse(copy.file.open(), as_attachment=True, filename=f"{track.slug}-pages.zip")
 
 
 @login_required

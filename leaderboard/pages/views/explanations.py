@@ -48,9 +48,9 @@ COMMANDS = {
 
 
 @require_GET
-def computed(request: HttpRequest, slug: str) -> HttpResponse:
+def computed(request: HttpRequest, address: str) -> HttpResponse:
     """Explain a score: in general, of a run, or of a run on one topic."""
-    sight = requested_sight(request, slug)
+    sight = requested_sight(request, address)
     asked = request.GET
     text = asked.get("measure", sight.primary_measure)
     measure = match_measure(text, [*sight.measures, *JUDGED]) or text
@@ -60,11 +60,11 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def statistic(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Explain a statistic: in general, or of a run compared with another."""
     if name not in wording.STATISTICS:
         raise Http404("no such number")
-    sight = requested_sight(request, slug)
+    sight = requested_sight(request, address)
     board = board_with_runs_or_404(
         sight, request, request.GET.get("run", ""), request.GET.get("a", "")
     )

@@ -33,8 +33,8 @@ class TrackFeed(Feed):
 
     feed_type = Atom1Feed
 
-    def get_object(self, request: HttpRequest, slug: str) -> Board:
-        board = find_visible_board(public_sight_or_404(request, slug))
+    def get_object(self, request: HttpRequest, address: str) -> Board:
+        board = find_visible_board(public_sight_or_404(request, address))
         if board is None:
             raise Http404("no board to see")
         return board
@@ -48,7 +48,7 @@ class TrackFeed(Feed):
         return _remove_control_characters(f"{words} They are {said}." if said else words)
 
     def link(self, board: Board) -> str:
-        return reverse("board", args=[board.sight.track.slug])
+        return reverse("board", args=[board.sight.track.address])
 
     def items(self, board: Board) -> list[FeedEntry]:
         track = board.sight.track
@@ -84,7 +84,7 @@ def _run_entry(board: Board, standing: Standing) -> FeedEntry:
 
 
 def _announcement_entry(track: Track, announcement: Announcement) -> FeedEntry:
-    address = f"{reverse('overview', args=[track.slug])}#announcement-{announcement.pk}"
+    address = f"{reverse('overview', args=[track.address])}#announcement-{announcement.pk}"
     return FeedEntry(
         announcement.created_at,
         "Announcement",

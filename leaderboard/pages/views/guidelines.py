@@ -20,9 +20,9 @@ from leaderboard.pages.views.repeated_forms import submit_once
 @login_required
 @require_http_methods(["GET", "POST"])
 @submit_once
-def guideline(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def guideline(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show the guideline with what changed; a POST writes a new version."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     form = _guideline_form(request, seen)
     looks = request.POST.get("act") == "look"
     if form.is_valid() and not looks:
@@ -30,7 +30,7 @@ def guideline(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             text = form.cleaned_data["text"]
             made = actions.write_guideline(seen.assessment, request.user, text, form.scale)
             messages.success(request, f"Version {made.number} is shown to assessors from now on.")
-            return redirect("guideline", slug=slug, name=name)
+            return redirect("guideline", address=address, name=name)
     status = 422 if form.is_bound and not looks else 200
     return _render(request, seen, form, PracticeForm(assessment=seen.assessment), status)
 
@@ -38,23 +38,25 @@ def guideline(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_POST
 @submit_once
-def add_practice(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def add_practice(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Add a document on which assessors practise."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     form = PracticeForm(request.POST, assessment=seen.assessment)
     if form.is_valid():
         actions.add_practice_document(seen.assessment, request.user, **form.cleaned_data)
-        return redirect("guideline", slug=slug, name=name)
+        return redirect("guideline", address=address, name=name)
     return _render(request, seen, _guideline_form(request, seen, is_sent=False), form, 422)
 
 
 @login_required
 @require_POST
-def remove_practice(request: HttpRequest, slug: str, name: str, practice_id: int) -> HttpResponse:
-    seen = organised_assessment_or_404(request, slug, name)
+def remove_practice(
+    request: HttpRequest, address: str, name: str, practice_id: int
+) -> HttpResponse:
+    seen = organised_assessment_or_404(request, address, name)
     practice = get_object_or_404(seen.assessment.practice_documents, pk=practice_id)
     actions.remove_practice_document(practice, request.user)
-    return redirect("guideline", slug=slug, name=name)
+    return redirect("guideline", address=address, name=name)
 
 
 def _guideline_form(

@@ -21,7 +21,7 @@ from leaderboard.boards.disclosure import (
     Sight,
     benchmark_or_404,
     benchmark_sight_of,
-    track_or_404,
+    track_at_or_404,
 )
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.drawing import Link
@@ -41,8 +41,8 @@ LINES = 500
 
 
 @require_GET
-def history(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug).with_judgments(request.GET.get("judgments", ""))
+def history(request: HttpRequest, address: str) -> HttpResponse:
+    sight = track_at_or_404(request.user, address).with_judgments(request.GET.get("judgments", ""))
     found = build_history(sight, request.GET.get("measure", ""))
     if found is None:
         raise Http404("no board to see")
@@ -53,7 +53,9 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "measures": sight.measures,
         "has_own": sight.team is not None,
     }
-    return _show(request, found, slug, lambda line: page_url("run", chosen, line.key), context)
+    return _show(
+        request, found, sight.track.slug, lambda line: page_url("run", chosen, line.key), context
+    )
 
 
 @require_GET
@@ -99,9 +101,9 @@ def _show(
 
 @require_GET
 @cache_control(public=True, max_age=300)
-def badge(request: HttpRequest, slug: str) -> HttpResponse:
+def badge(request: HttpRequest, address: str) -> HttpResponse:
     """Return a badge with the best score of a public board, or of one of its teams."""
-    return _render_badge(public_sight_or_404(request, slug), request.GET.get("team", ""))
+    return _render_badge(public_sight_or_404(request, address), request.GET.get("team", ""))
 
 
 @require_GET
@@ -159,10 +161,10 @@ def _send_badge(words: str, value: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
+def change_badge(request: HttpRequest, address: str) -> HttpResponse:
     """Create, renew or remove the badge URL of a track that is not public."""
-    _change_badge(request, organised_sight_or_403(request, slug).track)
-    return redirect("manage", slug=slug)
+    _change_badge(request, organised_sight_or_403(request, address).track)
+    return redirect("manage", address=address)
 
 
 @login_required

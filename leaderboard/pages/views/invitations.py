@@ -19,9 +19,9 @@ def invitation_link(request: HttpRequest, track: Track) -> str:
     if benchmark.has_several_tracks:
         return benchmark_invitation_link(request, benchmark)
     if benchmark.joining == Benchmark.Joining.EVERYONE:
-        return request.build_absolute_uri(reverse("overview", args=[track.slug]))
+        return request.build_absolute_uri(reverse("overview", args=[track.address]))
     query = urlencode({"invitation": benchmark.invitation})
-    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
+    return request.build_absolute_uri(f"{reverse('join', args=[track.address])}?{query}")
 
 
 def benchmark_invitation_link(request: HttpRequest, benchmark: Benchmark) -> str:
@@ -54,9 +54,9 @@ def invite_stranger(request: HttpRequest, place: Track | Benchmark | None) -> Ht
         "benchmark": benchmark,
         "track": place,
         "kind": "track" if isinstance(place, Track) else "benchmark",
-        "home": reverse(
-            "overview" if isinstance(place, Track) else "benchmark_home", args=[place.slug]
-        ),
+        "home": reverse("overview", args=[place.address])
+        if isinstance(place, Track)
+        else reverse("benchmark_home", args=[place.slug]),
         "inviting": inviting,
         "hosts": [leader.user for leader in leaders] if inviting else place.organisers(),
         "is_invited": is_invited or inviting is not None,

@@ -21,9 +21,9 @@ PAGE = "machine/judge_noise.html"
 
 @login_required
 @require_GET
-def judge_noise(request: HttpRequest, slug: str) -> HttpResponse:
+def judge_noise(request: HttpRequest, address: str) -> HttpResponse:
     """Show how much a board by machine depends on the version of the machine."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if is_judging(request.user, sight.track.collection):
         return render(request, PAGE, {**context, "judges_here": True})
@@ -35,7 +35,7 @@ def judge_noise(request: HttpRequest, slug: str) -> HttpResponse:
         table = found.tables.get(request.GET.get("table", "runs"))
         if table is None or (found.boards is None and table.head[0] == "run"):
             raise Http404("no such table")
-        return csv_file(f"{slug}-judge-noise", *table)
+        return csv_file(f"{sight.track.slug}-judge-noise", *table)
     context |= {
         "found": found,
         "by_judge": found.by_judge,

@@ -48,9 +48,9 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def delete_track(request: HttpRequest, slug: str) -> HttpResponse:
+def delete_track(request: HttpRequest, address: str) -> HttpResponse:
     """Delete a draft after its name was typed; an open track can only be closed."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if not sight.track.is_draft:
         raise Http404("only a draft is deleted")
     form = TypedNameForm(request.POST or None, name=sight.track.name)

@@ -14,7 +14,7 @@ from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
-from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
+from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_at_or_404
 from leaderboard.boards.organised_runs import OrganisedChoice
 from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO, Limits
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
@@ -30,9 +30,9 @@ from leaderboard.sight.visible_rows import can_see_marks
 LIMITS = {OF_PARAMETERS: "word", FROM: "least", TO: "most"}
 
 
-def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
+def organised_sight_or_403(request: HttpRequest, address: str) -> Sight:
     """Return the track for its organisers; everyone else is refused."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     if not sight.is_organiser:
         raise PermissionDenied
     return sight
@@ -62,25 +62,27 @@ class OrganisedAssessment:
         }
 
 
-def organised_assessment_or_404(request: HttpRequest, slug: str, name: str) -> OrganisedAssessment:
+def organised_assessment_or_404(
+    request: HttpRequest, address: str, name: str
+) -> OrganisedAssessment:
     """Return an assessment for the organisers of its track; everyone else is refused."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     found = get_object_or_404(sight.track.assessments.select_related("pool__judged_in"), name=name)
     found.track = found.pool.track = sight.track
     return OrganisedAssessment(sight, found, can_see_marks(found, request.user))
 
 
-def requested_sight(request: HttpRequest, slug: str) -> Sight:
+def requested_sight(request: HttpRequest, address: str) -> Sight:
     """Return the track as requested: live, with other judgments or as the public sees it."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     if request.GET.get("as") == "everybody" and not sight.is_assessing:
         return Sight.of_everybody(sight.track)
     return sight.with_judgments(request.GET.get("judgments", ""))
 
 
-def public_sight_or_404(request: HttpRequest, slug: str) -> Sight:
+def public_sight_or_404(request: HttpRequest, address: str) -> Sight:
     """Return the track as the public sees it; an assessor of the track sees nothing here."""
-    sight = track_or_404(AnonymousUser(), slug)
+    sight = track_at_or_404(AnonymousUser(), address)
     if sight_of(sight.track, request.user).is_assessing:
         raise Http404("hidden from assessors")
     return sight

@@ -120,21 +120,23 @@ def _filling_context(
 
 @login_required
 @require_GET
-def pool_prompts(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def pool_prompts(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Download the documents of an approved pool, ready for prompting."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     found = get_object_or_404(track.pools.filter(state=Pool.State.KEPT), name=name)
-    return _prompts_file(f"{slug}-{name}", render_pool_prompts(found))
+    return _prompts_file(f"{track.slug}-{name}", render_pool_prompts(found))
 
 
 @login_required
 @require_GET
-def assessment_prompts(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def assessment_prompts(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Download the documents of an assessment with its guideline, ready for prompting."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if not seen.shows_marks:
         raise PermissionDenied
-    return _prompts_file(f"{slug}-{name}", render_assessment_prompts(seen.assessment))
+    return _prompts_file(
+        f"{seen.sight.track.slug}-{name}", render_assessment_prompts(seen.assessment)
+    )
 
 
 @login_required

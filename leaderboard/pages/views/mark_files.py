@@ -25,23 +25,23 @@ FORMATS: dict[str, ExportFormat] = {"jsonl": "jsonl", "qrels": "trec"}
 
 @login_required
 @require_GET
-def marks_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+def marks_file(request: HttpRequest, address: str, name: str, kind: str) -> HttpResponse:
     """Download every mark as JSON Lines, or the grades that stand as qrels with assessors."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     if kind not in FORMATS:
         raise Http404("no such kind of file")
     if not seen.shows_marks:
         raise PermissionDenied
     media_type = "application/jsonl" if kind == "jsonl" else "text/plain"
     lines = render_marks(seen.assessment, FORMATS[kind])
-    return streamed_text(f"{slug}-{name}-marks.{kind}", lines, media_type)
+    return streamed_text(f"{seen.sight.track.slug}-{name}-marks.{kind}", lines, media_type)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def import_mark_files(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def import_mark_files(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show the form for marks made elsewhere; a POST imports all of them or none."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     form = MarksForm(request.POST or None, request.FILES or None)
     groups: list[ProblemGroup] = []
     if request.method == "POST" and form.is_valid():
@@ -51,7 +51,7 @@ def import_mark_files(request: HttpRequest, slug: str, name: str) -> HttpRespons
                 people = counted(len(done.assessors), "assessor")
                 marks = counted(done.num_marks, "mark")
                 messages.success(request, f"{marks} of {people} imported.")
-                return redirect("assessment_marks", slug=slug, name=name)
+                return redirect("assessment_marks", address=address, name=name)
         except Refused as refusal:
             found = problems_as_json(refusal.problems)
             groups = group_problems(found["problems"], found["problem_totals"])

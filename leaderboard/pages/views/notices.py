@@ -34,13 +34,13 @@ def notices(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def webhooks(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form, "url"):
             tracks.add_webhook(sight.track, request.user, **form.cleaned_data)
-            return redirect("webhooks", slug=slug)
+            return redirect("webhooks", address=address)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -58,15 +58,15 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def switch_on_webhook(request: HttpRequest, address: str, webhook_id: int) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     tracks.switch_on_webhook(track, request.user, webhook_id)
-    return redirect("webhooks", slug=slug)
+    return redirect("webhooks", address=address)
 
 
 @login_required
 @require_POST
-def remove_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def remove_webhook(request: HttpRequest, address: str, webhook_id: int) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     tracks.remove_webhook(track, request.user, webhook_id)
-    return redirect("webhooks", slug=slug)
+    return redirect("webhooks", address=address)

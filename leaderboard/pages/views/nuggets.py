@@ -19,7 +19,7 @@ from leaderboard.actions import tracks, versions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.nugget_files import (
     NUGGET_FORMATS,
     marks_name,
@@ -53,9 +53,9 @@ VERSIONS = {"nuggets": NuggetVersion, "marks": MarkLayer}
 
 
 @require_GET
-def nuggets(request: HttpRequest, slug: str) -> HttpResponse:
+def nuggets(request: HttpRequest, address: str) -> HttpResponse:
     """Show the nuggets of a track; organisers also see versions, layers and what waits."""
-    sight = requested_sight(request, slug)
+    sight = requested_sight(request, address)
     _refuse_without_texts(sight)
     return render(request, "nuggets/nuggets.html", _nuggets_context(request, sight))
 
@@ -86,7 +86,7 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
 
 def _review(version: ImportedVersion) -> dict[str, Any]:
     """Return what the check of a version found, and where it is decided, for the page."""
-    where = [version.track.slug, version.version]
+    where = [version.track.address, version.version]
     return {
         "version": version,
         **{act: reverse(f"{act}_{version.noun}_of_track", args=where) for act in ACTS},
@@ -98,9 +98,9 @@ def _review(version: ImportedVersion) -> dict[str, Any]:
 
 @login_required
 @require_POST
-def new_version(request: HttpRequest, slug: str, noun: str) -> HttpResponse:
+def new_version(request: HttpRequest, address: str, noun: str) -> HttpResponse:
     """Upload nuggets or a layer of marks; they are checked before they are imported."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     _refuse_without_texts(sight)
     build: Callable[..., ModelForm] = {"nuggets": NuggetsForm, "marks": LayerForm}[noun]
     form = build(request.POST, request.FILES, track=sight.track)
@@ -109,7 +109,7 @@ def new_version(request: HttpRequest, slug: str, noun: str) -> HttpResponse:
         version.created_by = request.user
         try:
             versions.accept_version(version, form.cleaned_data["file"])
-            return redirect("nuggets", slug=slug)
+            return redirect("nuggets", address=address)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
     context = _nuggets_context(request, sight, **{noun: form})
@@ -118,36 +118,36 @@ def new_version(request: HttpRequest, slug: str, noun: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def confirm_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+def confirm_version(request: HttpRequest, address: str, noun: str, name: str) -> HttpResponse:
     """Import what was checked."""
-    return _act_on_version(request, slug, noun, name, versions.confirm_version)
+    return _act_on_version(request, address, noun, name, versions.confirm_version)
 
 
 @login_required
 @require_POST
-def replace_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+def replace_version(request: HttpRequest, address: str, noun: str, name: str) -> HttpResponse:
     """Check a version again, with another file if one is sent."""
     file = request.FILES.get("file")
     replace = partial(versions.replace_version, file=file)
-    return _act_on_version(request, slug, noun, name, replace)
+    return _act_on_version(request, address, noun, name, replace)
 
 
 @login_required
 @require_POST
-def discard_version(request: HttpRequest, slug: str, noun: str, name: str) -> HttpResponse:
+def discard_version(request: HttpRequest, address: str, noun: str, name: str) -> HttpResponse:
     """Discard what is not imported yet."""
-    return _act_on_version(request, slug, noun, name, versions.discard_version)
+    return _act_on_version(request, address, noun, name, versions.discard_version)
 
 
 def _act_on_version(
-    request: HttpRequest, slug: str, noun: str, name: str, act: Callable[..., object]
+    request: HttpRequest, address: str, noun: str, name: str, act: Callable[..., object]
 ) -> HttpResponse:
-    version = _version_or_404(organised_sight_or_403(request, slug).track, noun, name)
+    version = _version_or_404(organised_sight_or_403(request, address).track, noun, name)
     try:
         act(version, request.user)
     except (ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
-    return redirect("nuggets", slug=slug)
+    return redirect("nuggets", address=address)
 
 
 def _version_or_404(track: Track, noun: str, name: str) -> ImportedVersion:
@@ -155,26 +155,26 @@ def _version_or_404(track: Track, noun: str, name: str) -> ImportedVersion:
 
 
 @require_GET
-def nuggets_file(request: HttpRequest, slug: str, name: str, kind: str) -> StreamingHttpResponse:
+def nuggets_file(request: HttpRequest, address: str, name: str, kind: str) -> StreamingHttpResponse:
     """Return nuggets in the form of a tool, for who may read them."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     bank = find_bank(sight)
     version = get_object_or_404(NuggetVersion.objects.ready(), track=sight.track, version=name)
     if kind not in NUGGET_FORMATS or not (sight.is_organiser or version == bank):
         raise Http404("no such nuggets")
     lines = render_nuggets(version, kind)
-    return streamed_text(nuggets_name(slug, name), lines, "application/jsonl")
+    return streamed_text(nuggets_name(sight.track.slug, name), lines, "application/jsonl")
 
 
 @require_GET
-def marks_file(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+def marks_file(request: HttpRequest, address: str, name: str) -> StreamingHttpResponse:
     """Return the marks of a layer in columns, for who may download judgments."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     layer = get_object_or_404(MarkLayer.objects.ready(), track=sight.track, version=name)
     is_used = name in (sight.track.assignments, sight.track.support)
     if not (sight.is_organiser or (is_used and sight.can_download_judgments)):
         raise Http404("no such marks")
-    return streamed_text(marks_name(slug, name), render_marks(sight, layer))
+    return streamed_text(marks_name(sight.track.slug, name), render_marks(sight, layer))
 
 
 @login_required
@@ -226,7 +226,7 @@ def carry_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @require_GET
 def layer_impact(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Show what the board would be by another layer of marks."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     layer = _layer_or_404(sight.track, name)
     edition = find_edition(with_layer(sight.track, layer))
     impact = find_impact(sight, edition) if edition is not None else None
@@ -249,11 +249,11 @@ def layer_impact(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def try_layer(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def try_layer(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Score every run with another layer too; the board stays unchanged."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     tracks.try_layer(track, request.user, _layer_or_404(track, name))
-    return redirect("layer_impact", slug=slug, name=name)
+    return redirect("layer_impact", address=address, name=name)
 
 
 def _layer_or_404(track: Track, name: str) -> MarkLayer:
@@ -262,9 +262,9 @@ def _layer_or_404(track: Track, name: str) -> MarkLayer:
 
 
 @require_GET
-def nugget(request: HttpRequest, slug: str) -> HttpResponse:
+def nugget(request: HttpRequest, address: str) -> HttpResponse:
     """Show one nugget: its texts and documents, and which runs have it."""
-    sight = requested_sight(request, slug)
+    sight = requested_sight(request, address)
     bank = find_bank(sight)
     if bank is None:
         raise Http404("no nuggets to see")

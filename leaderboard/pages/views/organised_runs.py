@@ -44,14 +44,14 @@ FORMS: dict[str, type[Form]] = {"prioritise": PriorityForm, "write": TeamMessage
 
 @login_required
 @require_GET
-def organised_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def organised_runs(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     found = find_organised_runs(sight, requested_organised_choice(request))
     if wants_csv(request):
         columns = available_columns(found)
         head = [field for column in columns for field in column.fields]
         lines = [[cell for each in columns for cell in each.cells(row)] for row in found.shown]
-        return csv_file(f"{slug}-runs", head, lines)
+        return csv_file(f"{sight.track.slug}-runs", head, lines)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -64,15 +64,17 @@ def organised_runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def change_chosen_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
+def change_chosen_runs(request: HttpRequest, address: str) -> HttpResponseBase:
     """Do one act to the chosen runs; one that wants words asks for them first."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     chosen = list(sight.runs().filter(pk__in=request.POST.getlist("run")))
     act = request.POST.get("act", "")
     if not chosen or act not in ACTS:
         messages.error(request, "Choose at least one run.")
     elif act == "download":
-        return zip_file(f"{slug}-runs.zip", (_entry_of(run) for run in chosen if run.file))
+        return zip_file(
+            f"{sight.track.slug}-runs.zip", (_entry_of(run) for run in chosen if run.file)
+        )
     elif act == "restore":
         _change_runs(request, chosen, act)
     else:
@@ -80,7 +82,7 @@ def change_chosen_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
         if not form.is_valid():
             return _ask(request, sight, chosen, act, form)
         _act_with_words(request, sight, chosen, act, form)
-    return redirect("organised_runs", slug=slug)
+    return redirect("organised_runs", address=address)
 
 
 def _act_with_words(

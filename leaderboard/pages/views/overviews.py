@@ -17,7 +17,7 @@ from leaderboard.boards.data_files import (
     find_shared_baseline,
     write_commands,
 )
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.schedules import build_schedule
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Track
@@ -33,12 +33,12 @@ BIBTEX = "application/x-bibtex; charset=utf-8"
 
 
 @require_GET
-def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
+def overview(request: HttpRequest, address: str) -> HttpResponse:
+    sight = track_at_or_404(request.user, address)
     track = sight.track
     page = overviews.find_overview(track)
     authors = overviews.list_authors(track, page)
-    here = request.build_absolute_uri(reverse("overview", args=[slug]))
+    here = request.build_absolute_uri(reverse("overview", args=[address]))
     if request.GET.get("format") == "bib":
         text = overviews.render_track_bibtex(track, authors, here)
         return HttpResponse(text, content_type=BIBTEX)
@@ -54,7 +54,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "everybody": Sight.of_everybody(track)
         if track.visibility == Track.Visibility.PUBLIC
         else None,
-        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
+        "badge_address": request.build_absolute_uri(reverse("badge", args=[address])),
         "asked": [find_label(name) for name in track.required_facts],
         "site": request.build_absolute_uri("/").rstrip("/"),
         "how_many": f"up to {counted(track.quota_total, 'run')}"
@@ -65,7 +65,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def data(request: HttpRequest, slug: str) -> HttpResponse:
+def data(request: HttpRequest, address: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_or_404(request.user, slug)
     collection, files = sight.track.collection, find_data_files(sight)
@@ -92,9 +92,9 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def manage_overview(request: HttpRequest, slug: str) -> HttpResponse:
+def manage_overview(request: HttpRequest, address: str) -> HttpResponse:
     """Change the texts of the home page, the schedule and the terms of the data."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     track, collection = sight.track, sight.track.collection
     sent = request.POST or None
     form = OverviewForm(sent, track=track)
@@ -110,7 +110,7 @@ def manage_overview(request: HttpRequest, slug: str) -> HttpResponse:
             overviews.change_data_terms(collection, request.user, data_form.terms)
         messages.success(request, "Overview saved.")
         # A draft goes on with its checklist.
-        return redirect("setup" if track.is_draft else "overview", slug=slug)
+        return redirect("setup" if track.is_draft else "overview", address=address)
     says_terms = collection.licence or collection.source_url
     context = {
         "sight": sight,
@@ -125,9 +125,9 @@ def manage_overview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def baseline_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+def baseline_file(request: HttpRequest, address: str) -> HttpResponseBase:
     """Return the organisers' baseline run, if they hand it out."""
-    run = find_shared_baseline(track_or_404(request.user, slug))
+    run = find_shared_baseline(track_at_or_404(request.user, address))
     if run is None:
         raise Http404("no baseline run to download")
     return send_file(request, run.file, baseline_name(run), run.sha256)

@@ -26,7 +26,7 @@ from leaderboard.analysis.sides import (
     build_side_by_side,
     tabulate_sides,
 )
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Point, RankPair
@@ -51,9 +51,9 @@ NAMED = 12
 
 
 @require_GET
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
+def compare(request: HttpRequest, address: str) -> HttpResponse:
     """Compare run `b` with run `a`; by default the best run with the baseline."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     board = board_with_runs_or_404(
         sight, request, request.GET.get("a", ""), request.GET.get("b", "")
     )
@@ -218,7 +218,7 @@ class PairCharts:
     def _explained(self, run: Run) -> Callable[[str], str]:
         """Return a function that builds the URL which explains a topic score of the run."""
         measure = self.pair.measure
-        return topic_url_builder("computed", {}, run.track.slug, measure=measure, run=run.pk)
+        return topic_url_builder("computed", {}, run.track.address, measure=measure, run=run.pk)
 
     def rankings_of(self, line: PairLine) -> str:
         """Return the link to both rankings of a topic on this page."""
@@ -227,7 +227,7 @@ class PairCharts:
     @cached_property
     def _topic_address(self) -> Callable[[str], str]:
         a, b = self.pair.a.pk, self.pair.b.pk
-        return topic_url_builder("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
+        return topic_url_builder("compare", self.kept, self.pair.b.track.address, a=a, b=b)
 
 
 def _topic_context(

@@ -20,9 +20,9 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def people(request: HttpRequest, slug: str) -> HttpResponse:
+def people(request: HttpRequest, address: str) -> HttpResponse:
     """List organisers and members; a POST adds an organiser."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form, "name"):
@@ -30,7 +30,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
                 sight.track.benchmark, request.user, **form.cleaned_data
             )
             messages.success(request, f"{added} is now an organiser.")
-            return redirect("people", slug=slug)
+            return redirect("people", address=address)
     members = sight.track.benchmark.memberships.select_related("team", "user")
     context = {
         "sight": sight,
@@ -46,8 +46,8 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def remove_organiser(request: HttpRequest, address: str, user_id: int) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     organiser = get_object_or_404(track.organisers(), pk=user_id)
     try:
         membership.remove_organiser(track.benchmark, request.user, organiser)
@@ -55,22 +55,22 @@ def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpRespo
         messages.error(request, str(reason))
     if not track.is_organised_by(request.user):
         return redirect("home")
-    return redirect("people", slug=slug)
+    return redirect("people", address=address)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
+def deadlines(request: HttpRequest, address: str) -> HttpResponse:
     """List the teams with a deadline of their own; a POST gives one or ends one."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if "end" in request.POST:
-        return _end_extension(request, slug)
+        return _end_extension(request, address)
     form = ExtensionForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         with rejections_on(form):
             extend_deadline(sight.track, user=request.user, **form.details)
             messages.success(request, "Deadline extended. The team is notified.")
-            return redirect("deadlines", slug=slug)
+            return redirect("deadlines", address=address)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -83,9 +83,9 @@ def deadlines(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "track/deadlines.html", context, status=422 if form.is_bound else 200)
 
 
-def _end_extension(request: HttpRequest, slug: str) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def _end_extension(request: HttpRequest, address: str) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     team = get_object_or_404(track.benchmark.teams, pk=read_whole_number(request.POST["end"]))
     extend_deadline(track, team, request.user, None)
     messages.success(request, "Extension ended. The team has the deadline of the track again.")
-    return redirect("deadlines", slug=slug)
+    return redirect("deadlines", address=address)

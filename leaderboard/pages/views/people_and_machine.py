@@ -32,9 +32,9 @@ CHOICES = ("people", "machine", "measure")
 
 @login_required
 @require_GET
-def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
+def people_and_machine(request: HttpRequest, address: str) -> HttpResponse:
     """Show what judging by a machine does to a board, beside the board by people."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     collection = sight.track.collection
     if is_judging(request.user, collection):
@@ -49,7 +49,7 @@ def people_and_machine(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "machine/people_and_machine.html", context)
     found = find_people_and_machine(sight, one, other, request.GET.get("measure", ""))
     if wants_csv(request):
-        return _answer_with_table(request, f"{slug}-{one}-{other}", found)
+        return _answer_with_table(request, f"{sight.track.slug}-{one}-{other}", found)
     context |= {
         "found": found,
         "by_judge": found.by_judge,

@@ -31,7 +31,7 @@ from leaderboard.analysis.planning import (
     tabulate_topics,
     typed_variances,
 )
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
 from leaderboard.display.charts import DetectableCurve, PlannedDot
@@ -43,18 +43,18 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 
 
 @require_GET
-def plan(request: HttpRequest, slug: str) -> HttpResponse:
+def plan(request: HttpRequest, address: str) -> HttpResponse:
     """Plan from the variance of a board, or from a typed one, also before there is a board."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     if sight.edition is None and not sight.is_organiser:
         raise Http404("no board to plan from")
     board = board_or_404(sight, request) if sight.edition is not None else None
     planned = read_plan(request, sight, board)
     trials = find_order_trials(planned.source) if planned.source is not None else None
     if wants_csv(request) and request.GET.get("table") == "orders" and trials is not None:
-        return csv_file(f"{slug}-orders", *trials.table)
+        return csv_file(f"{sight.track.slug}-orders", *trials.table)
     if wants_csv(request):
-        return _plan_csv(slug, request.GET.get("table", ""), planned)
+        return _plan_csv(sight.track.slug, request.GET.get("table", ""), planned)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -168,7 +168,7 @@ class Plan:
             dots.append(PlannedDot(self.needed, self.asked.difference, words, is_plan=True))
         if self.source is not None and self.detectable is not None:
             track = self.source.sight.track
-            href = page_url("board", {}, track.slug)
+            href = page_url("board", {}, track.address)
             topics = self.source.edition.num_evaluated
             dots.append(PlannedDot(topics, self.detectable, str(track), href=href))
         return dots

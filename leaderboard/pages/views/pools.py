@@ -36,7 +36,7 @@ KINDS = {
 @login_required
 @require_http_methods(["GET", "POST"])
 @submit_once
-def pools(request: HttpRequest, slug: str) -> HttpResponse:
+def pools(request: HttpRequest, address: str) -> HttpResponse:
     """List the pools and show the form for a new one."""
     sight = organised_sight_or_403(request, slug)
     asked = {"method": text_of(request.GET, "method")}
@@ -44,7 +44,7 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with rejections_on(form):
             made = pool_actions.create_pool(sight.track, request.user, **form.cleaned_data)
-            return redirect("pool", slug=slug, name=made.name)
+            return redirect("pool", address=address, name=made.name)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -56,8 +56,8 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     found = get_object_or_404(sight.track.pools, name=name)
     return render(request, "judging/pool.html", _pool_context(request, found) | {"sight": sight})
 
@@ -85,8 +85,8 @@ def _pool_context(
 
 @login_required
 @require_POST
-def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def keep_pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     try:
         pool_actions.approve_pool(get_object_or_404(track.pools, name=name), request.user)
         messages.success(
@@ -94,39 +94,39 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         )
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("pool", slug=slug, name=name)
+    return redirect("pool", address=address, name=name)
 
 
 @login_required
 @require_POST
-def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def discard_pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     try:
         pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("pool", slug=slug, name=name)
-    return redirect("pools", slug=slug)
+        return redirect("pool", address=address, name=name)
+    return redirect("pools", address=address)
 
 
 @login_required
 @require_GET
-def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+def pool_file(request: HttpRequest, address: str, name: str, kind: str) -> HttpResponse:
     """Return the unjudged documents of a pool, or with `?all=1` the whole pool."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
     if kind not in KINDS:
         raise Http404("no such kind of file")
     lines, media_type = KINDS[kind]
     everything = request.GET.get("all") == "1"
-    return streamed_text(f"{slug}-{name}.{kind}", lines(found, everything), media_type)
+    return streamed_text(f"{track.slug}-{name}.{kind}", lines(found, everything), media_type)
 
 
 @login_required
 @require_POST
-def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def judge_pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Upload the judgments of an approved pool as a new version."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():

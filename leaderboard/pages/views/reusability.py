@@ -14,7 +14,7 @@ from leaderboard.analysis.reusability import (
     rate_measures,
     teams_of,
 )
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.display import charts
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import board_of_rankings_or_404
@@ -22,9 +22,9 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 
 
 @require_GET
-def reusability(request: HttpRequest, slug: str) -> HttpResponse:
+def reusability(request: HttpRequest, address: str) -> HttpResponse:
     """Show each team with and without the documents that only it found."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     if sight.edition is None:
         raise Http404("no judgments to see")
     board = board_of_rankings_or_404(sight, request)
@@ -32,7 +32,7 @@ def reusability(request: HttpRequest, slug: str) -> HttpResponse:
     found = leave_teams_out(board) if has_teams and not too_large else None
     if wants_csv(request):
         teams = found or LeftOutTeams(board.measure, pool_depth_of(board), 0, [])
-        return csv_file(f"{slug}-reusability", *teams.table)
+        return csv_file(f"{sight.track.slug}-reusability", *teams.table)
     context = {
         "sight": sight,
         "track": sight.track,

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import runs as run_actions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
+from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_at_or_404
 from leaderboard.infrastructure.downloads import stored_file, text_file
 from leaderboard.models import Run
 from leaderboard.pages.forms.rejections import rejections_on
@@ -42,8 +42,8 @@ SENT = 100
 
 @login_required
 @require_GET
-def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
+def my_runs(request: HttpRequest, address: str) -> HttpResponse:
+    sight = track_at_or_404(request.user, address)
     runs = [sight.with_shown_name(run) for run in sight.sent_runs()]
     listed = receipts.build_receipts(sight, runs)
     context = {
@@ -72,9 +72,9 @@ def sent_runs(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
-def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
+def refused_runs(request: HttpRequest, address: str) -> HttpResponse:
     """List the rejected runs of all teams for the organisers."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     refused = sight.runs().filter(state=Run.State.REFUSED)
     files = shorten(request, "files", "file", refused)
     context = {

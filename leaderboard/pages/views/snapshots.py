@@ -29,7 +29,7 @@ from leaderboard.boards.disclosure import (
     Sight,
     benchmark_or_404,
     shared_benchmark_sight,
-    track_or_404,
+    track_at_or_404,
 )
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.infrastructure.downloads import text_file
@@ -44,8 +44,8 @@ BIBTEX = "application/x-bibtex; charset=utf-8"
 
 
 @require_GET
-def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _sight_with_snapshots_or_404(request, slug)
+def snapshots(request: HttpRequest, address: str) -> HttpResponse:
+    sight = _sight_with_snapshots_or_404(request, address)
     board = find_board(sight) if sight.is_organiser else None
     authors = {"authors": suggest_authors(sight.track)}
     context = {
@@ -91,7 +91,7 @@ def _find_left_out(sight: BenchmarkSight, shared: BenchmarkSight) -> list[Sight]
 @require_GET
 def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """Show a frozen board of a track, or return one of its files."""
-    sight = _sight_with_snapshots_or_404(request, slug)
+    sight = _sight_with_snapshots_or_404(request, address)
     known = sight.track.snapshots.select_related("track__benchmark__owner", "edition__judgment_set")
     found = get_object_or_404(known.select_related("created_by"), slug=name)
     return _show(request, found, {"sight": sight, "track": sight.track})
@@ -142,14 +142,14 @@ def frozen_file(found: Snapshot | BenchmarkSnapshot, format: str) -> HttpRespons
 @login_required
 @require_POST
 @submit_once
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def freeze(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     form, board = SnapshotForm(request.POST), find_board(sight)
     if board is None or not form.is_valid():
         messages.error(request, "Enter a name. The board needs scores.")
-        return redirect("snapshots", slug=slug)
+        return redirect("snapshots", address=address)
     make = partial(actions.freeze_board, board, request.user, **form.cleaned_data)
-    return _freeze(request, make, "snapshot", slug)
+    return _freeze(request, make, "snapshot", address)
 
 
 @login_required
@@ -172,19 +172,19 @@ def freeze_benchmark(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _freeze(
-    request: HttpRequest, make: Callable[[], Snapshot | BenchmarkSnapshot], page: str, slug: str
+    request: HttpRequest, make: Callable[[], Snapshot | BenchmarkSnapshot], page: str, home: str
 ) -> HttpResponse:
     """Make a snapshot and show it, or say on the page of all snapshots why there is none."""
     try:
         made = make()
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect(f"{page}s", slug=slug)
-    return redirect(page, slug=slug, name=made.slug)
+        return redirect(f"{page}s", home)
+    return redirect(page, home, made.slug)
 
 
-def _sight_with_snapshots_or_404(request: HttpRequest, slug: str) -> Sight:
-    sight = track_or_404(request.user, slug)
+def _sight_with_snapshots_or_404(request: HttpRequest, address: str) -> Sight:
+    sight = track_at_or_404(request.user, address)
     if not sight.can_see_snapshots:
         raise Http404("no snapshots to see")
     return sight

@@ -38,14 +38,14 @@ KNOWN_TAGS = 500
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def submit(request: HttpRequest, slug: str) -> HttpResponse:
+def submit(request: HttpRequest, address: str) -> HttpResponse:
     """Show the form, or why no run can be submitted; a POST submits, and shows a refusal in it."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     asks = request.method == "GET" and not sight.is_organiser
     if asks and not sight.accepts_runs:
         return _show_no_form(request, sight, None)
     if asks and sight.team is None and not can_join_by_run(sight.track.benchmark):
-        return redirect("join", slug=slug)
+        return redirect("join", address=address)
     replaced = _replaced_run_or_404(request, sight)
     used_up = find_used_up(sight.track, sight.team, replaced) if asks else None
     if used_up is not None:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import benchmark_setup, people
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
 from leaderboard.pages.views.invitations import invite_stranger, read_invitation
@@ -22,15 +22,16 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @require_http_methods(["GET", "POST"])
-def join(request: HttpRequest, slug: str) -> HttpResponse:
+def join(request: HttpRequest, address: str) -> HttpResponse:
     """Join a track; an invitation link also opens a track that is not public."""
     if not request.user.is_authenticated:
-        return invite_stranger(request, Track.objects.opened().filter(slug=slug).first())
-    track = get_object_or_404(Track.objects.opened().select_related("benchmark"), slug=slug)
+        return invite_stranger(request, Track.objects.opened().filter(address=address).first())
+    opened = Track.objects.opened().select_related("benchmark")
+    track = get_object_or_404(opened, address=address)
     asking = read_invitation(request)
     admission = people.find_admission(track.benchmark, asking)
     if not admission.is_invited:
-        track_or_404(request.user, slug)
+        track_at_or_404(request.user, address)
     asked = track.benchmark.join_requests.filter(user=request.user).first()
     form = JoinForm(
         request.POST or None,
@@ -62,17 +63,17 @@ def _join_or_ask(
 ) -> HttpResponse:
     if asks:
         people.request_to_join(track.benchmark, request.user, asking)
-        return redirect("join", slug=track.slug)
+        return redirect("join", address=track.address)
     joined = people.admit(track.benchmark, request.user, asking)
     messages.success(request, f"You are in team {joined.name}.")
-    return redirect("submit", slug=track.slug)
+    return redirect("submit", address=track.address)
 
 
 @login_required
 @require_GET
-def team(request: HttpRequest, slug: str) -> HttpResponse:
+def team(request: HttpRequest, address: str) -> HttpResponse:
     """Show the reader's team: its members and its invitation link."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     if sight.team is None:
         raise Http404("no team here")
     members = sight.team.memberships.select_related("user").order_by("joined_at")
@@ -91,14 +92,14 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _team_link(request: HttpRequest, track: Track, team: Team) -> str:
     query = urlencode({"team": team.invitation})
-    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
+    return request.build_absolute_uri(f"{reverse('join', args=[track.address])}?{query}")
 
 
 @login_required
 @require_POST
-def change_team(request: HttpRequest, slug: str) -> HttpResponse:
+def change_team(request: HttpRequest, address: str) -> HttpResponse:
     """Leave the team; leaders can also appoint leaders and remove members."""
-    track, team = _team_or_404(request, slug)
+    track, team = _team_or_404(request, address)
     if request.POST.get("act") == "leave":
         return _leave_team(request, track)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
@@ -107,21 +108,21 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("no such member")
     act = people.make_leader if request.POST.get("act") == "lead" else people.remove_member
     act(team, request.user, form.cleaned_data["user"].pk)
-    return redirect("team", slug=slug)
+    return redirect("team", address=address)
 
 
 @login_required
 @require_POST
-def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
+def renew_team_link(request: HttpRequest, address: str) -> HttpResponse:
     """Replace the invitation link of a team, for its leaders."""
-    _, team = _team_or_404(request, slug)
+    _, team = _team_or_404(request, address)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     people.renew_team_link(team, request.user)
-    return redirect("team", slug=slug)
+    return redirect("team", address=address)
 
 
-def _team_or_404(request: HttpRequest, slug: str) -> tuple[Track, Team]:
-    sight = track_or_404(request.user, slug)
+def _team_or_404(request: HttpRequest, address: str) -> tuple[Track, Team]:
+    sight = track_at_or_404(request.user, address)
     if sight.team is None:
         raise Http404("no team here")
     return sight.track, sight.team
@@ -132,15 +133,15 @@ def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
         people.leave_team(track.benchmark, request.user)
     except people.JoinError as reason:
         messages.error(request, str(reason))
-        return redirect("team", slug=track.slug)
-    return redirect("board", slug=track.slug)
+        return redirect("team", address=track.address)
+    return redirect("board", address=track.address)
 
 
 @login_required
 @require_POST
-def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+def decide_request(request: HttpRequest, address: str, request_id: int) -> HttpResponse:
     """Approve or decline a request to join."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     asked = get_object_or_404(track.benchmark.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
@@ -151,16 +152,16 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
             people.decline_request(asked, request.user)
     except people.JoinError as reason:
         messages.error(request, str(reason))
-    return redirect("manage", slug=slug)
+    return redirect("manage", address=address)
 
 
 @login_required
 @require_POST
-def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+def renew_invitation(request: HttpRequest, address: str) -> HttpResponse:
     """Replace the invitation link of a track."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     try:
         benchmark_setup.renew_invitation(track.benchmark, request.user)
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("manage", slug=slug)
+    return redirect("manage", address=address)

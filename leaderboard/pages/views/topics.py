@@ -20,9 +20,9 @@ from leaderboard.analysis.summaries import (
     range_axis,
     tabulate_summaries,
 )
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.kept_pages import kept
-from leaderboard.boards.page_keys import find_seen_track
+from leaderboard.boards.page_keys import find_seen_track_at
 from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Run
@@ -44,10 +44,10 @@ TOPICS = 100
 
 
 @require_GET
-@kept(find_seen_track)
-def topics(request: HttpRequest, slug: str) -> HttpResponse:
+@kept(find_seen_track_at)
+def topics(request: HttpRequest, address: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     board = find_untested_board(sight, requested_choice(request))
     order = request.GET.get("order", "")
     summaries = build_summaries(board) if board is not None else None
@@ -72,7 +72,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def judged_topics_file(request: HttpRequest, address: str) -> StreamingHttpResponse:
     """The topics that count on the board, one a line, for checking runs offline."""
     track = track_or_404(request.user, slug).track
     # None of a track whose topics are not out, too: it shows no scores.
@@ -95,9 +95,9 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     matrix = build_matrix(board, found) if board is not None and sight.can_see_scores else None
     if wants_csv(request):
         if recall is not None and request.GET.get("table") == "recall":
-            return csv_file(f"{slug}-topic-recall", *recall.table)
+            return csv_file(f"{sight.track.slug}-topic-recall", *recall.table)
         if matrix is not None and request.GET.get("table") == "nuggets":
-            return csv_file(f"{slug}-topic-nuggets", *matrix.table)
+            return csv_file(f"{sight.track.slug}-topic-nuggets", *matrix.table)
         return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
@@ -120,10 +120,10 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-@kept(find_seen_track)
-def document(request: HttpRequest, slug: str) -> HttpResponse:
+@kept(find_seen_track_at)
+def document(request: HttpRequest, address: str) -> HttpResponse:
     """Show a document with its grades and its rank in every run of the board."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     collection, asked = sight.track.collection, request.GET.get("number", "")
     if not is_reader(request.user, collection, collection.documents_readers):
         raise Http404("documents for others")
@@ -134,7 +134,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_csv(request):
         if breakdown is None:
             raise Http404("no such table")
-        return csv_file(f"{slug}-document-ranks", *breakdown.table)
+        return csv_file(f"{sight.track.slug}-document-ranks", *breakdown.table)
     context = {
         "sight": sight,
         "track": sight.track,

@@ -121,7 +121,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     elif request.method == "POST" and form.is_valid():
         track = form.save(commit=False)
         track_actions.create_draft(track, request.user, **form.rules)
-        return redirect("setup", slug=track.slug)
+        return redirect("setup", address=track.address)
     context = {
         "form": form,
         "lines": describe_settings(form),
@@ -145,13 +145,13 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     except IntegrityError:
         # Another organiser clicked at the same moment: the board is there.
         pass
-    return redirect("board", slug=track.slug)
+    return redirect("board", address=track.address)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def manage(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def manage(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     track = sight.track
     # The form writes into its own copy, so that the track stays unchanged until it is saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
@@ -168,7 +168,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             track_actions.change_track(track, request.user, form.changes, rules=form.rules)
             messages.success(request, "Saved. Affected scores are being recomputed.")
-            return redirect("setup" if track.is_draft else "manage", slug=track.slug)
+            return redirect("setup" if track.is_draft else "manage", address=track.address)
         except submission_rules.ActionError as reason:
             form.add_error(
                 "topics_at" if "topics_at" in form.changes else "disclosure", str(reason)
@@ -214,15 +214,15 @@ def _confirm_changes(
 
 @login_required
 @require_POST
-def undo_change(request: HttpRequest, slug: str, event_id: int) -> HttpResponse:
+def undo_change(request: HttpRequest, address: str, event_id: int) -> HttpResponse:
     """Undo a change that everybody sees, within ten minutes."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     try:
         track = undo.undo_change(track, request.user, event_id)
         messages.success(request, "Undone. No one was notified of the change.")
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("desk", slug=track.slug)
+    return redirect("desk", address=track.address)
 
 
 def _badge_address(request: HttpRequest, track: Track) -> str:
@@ -233,20 +233,20 @@ def _badge_address(request: HttpRequest, track: Track) -> str:
 
 @login_required
 @require_POST
-def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def choose_baseline(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
         track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
         messages.success(request, "The board now uses this baseline.")
-    return redirect("manage", slug=slug)
+    return redirect("manage", address=address)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def release(request: HttpRequest, slug: str) -> HttpResponse:
+def release(request: HttpRequest, address: str) -> HttpResponse:
     """Show what a release changes; a POST releases the scores."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if request.method != "POST":
         context = {
             "sight": sight,
@@ -261,20 +261,20 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render(request, "track/release.html", context)
     if sight.track.shows_everything:
-        return redirect("release", slug=slug)
+        return redirect("release", address=address)
     try:
         track_actions.release_track(sight.track, request.user)
     except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("release", slug=slug)
+        return redirect("release", address=address)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
-    return redirect("board", slug=slug)
+    return redirect("board", address=address)
 
 
 @login_required
 @require_GET
-def setup(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, slug)
+def setup(request: HttpRequest, address: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, address)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -288,28 +288,28 @@ def setup(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def make_baseline(request: HttpRequest, slug: str) -> HttpResponse:
-    track = organised_sight_or_403(request, slug).track
+def make_baseline(request: HttpRequest, address: str) -> HttpResponse:
+    track = organised_sight_or_403(request, address).track
     try:
         tracks.make_baseline(track, request.user)
         messages.success(request, "BM25 is ranking the documents.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("setup", slug=slug)
+    return redirect("setup", address=address)
 
 
 @login_required
 @require_POST
-def open_track(request: HttpRequest, slug: str) -> HttpResponse:
+def open_track(request: HttpRequest, address: str) -> HttpResponse:
     """Open a draft once its first steps are done."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if not build_checklist(sight).can_open:
         messages.error(request, "Describe the track, add the data and set the dates first.")
-        return redirect("setup", slug=slug)
+        return redirect("setup", address=address)
     try:
         tracks.open_draft(sight.track, request.user)
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("setup", slug=slug)
+        return redirect("setup", address=address)
     messages.success(request, "Track opened.")
-    return redirect("overview", slug=slug)
+    return redirect("overview", address=address)

@@ -17,7 +17,7 @@ from leaderboard.analysis.origins import intents_name, qrels_name
 from leaderboard.assessments.sample_frames import choose_depth
 from leaderboard.assessments.samples import check_machine, find_machine_version
 from leaderboard.boards.deferred_tests import request_tests
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.judges import name_who_judged
 from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
@@ -39,9 +39,9 @@ from leaderboard.scoring.families import find_measures, ranking_measure
 
 @login_required
 @require_GET
-def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def impact(request: HttpRequest, address: str, version: str) -> HttpResponse:
     """Show the impact of a version of the judgments on the board."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     judgment_set = _version_or_404(sight.track, version)
     edition = find_edition_with(sight.track, judgment_set)
     found = find_impact(sight, edition) if edition is not None else None
@@ -49,8 +49,8 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         if request.GET.get("table") == "topics":
             if not found.has_same_makers:
                 raise Http404("scores by different judges have no difference")
-            return csv_file(f"{slug}-{version}-impact-topics", *found.topic_table)
-        return csv_file(f"{slug}-{version}-impact", *found.table)
+            return csv_file(f"{sight.track.slug}-{version}-impact-topics", *found.topic_table)
+        return csv_file(f"{sight.track.slug}-{version}-impact", *found.table)
     shown = found.by(request.GET.get("measure", "")) if found is not None else None
     context = {
         "sight": sight,
@@ -108,7 +108,7 @@ def _request_tests(sight: Sight, found: Impact) -> Awaited:
 
 
 @require_GET
-def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+def qrels_file(request: HttpRequest, address: str, version: str) -> StreamingHttpResponse:
     """Return the judgments as this track counts them, for the commands on pages."""
     sight = track_or_404(request.user, slug)
     judgment_set, kept = _downloadable_or_404(sight, version)
@@ -119,9 +119,9 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
 
 
 @require_GET
-def intents_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+def intents_file(request: HttpRequest, address: str, version: str) -> StreamingHttpResponse:
     """Return the probabilities of subtopics; 404 if the judgments have none."""
-    judgment_set, kept = _downloadable_or_404(track_or_404(request.user, slug), version)
+    judgment_set, kept = _downloadable_or_404(track_at_or_404(request.user, address), version)
     if not judgment_set.num_intents:
         raise Http404("no probabilities of subtopics")
     return streamed_text(intents_name(judgment_set), render_intents(judgment_set, kept))
@@ -144,45 +144,45 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 
 @login_required
 @require_POST
-def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def try_judgments(request: HttpRequest, address: str, version: str) -> HttpResponse:
     """Score every run with these judgments on trial; the board stays unchanged."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     try:
         tracks.try_judgments(track, request.user, _version_or_404(track, version))
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("impact", slug=slug, version=version)
+    return redirect("impact", address=address, version=version)
 
 
 @login_required
 @require_POST
-def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def switch_judgments(request: HttpRequest, address: str, version: str) -> HttpResponse:
     """Switch the board to these judgments."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     judgment_set = _version_or_404(track, version)
     try:
         tracks.change_track(track, request.user, {"judgment_set": judgment_set})
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("impact", slug=slug, version=version)
+        return redirect("impact", address=address, version=version)
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
-    return redirect("desk", slug=slug)
+    return redirect("desk", address=address)
 
 
 @login_required
 @require_POST
-def draw_sample(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def draw_sample(request: HttpRequest, address: str, version: str) -> HttpResponse:
     """Draw documents of judgments by a machine, which people judge."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     size = read_whole_number(request.POST.get("size", ""))
     size = size if size in pools.SAMPLE_SIZES else pools.NUM_DRAWN
     try:
         made = pools.draw_sample(_version_or_404(track, version), track, request.user, size)
     except ActionError as reason:
         messages.error(request, str(reason))
-        return redirect("impact", slug=slug, version=version)
+        return redirect("impact", address=address, version=version)
     messages.success(request, "Sample drawn. Judge it here: assessors see no grade of the machine.")
-    return redirect("pool", slug=slug, name=made.name)
+    return redirect("pool", address=address, name=made.name)
 
 
 def _sample_context(track: Track, judgment_set: JudgmentSet) -> dict[str, object]:
@@ -203,9 +203,9 @@ def _sample_context(track: Track, judgment_set: JudgmentSet) -> dict[str, object
 
 @login_required
 @require_POST
-def judged_by_people(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def judged_by_people(request: HttpRequest, address: str, version: str) -> HttpResponse:
     """State that people made judgments of which nobody has said so."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     if not sight.track.collection.is_organised_by(request.user):
         raise Http404("not an organiser of the collection")
     try:
@@ -213,7 +213,7 @@ def judged_by_people(request: HttpRequest, slug: str, version: str) -> HttpRespo
         messages.success(request, f"Judgments {version} are judged by people.")
     except ActionError as reason:
         messages.error(request, str(reason))
-    return redirect("impact", slug=slug, version=version)
+    return redirect("impact", address=address, version=version)
 
 
 def _version_or_404(track: Track, version: str) -> JudgmentSet:
