@@ -235,7 +235,7 @@ def measure(bench: Bench, crowd: Crowd) -> None:
         yield read_for(bench, "304", path, crowd, 304)
         yield read_for(bench, "warm, every row", f"{path}?all=runs", crowd)
         yield read_for(bench, "warm, as CSV", f"{path}?format=csv", crowd)
-        yield read_for(bench, "warm, a topic", f"{path}topic/?number=1", crowd)
+        yield read_for(bench, "warm, a topic", f"/benchmarks/{slug}/topic/?number=1", crowd)
         yield read_for(bench, "warm, the API", f"/api/v1/tracks/{slug}/leaderboard", crowd)
         yield arrive(bench, crowd)
 

@@ -32,6 +32,8 @@ class Track:
     missing_topics: Literal["warn", "refuse"]
     duplicates: Literal["refuse", "keep_best"]
     main_branch: str = ""
+    # The path of its overview; its other pages are below it.
+    page: str = ""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Site:
         answer = self.connection.get(f"{API}/tracks/{quote(track)}")
         found, settings = read_answer(Track, answer), read_answer(AnswerSettings, answer)
         topics = self._topics(f"/collections/{quote(found.collection)}/topics.txt")
-        judged = self._topics(f"/tracks/{quote(track)}/topics/judged.txt")
+        judged = self._topics(f"{found.page}topics/judged.txt")
         ranked = rules_of(found, topics, judged)
         return TrackRules(ranked, answer_rules_of(found, settings, topics))
 

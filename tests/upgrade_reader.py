@@ -52,7 +52,7 @@ def read(client: Client) -> list[tuple[str, str]]:
         for run in list_all(client, f"/api/v1/tracks/{track['slug']}/runs"):
             found += read_run(client, run)
         qrels = f"{home}judgments/{track.get('judgments')}/qrels.txt"
-        found.append((qrels, digest(client.get(qrels))))
+        found.append((qrels, digest(client.get(qrels, follow=True))))
     word = next(word for word in BENCHMARKS if client.get(f"/api/v1/{word}").status_code == 200)
     for benchmark in list_all(client, f"/api/v1/{word}"):
         home = f"/{word}/{benchmark['slug']}/"
@@ -67,7 +67,10 @@ def list_all(client: Client, address: str) -> list[dict]:
 
 def read_board(client: Client, home: str) -> list[tuple[str, str]]:
     """Every row of every board, without what jobs make anew."""
-    answer = client.get(home, {"column": "all", "format": "csv"}, follow=True)
+    # The board of a benchmark stood at its home once.
+    has_moved = client.get(f"{home}board/", follow=True).status_code == 200
+    board = f"{home}board/" if has_moved else home
+    answer = client.get(board, {"column": "all", "format": "csv"}, follow=True)
     is_file = answer["Content-Type"].startswith("text/csv")
     rows = csv.DictReader(text_of(answer).splitlines()) if is_file else []
     kept = [{key: row[key] for key in row if key not in TESTS} for row in rows]

@@ -374,6 +374,7 @@ class QuotaOut(Schema):
 class TrackOut(TrackSettings):
     slug: str
     url: str
+    page: str = Field(description="Its overview; its other pages are below it.")
     collection: str
     # Not Track.State: in the document its name would be that of Run.State.
     state: Literal["draft", "planned", "open", "closed"] = Field(

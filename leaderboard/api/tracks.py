@@ -181,6 +181,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
     answer |= {
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),
+        "page": reverse("overview", args=[track.address]),
         "collection": track.collection.slug,
         "state": sight.state,
         "phase": str(sight.phase),

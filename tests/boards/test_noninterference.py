@@ -91,8 +91,8 @@ CALLS = [
     "/api/v1/tracks/blind/runs",
     "/api/v1/tracks/blind/leaderboard",
     "/api/v1/tracks/blind/leaderboard?measure=P@5&format=csv",
-    "/tracks/blind/?column=all",
-    "/tracks/blind/?column=fact.models&sort=fact.models&text=models=none",
+    "/benchmarks/meal/board/?column=all",
+    "/benchmarks/meal/board/?column=fact.models&sort=fact.models&text=models=none",
     "/api/v1/tracks/blind/compare?a={run}&b={other}",
     "/api/v1/collections",
     "/api/v1/collections/bread",
@@ -148,7 +148,7 @@ class Act:
 
 
 GOOD = RUN.replace("8.0 ben-bm25", "7.5 ben-bm25")
-SUBMIT, RUNS = "/benchmarks/blind/submit/", "/api/v1/tracks/blind/runs"
+SUBMIT, RUNS = "/benchmarks/meal/submit/", "/api/v1/tracks/blind/runs"
 STATED = {"kind": "manual", "description": "by hand"}
 PARTICIPANTS_ACTS = [
     Act("ben", SUBMIT, {"file": GOOD, "kind": "automatic"}),
@@ -163,11 +163,11 @@ PARTICIPANTS_ACTS = [
     Act("ben", "/runs/{run}/facts/", STATED),
     Act("dan", "/runs/{run}/facts/", STATED),
     Act("ben", "/runs/{run}/again/", {}),
-    Act("ben", "/benchmarks/blind/join/", {"team_name": "Crumbs"}),
-    Act("ben", "/benchmarks/blind/team/change/", {"act": "leave"}),
-    Act("ben", "/benchmarks/blind/manage/release/", {}),
-    Act("ben", "/benchmarks/blind/manage/freeze/", {"name": "mine"}),
-    Act("ben", "/benchmarks/blind/judgments/v1/switch/", {}),
+    Act("ben", "/benchmarks/meal/join/", {"team_name": "Crumbs"}),
+    Act("ben", "/benchmarks/meal/team/change/", {"act": "leave"}),
+    Act("ben", "/benchmarks/meal/manage/release/", {}),
+    Act("ben", "/benchmarks/meal/manage/freeze/", {"name": "mine"}),
+    Act("ben", "/benchmarks/meal/judgments/v1/switch/", {}),
     Act("ben's program", "/api/v1/runs/{run}", {"facts": {"models": "none"}}, "patch"),
     Act("ben's program", "/api/v1/runs/{other}", {"facts": {"models": "none"}}, "patch"),
     Act("ben's program", "/api/v1/tracks/blind/join", {}),
@@ -349,7 +349,9 @@ def date_everything() -> None:
 def answers(
     people: dict[str, tuple[Client, dict[str, str]]], names: dict[str, str]
 ) -> Iterator[Heard]:
-    addresses = [address for address, _ in PAGES.values()] + CALLS + JUDGING
+    # The track is alone in its benchmark here.
+    pages = [address.replace("/tracks/blind/", "/") for address, _ in PAGES.values()]
+    addresses = pages + CALLS + JUDGING
     addresses += [f"/runs/{{{name}}}/" for name in FAULTY_RUNS]
     addresses += [f"/api/v1/runs/{{{name}}}" for name in FAULTY_RUNS]
     for who, (client, headers) in people.items():
@@ -514,7 +516,7 @@ def test_no_answer_depends_on_what_the_organiser_read_before(walked):
     told = {"listeners": ("ada", "dan", "anybody")}
     one, other = walked(QRELS, **told), walked(OTHER_GRADES, **told)
     apart = told_apart(one, other)
-    assert any(line.startswith("ada /benchmarks/blind/board/:") for line in apart)
+    assert any(line.startswith("ada /benchmarks/meal/board/:") for line in apart)
     assert [line for line in apart if not line.startswith("ada ")] == []
 
 

@@ -198,7 +198,7 @@ def visitor(browser, crowd: Site) -> Reader:
     return Reader(NOBODY, pages, is_alone=True)
 
 
-ABOUT_IT = ("/benchmarks/many/board/", "/runs/")
+ABOUT_IT = ("/benchmarks/many/", "/runs/")
 
 
 def second_page(tab, address: str) -> str:
@@ -256,9 +256,8 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
 def test_a_track_in_an_odd_state_passes_too(page, odd, slug, said):
     page.goto(f"/benchmarks/{slug}/board/")
     assert said in page.locator("main").inner_text()
-    pages = pages_of(
-        page, f"/benchmarks/{slug}/board/", within=(f"/benchmarks/{slug}/board/", "/runs/")
-    )
+    within = (f"/benchmarks/{slug}/", "/runs/")
+    pages = pages_of(page, f"/benchmarks/{slug}/board/", within=within)
     wrong = wrong_of(page, pages.values())
     assert not wrong, "\n".join(wrong)
 

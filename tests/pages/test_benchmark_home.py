@@ -94,16 +94,17 @@ def test_a_measure_that_no_track_has_is_refused(benchmark, as_ada):
 
 
 def test_pages_lead_to_benchmarks(benchmark, client, as_ben):
-    for address in ("/", "/tracks/", "/benchmarks/baking/tracks/bread/board/", "/benchmarks/baking/tracks/rolls/"):
+    of_tracks = [f"/benchmarks/baking/tracks/{page}" for page in ("bread/board/", "rolls/")]
+    for address in ("/", "/tracks/", *of_tracks):
         assert '"/benchmarks/baking/board/"' in client.get(address).content.decode(), address
     assert '"/benchmarks/new/"' in client.get("/organise/").content.decode()
-    assert '"/benchmarks/baking/"' in as_ben.get("/benchmarks/baking/tracks/bread/join/").content.decode()
+    assert '"/benchmarks/baking/"' in as_ben.get("/benchmarks/baking/tracks/bread/join/").text
 
 
 def test_the_team_page_of_a_track_speaks_for_the_benchmark(benchmark, as_ben, ben):
     form = {"team_name": "Crumbs", "accepts_terms": "on"}
     as_ben.post("/benchmarks/baking/tracks/bread/join/", form)
-    assert "takes part in all tracks of" in as_ben.get("/benchmarks/baking/tracks/rolls/team/").content.decode()
+    assert "takes part in all tracks of" in as_ben.get("/benchmarks/baking/tracks/rolls/team/").text
     as_ben.post("/benchmarks/baking/join/", {"team_name": "Others"})
     assert benchmark.teams.get().name == "Crumbs"
 

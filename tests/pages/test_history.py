@@ -147,7 +147,7 @@ def entries_of(client, track: str) -> list[str]:
 
 def test_the_feed_of_a_leaderboard_has_the_means_of_its_board(leaderboard_track, ben, as_cat):
     make_run(leaderboard_track, ben)
-    assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/benchmarks/lead/board/")
+    assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/benchmarks/lead/")
     about = page_at(as_cat, "/benchmarks/lead/")
     assert "/benchmarks/lead/feed.xml" in about and "badge.svg" not in about
 
@@ -157,7 +157,7 @@ def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, b
     track = make_track(collection, slug="lead", **ladder)
     first = make_run(track, ben)
     make_run(track, ben, RUN.replace("ben-bm25", "hardly-better"))
-    entries = entries_of(as_cat, "/benchmarks/lead/board/")
+    entries = entries_of(as_cat, "/benchmarks/lead/")
     assert f"{first.pseudonym} by {first.team_pseudonym}" in entries
     assert [each for each in entries if each and "AP" in each and "rank" in each] == [
         "AP .70, rank 1 of 1"

@@ -239,7 +239,7 @@ SECOND = (
 
 def test_new_nuggets_are_shown_beside_the_version_before(track, as_ada):
     make_nuggets(track, SECOND, version="v2")
-    page = words(page_at(as_ada, "/tracks/bread/nuggets/v2/changes/"))
+    page = words(page_at(as_ada, "/benchmarks/bread/nuggets/v2/changes/"))
     assert "1 new 0 gone 1 in other words 0 of other importance 3 the same" in page
     assert "1a daytwo days" in page and "1: flour" in page
 
@@ -247,9 +247,9 @@ def test_new_nuggets_are_shown_beside_the_version_before(track, as_ada):
 @pytest.mark.parametrize(("kept", "marks"), [({}, 3), ({"keeps_reworded": "on"}, 4)])
 def test_marks_of_nuggets_that_stay_are_carried_over(track, as_ada, kept, marks):
     make_nuggets(track, SECOND, version="v2")
-    as_ada.post("/tracks/bread/nuggets/v2/carry/", {"layer": "people", **kept})
+    as_ada.post("/benchmarks/bread/nuggets/v2/carry/", {"layer": "people", **kept})
     work()
-    as_ada.post("/tracks/bread/marks/people-on-v2/confirm/")
+    as_ada.post("/benchmarks/bread/marks/people-on-v2/confirm/")
     work()
     layer = MarkLayer.objects.get(version="people-on-v2")
     assert (layer.state, layer.num_marks, str(layer.nuggets)) == ("ready", marks, "v2")

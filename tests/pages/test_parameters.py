@@ -13,7 +13,7 @@ from tests.builders import make_run, make_track, signed_in
 from tests.pages.reading import page_at, rows, words
 from tests.pages.ten_topics import run_of, ten_track, with_baseline
 
-BOARD = "/tracks/ten/"
+BOARD = "/benchmarks/ten/board/"
 COLUMNS = "column=fact.negatives&column=fact.encoder"
 # By tag: the rank of the one relevant document, and what its team states.
 RUNS = {
@@ -90,12 +90,12 @@ def test_a_pseudonym_hides_names_and_values_of_parameters(collection, ben, cat):
     track = make_track(collection, slug="masked", pseudonyms=True)
     membership.admit(track.benchmark, cat, membership.JoinDetails(team_name="cats"))
     make_run(track, ben, facts={"ben_tuned": "by Ben", "llm": True})
-    for address in ("/tracks/masked/?column=all", "/api/v1/tracks/masked/leaderboard"):
+    for address in ("/benchmarks/masked/board/?column=all", "/api/v1/tracks/masked/leaderboard"):
         assert "ben_tuned" not in signed_in(cat).get(address).text
         assert "ben_tuned" in signed_in(ben).get(address).text
 
 
-PLOT = "/tracks/ten/parameters/"
+PLOT = "/benchmarks/ten/parameters/"
 
 
 def test_runs_are_drawn_against_a_parameter_with_intervals(scene, client):

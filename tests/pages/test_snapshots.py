@@ -61,13 +61,13 @@ def test_the_files_are_those_of_the_day(frozen, as_cat):
 
 
 def test_a_deposit_has_the_files_and_says_how_to_cite_them(frozen, as_cat):
-    answer = as_cat.get("/tracks/bread/snapshots/as-published/?format=zip")
+    answer = as_cat.get("/benchmarks/bread/snapshots/as-published/?format=zip")
     files = zipfile.ZipFile(io.BytesIO(answer.getvalue()))
     assert files.read("board.csv").decode() == frozen.files["csv"]
     deposit = json.loads(files.read(".zenodo.json"))
     assert deposit["title"] == "Bread track: As published"
     assert deposit["creators"] == [{"name": "ada"}]
-    address = "http://testserver/tracks/bread/snapshots/as-published/"
+    address = "http://testserver/benchmarks/bread/snapshots/as-published/"
     assert f'url: "{address}"'.encode() in files.read("CITATION.cff")
 
 

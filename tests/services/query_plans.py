@@ -48,22 +48,26 @@ TRACKS = 500
 # Who reads what.
 PAGES = """
 anyone:/ ben:/ ada:/ ben:/tracks/ ben:/benchmarks/ anyone:/search/?q=1 ben:/search/?q=bm25
-anyone:/benchmarks/bread/board/ ben:/benchmarks/bread/board/ ada:/benchmarks/bread/board/ ben:/benchmarks/bread/board/?family=all
-ben:/benchmarks/bread/board/?measure=P@5&sort=-AP ben:/benchmarks/bread/ ben:/benchmarks/bread/data/
-anyone:/benchmarks/bread/topics/ anyone:/benchmarks/bread/topic/?number=1 ben:/benchmarks/bread/topic/?number=1
-ben:/benchmarks/bread/judgments/ ben:/benchmarks/bread/significance/ ben:/benchmarks/bread/history/
-anyone:/benchmarks/bread/feed.xml anyone:/benchmarks/bread/snapshots/
-ben:/benchmarks/bread/submit/ ben:/benchmarks/bread/runs/ ben:/benchmarks/bread/team/ ben:/runs/
-anyone:/runs/{run}/ ben:/runs/{run}/ ben:/runs/{run}/topics/ ben:/runs/{run}/state/
-ben:/runs/{run}/ranking/?number=1 ben:/account/ ben:/account/notices/
-token:/api/v1/runs/{run} token:/api/v1/tracks/bread/runs token:/api/v1/tracks/bread
-token:/api/v1/tracks token:/api/v1/tracks/bread/leaderboard
-token:/api/v1/tracks/bread/leaderboard?format=csv
-anyone:/benchmarks/food/ ben:/benchmarks/food/ ada:/benchmarks/food/ ben:/benchmarks/food/submit/
+anyone:/benchmarks/food/tracks/bread/board/ ben:/benchmarks/food/tracks/bread/board/
+ada:/benchmarks/food/tracks/bread/board/ ben:/benchmarks/food/tracks/bread/board/?family=all
+ben:/benchmarks/food/tracks/bread/board/?measure=P@5&sort=-AP ben:/benchmarks/food/tracks/bread/
+ben:/benchmarks/food/tracks/bread/data/ anyone:/benchmarks/food/tracks/bread/topics/
+anyone:/benchmarks/food/tracks/bread/topic/?number=1
+ben:/benchmarks/food/tracks/bread/topic/?number=1 ben:/benchmarks/food/tracks/bread/judgments/
+ben:/benchmarks/food/tracks/bread/significance/ ben:/benchmarks/food/tracks/bread/history/
+anyone:/benchmarks/food/tracks/bread/feed.xml anyone:/benchmarks/food/tracks/bread/snapshots/
+ben:/benchmarks/food/tracks/bread/submit/ ben:/benchmarks/food/tracks/bread/runs/
+ben:/benchmarks/food/tracks/bread/team/ ben:/runs/ anyone:/runs/{run}/ ben:/runs/{run}/
+ben:/runs/{run}/topics/ ben:/runs/{run}/state/ ben:/runs/{run}/ranking/?number=1 ben:/account/
+ben:/account/notices/ token:/api/v1/runs/{run} token:/api/v1/tracks/bread/runs
+token:/api/v1/tracks/bread token:/api/v1/tracks token:/api/v1/tracks/bread/leaderboard
+token:/api/v1/tracks/bread/leaderboard?format=csv anyone:/benchmarks/food/board/
+ben:/benchmarks/food/board/ ada:/benchmarks/food/board/ ben:/benchmarks/food/submit/
 ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/ anyone:/benchmarks/food/history/
-ada:/benchmarks/bread/desk/ ada:/benchmarks/bread/desk/trail/ ada:/benchmarks/bread/manage/
-ada:/benchmarks/bread/manage/people/ ada:/benchmarks/cakes/judging/ ada:/benchmarks/cakes/pools/
-dan:/judging/ dan:/judging/{assignment}/?tab=a anyone:/healthz
+ada:/benchmarks/food/tracks/bread/desk/ ada:/benchmarks/food/tracks/bread/desk/trail/
+ada:/benchmarks/food/tracks/bread/manage/ ada:/benchmarks/food/tracks/bread/manage/people/
+ada:/benchmarks/cakes/judging/ ada:/benchmarks/cakes/pools/ dan:/judging/
+dan:/judging/{assignment}/?tab=a anyone:/healthz
 """
 # Ids of the rows of others begin here.
 FIRST = 1_000_000
@@ -299,7 +303,10 @@ def read_pages() -> Iterator[tuple[str, list[str]]]:
     yield "a mark", capture(lambda: judge_one(readers["dan"]))
     yield "a run by API", capture(lambda: send_run(readers["token"]))
     yield "the work of its job", capture(lambda: running.run_due_jobs("tests"))
-    yield "the board then", capture(partial(read, readers["ben"], "/benchmarks/bread/board/"))
+    yield (
+        "the board then",
+        capture(partial(read, readers["ben"], "/benchmarks/food/tracks/bread/board/")),
+    )
 
 
 def read(reader: Client, address: str) -> None:

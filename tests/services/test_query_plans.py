@@ -41,5 +41,5 @@ def test_no_page_reads_a_large_table_whole(plans: list[Plans]) -> None:
 
 def test_a_table_that_is_read_whole_is_seen(plans: list[Plans]) -> None:
     _, unindexed = plans
-    for page in ("anyone:/benchmarks/bread/board/", "ben:/runs/", "a run by API"):
+    for page in ("anyone:/benchmarks/food/tracks/bread/board/", "ben:/runs/", "a run by API"):
         assert any("leaderboard_run" in statement for statement in unindexed[page])

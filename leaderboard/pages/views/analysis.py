@@ -215,19 +215,19 @@ def cost(request: HttpRequest, address: str) -> HttpResponse:
 
 
 @require_GET
-def parameters(request: HttpRequest, slug: str) -> HttpResponse:
+def parameters(request: HttpRequest, address: str) -> HttpResponse:
     """Show scores against a parameter or another measure, and in what chosen runs differ."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     asked, chosen = request.GET, request.GET.getlist("run")
     if "compare" in asked and len(chosen) == PAIR:
         kept = carried_parameters(asked)
-        return redirect(page_url("compare", kept, slug, a=chosen[0], b=chosen[1]))
+        return redirect(page_url("compare", kept, address, a=chosen[0], b=chosen[1]))
     board = board_or_404(sight, request)
     found = build_parameter_plot(board, asked.get("across", ""), chosen)
     if found is not None and wants_csv(request):
         if asked.get("table") == "groups":
-            return csv_file(f"{slug}-groups", *found.table_of_groups)
-        return csv_file(f"{slug}-parameters", *found.table)
+            return csv_file(f"{sight.track.slug}-groups", *found.table_of_groups)
+        return csv_file(f"{sight.track.slug}-parameters", *found.table)
     context = {
         "sight": sight,
         "track": sight.track,

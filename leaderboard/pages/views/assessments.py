@@ -83,7 +83,7 @@ def plan_assessment(request: HttpRequest, address: str, name: str) -> HttpRespon
         with rejections_on(form):
             said = guideline.cleaned_data["text"], guideline.scale
             made = actions.plan_assessment(form.instance, request.user, *said)
-            return redirect("assessors", slug=slug, name=made.name)
+            return redirect("assessors", address=address, name=made.name)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -341,7 +341,7 @@ def _discard(request: HttpRequest, address: str, found: Assessment) -> HttpRespo
 @submit_once
 def close_assessment(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Ask once whether the judging is closed, and what its version is called."""
-    seen = organised_assessment_or_404(request, slug, name)
+    seen = organised_assessment_or_404(request, address, name)
     initial = {"version": _next_name(seen)}
     form = CloseForm(request.POST or None, initial=initial)
     if form.is_valid():

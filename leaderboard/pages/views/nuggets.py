@@ -179,9 +179,9 @@ def marks_file(request: HttpRequest, address: str, name: str) -> StreamingHttpRe
 
 @login_required
 @require_GET
-def nugget_changes(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def nugget_changes(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show what a version of the nuggets changed in the one before it, or in a chosen one."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
     before = _version_before(nuggets, request.GET.get("since", ""))
     context = {
@@ -208,9 +208,9 @@ def _version_before(nuggets: NuggetVersion, since: str) -> NuggetVersion:
 
 @login_required
 @require_POST
-def carry_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def carry_marks(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Make a layer of these nuggets from the marks of those that both versions have."""
-    track = organised_sight_or_403(request, slug).track
+    track = organised_sight_or_403(request, address).track
     nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
     layers = track.mark_layers.ready().filter(about=MarkLayer.About.NUGGETS)
     layer = get_object_or_404(layers, version=request.POST.get("layer", ""))
@@ -219,12 +219,12 @@ def carry_marks(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         versions.carry_marks(layer, nuggets, request.user, keeps_reworded=keeps)
     except (ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
-    return redirect("nuggets", slug=slug)
+    return redirect("nuggets", address=address)
 
 
 @login_required
 @require_GET
-def layer_impact(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def layer_impact(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Show what the board would be by another layer of marks."""
     sight = organised_sight_or_403(request, address)
     layer = _layer_or_404(sight.track, name)

@@ -89,7 +89,7 @@ def _find_left_out(sight: BenchmarkSight, shared: BenchmarkSight) -> list[Sight]
 
 
 @require_GET
-def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+def snapshot(request: HttpRequest, address: str, name: str) -> HttpResponseBase:
     """Show a frozen board of a track, or return one of its files."""
     sight = _sight_with_snapshots_or_404(request, address)
     known = sight.track.snapshots.select_related("track__benchmark__owner", "edition__judgment_set")

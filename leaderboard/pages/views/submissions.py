@@ -21,7 +21,7 @@ from leaderboard.actions.submissions import (
     accept_run,
     accept_run_files,
 )
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.receipts import build_receipts
 from leaderboard.boards.schedules import build_schedule
 from leaderboard.infrastructure.request_slots import received_at

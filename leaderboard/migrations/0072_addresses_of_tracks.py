@@ -17,7 +17,7 @@ def write_addresses(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0070_teams_of_benchmarks")]
+    dependencies = [("leaderboard", "0071_judged_answers")]
 
     operations = [
         migrations.AddField(
