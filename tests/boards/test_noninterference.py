@@ -350,7 +350,7 @@ def answers(
     people: dict[str, tuple[Client, dict[str, str]]], names: dict[str, str]
 ) -> Iterator[Heard]:
     # The track is alone in its benchmark here.
-    pages = [address.replace("/tracks/blind/", "/") for address, _ in PAGES.values()]
+    pages = [address.replace("/tracks/blind", "") for address, _ in PAGES.values()]
     addresses = pages + CALLS + JUDGING
     addresses += [f"/runs/{{{name}}}/" for name in FAULTY_RUNS]
     addresses += [f"/api/v1/runs/{{{name}}}" for name in FAULTY_RUNS]

@@ -25,9 +25,9 @@ from tests.builders import (
 from tests.pages.reading import page_at, words
 from tests.scoring.test_answer_runs import ANSWERS
 
-VOTE = "/tracks/bread/battles/vote/"
-BOARD = "/tracks/bread/battles/"
-SETTINGS = "/tracks/bread/battles/settings/"
+VOTE = "/benchmarks/bread/battles/vote/"
+BOARD = "/benchmarks/bread/battles/"
+SETTINGS = "/benchmarks/bread/battles/settings/"
 
 
 def make_scene(ada: User, ben: User, cat: User) -> None:
@@ -160,7 +160,7 @@ def test_pairs_for_information_are_rather_those_with_few_votes(battles, as_cat):
 
 
 def import_file(client: Client, text: str) -> str:
-    sent = client.post("/tracks/bread/battles/import/", {"file": upload("votes.jsonl", text)})
+    sent = client.post("/benchmarks/bread/battles/import/", {"file": upload("votes.jsonl", text)})
     return words(sent.content.decode()) if sent.status_code == 422 else ""
 
 
@@ -216,7 +216,7 @@ def test_a_vote_is_imported_once(battles, as_ada):
 
 def test_organisers_download_votes_under_pseudonyms(battles, as_cat, as_ada):
     decide(as_cat, "left")
-    sent = b"".join(as_ada.get("/tracks/bread/battles/votes.jsonl").streaming_content).decode()
+    sent = b"".join(as_ada.get("/benchmarks/bread/battles/votes.jsonl").streaming_content).decode()
     assert '"voter": "V1"' in sent and "cat" not in sent and '"probability"' in sent
 
 

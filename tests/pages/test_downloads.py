@@ -154,13 +154,13 @@ def test_organisers_take_the_whole_track_from_its_page(run, as_ada, as_ben):
     archive = zip_at(as_ada, "/benchmarks/bread/manage/archive.zip?documents=1")
     assert archive.read(f"runs/{run.pk}").decode() == RUN
     assert {"judgments/v1.qrels", "documents.jsonl"} <= set(archive.namelist())
-    assert as_ben.get("/tracks/bread/manage/archive.zip").status_code == 403
+    assert as_ben.get("/benchmarks/bread/manage/archive.zip").status_code == 403
 
 
 def test_a_release_without_names_names_nobody(run, as_ada):
     make_others(run.track, 1)
-    release = zip_at(as_ada, "/tracks/bread/manage/anonymous.zip")
-    key = as_ada.get("/tracks/bread/manage/aliases.csv").content.decode()
+    release = zip_at(as_ada, "/benchmarks/bread/manage/anonymous.zip")
+    key = as_ada.get("/benchmarks/bread/manage/aliases.csv").content.decode()
     alias = next(row["alias"] for row in csv.DictReader(io.StringIO(key)) if row["team"] == "ben")
     assert f" {alias}\n" in release.read(f"runs/{alias}.run").decode()
     whole = b"".join(release.read(name) for name in release.namelist()).decode()
@@ -168,7 +168,7 @@ def test_a_release_without_names_names_nobody(run, as_ada):
 
 
 def test_an_alias_is_the_same_in_each_release(run, as_ada):
-    first = rows(zip_at(as_ada, "/tracks/bread/manage/anonymous.zip"), "board.csv")
+    first = rows(zip_at(as_ada, "/benchmarks/bread/manage/anonymous.zip"), "board.csv")
     make_others(run.track, 1)
-    second = rows(zip_at(as_ada, "/tracks/bread/manage/anonymous.zip"), "board.csv")
+    second = rows(zip_at(as_ada, "/benchmarks/bread/manage/anonymous.zip"), "board.csv")
     assert first[0]["run"] in [row["run"] for row in second]

@@ -73,6 +73,7 @@ dan:/judging/{assignment}/?tab=a anyone:/healthz
 FIRST = 1_000_000
 # The runs on the board that is read.
 ON_THE_BOARD = 100
+BOARD = "/benchmarks/food/tracks/bread/board/"
 OF_A_TRACK = f"{FIRST} + mod(g, {TRACKS})"
 OF_A_ROW = f"{FIRST} + g"
 
@@ -305,7 +306,7 @@ def read_pages() -> Iterator[tuple[str, list[str]]]:
     yield "the work of its job", capture(lambda: running.run_due_jobs("tests"))
     yield (
         "the board then",
-        capture(partial(read, readers["ben"], "/benchmarks/food/tracks/bread/board/")),
+        capture(partial(read, readers["ben"], BOARD)),
     )
 
 

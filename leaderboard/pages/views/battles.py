@@ -20,7 +20,7 @@ from leaderboard.actions import battles as acts
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis.battles import find_battle_standings, read_sides
 from leaderboard.assessments.battles import load_votes, measure_voting
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.receipts import group_problems
 from leaderboard.collections.checking import problems_as_json
 from leaderboard.display import charts
@@ -44,9 +44,9 @@ def battles_or_404(sight: Sight) -> Battles:
 
 
 @require_GET
-def battle_board(request: HttpRequest, slug: str) -> HttpResponse:
+def battle_board(request: HttpRequest, address: str) -> HttpResponse:
     """Show the runs by the votes of people or of machines, for who sees scores by topic."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     battles = battles_or_404(sight)
     if not sight.can_see_scores:
         raise Http404("no battles to see")
@@ -55,7 +55,7 @@ def battle_board(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_csv(request):
         if found.standings is None:
             raise Http404("no votes yet")
-        return csv_file(f"{slug}-battles", *found.standings.table)
+        return csv_file(f"{sight.track.slug}-battles", *found.standings.table)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -77,15 +77,15 @@ def battle_board(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def battle(request: HttpRequest, slug: str) -> HttpResponse:
+def battle(request: HttpRequest, address: str) -> HttpResponse:
     """Show a voter the next pair; a POST decides it, keeps it for later or undoes the last vote."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     battles = battles_or_404(sight)
     if not can_vote(sight, battles):
         raise Http404("no battles to decide")
     if request.method == "POST":
         _act_on_pair(request, battles)
-        return redirect("battle", slug=slug)
+        return redirect("battle", address=address)
     vote = acts.hand_out_pair(sight, battles, request.user) if battles.accepts_votes else None
     context = {
         "track": sight.track,
@@ -123,31 +123,31 @@ def join_battles(request: HttpRequest, code: str) -> HttpResponseBase:
         return redirect_to_login(request.get_full_path())
     if request.method == "POST" and not is_over:
         acts.accept_invitation(battles, request.user)
-        return redirect("battle", slug=battles.track.slug)
+        return redirect("battle", address=battles.track.address)
     context = {"battles": battles, "track": battles.track, "is_over": is_over}
     return render(request, "battles/invitation.html", context, status=410 if is_over else 200)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def battle_settings(request: HttpRequest, slug: str) -> HttpResponse:
+def battle_settings(request: HttpRequest, address: str) -> HttpResponse:
     """Open the battles of a track, or change them."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     known = Battles.objects.filter(track=sight.track).first()
     form = BattlesForm(request.POST or None, instance=known or Battles(track=sight.track))
     if request.method == "POST" and form.is_valid():
         acts.save_battles(form.save(commit=False), request.user)
         messages.success(request, "Saved.")
-        return redirect("battle_settings", slug=slug)
+        return redirect("battle_settings", address=address)
     context = _settings_context(request, sight, known, form, VotesForm())
     return render(request, "battles/settings.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
 @require_POST
-def import_votes(request: HttpRequest, slug: str) -> HttpResponse:
+def import_votes(request: HttpRequest, address: str) -> HttpResponse:
     """Import votes that were given elsewhere: all of them or none."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     battles = battles_or_404(sight)
     form, groups = VotesForm(request.POST, request.FILES), []
     if form.is_valid():
@@ -155,7 +155,7 @@ def import_votes(request: HttpRequest, slug: str) -> HttpResponse:
             with rejections_on(form):
                 number = acts.import_votes(battles, request.user, form.cleaned_data["file"])
                 messages.success(request, f"{number:,} votes imported.")
-                return redirect("battle_settings", slug=slug)
+                return redirect("battle_settings", address=address)
         except Refused as refusal:
             found = problems_as_json(refusal.problems)
             groups = group_problems(found["problems"], found["problem_totals"])
@@ -180,8 +180,8 @@ def _settings_context(
 
 @login_required
 @require_GET
-def votes_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+def votes_file(request: HttpRequest, address: str) -> HttpResponseBase:
     """Download every vote on runs in place, voters under pseudonyms."""
-    battles = battles_or_404(organised_sight_or_403(request, slug))
+    battles = battles_or_404(organised_sight_or_403(request, address))
     lines = (line for kind in KINDS for line in write_votes(load_votes(battles, kind)))
-    return streamed_text(f"{slug}-votes.jsonl", lines, "application/jsonl")
+    return streamed_text(f"{battles.track.slug}-votes.jsonl", lines, "application/jsonl")

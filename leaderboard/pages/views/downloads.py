@@ -73,18 +73,18 @@ def archive(request: HttpRequest, address: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def anonymous_release(request: HttpRequest, slug: str) -> HttpResponse:
+def anonymous_release(request: HttpRequest, address: str) -> HttpResponse:
     """Return the runs and scores of a track under aliases."""
-    board = _board_with_all_scores_or_404(organised_sight_or_403(request, slug))
-    return zip_file(f"{slug}-anonymous.zip", build_anonymous_members(board))
+    board = _board_with_all_scores_or_404(organised_sight_or_403(request, address))
+    return zip_file(f"{board.sight.track.slug}-anonymous.zip", build_anonymous_members(board))
 
 
 @login_required
 @require_GET
-def aliases(request: HttpRequest, slug: str) -> HttpResponse:
+def aliases(request: HttpRequest, address: str) -> HttpResponse:
     """Return which alias is whose, for organisers."""
-    board = _board_with_all_scores_or_404(organised_sight_or_403(request, slug))
-    return csv_file(f"{slug}-aliases", *list_aliases(board))
+    board = _board_with_all_scores_or_404(organised_sight_or_403(request, address))
+    return csv_file(f"{board.sight.track.slug}-aliases", *list_aliases(board))
 
 
 @login_required

@@ -17,7 +17,7 @@ def write_addresses(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0071_judged_answers")]
+    dependencies = [("leaderboard", "0072_battles")]
 
     operations = [
         migrations.AddField(
