@@ -17,13 +17,13 @@ from benchmarks import tables
 RUNS, TOPICS, PARAMETERS = 2000, 50, 40
 COLUMNS = "&".join(f"column=fact.p{n}" for n in range(5))
 PAGES = {
-    "board": "/tracks/lab/?",
-    "board, five parameters": f"/tracks/lab/?{COLUMNS}",
-    "board, sorted by a parameter": f"/tracks/lab/?{COLUMNS}&sort=fact.p0",
-    "board, filtered by two": f"/tracks/lab/?{COLUMNS}&fact.p1=large&from.p0=500",
-    "board, every column": "/tracks/lab/?column=all",
-    "plot and groups of a parameter": "/tracks/lab/parameters/?across=fact.p1",
-    "two measures": "/tracks/lab/parameters/?across=AP",
+    "board": "/benchmarks/lab/board/?",
+    "board, five parameters": f"/benchmarks/lab/board/?{COLUMNS}",
+    "board, sorted by a parameter": f"/benchmarks/lab/board/?{COLUMNS}&sort=fact.p0",
+    "board, filtered by two": f"/benchmarks/lab/board/?{COLUMNS}&fact.p1=large&from.p0=500",
+    "board, every column": "/benchmarks/lab/board/?column=all",
+    "plot and groups of a parameter": "/benchmarks/lab/parameters/?across=fact.p1",
+    "two measures": "/benchmarks/lab/parameters/?across=AP",
 }
 
 

@@ -236,8 +236,16 @@ track_urls = [
         notices.switch_on_webhook,
         name="switch_on_webhook",
     ),
-    path("manage/freeze/", snapshots.freeze, name="freeze"),
-    path("manage/archive.zip", downloads.archive, name="archive"),
+    path(
+        "manage/freeze/",
+        either(snapshots.freeze, snapshots.freeze_benchmark),
+        name="freeze",
+    ),
+    path(
+        "manage/archive.zip",
+        either(downloads.archive, downloads.benchmark_archive),
+        name="archive",
+    ),
     path("manage/anonymous.zip", downloads.anonymous_release, name="anonymous_release"),
     path("manage/aliases.csv", downloads.aliases, name="aliases"),
     path("manage/copy/", downloads.pages_copy, name="pages_copy"),

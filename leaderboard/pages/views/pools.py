@@ -38,7 +38,7 @@ KINDS = {
 @submit_once
 def pools(request: HttpRequest, address: str) -> HttpResponse:
     """List the pools and show the form for a new one."""
-    sight = organised_sight_or_403(request, slug)
+    sight = organised_sight_or_403(request, address)
     asked = {"method": text_of(request.GET, "method")}
     form = PoolForm(request.POST or None, track=sight.track, initial=asked)
     if request.method == "POST" and form.is_valid():
