@@ -165,6 +165,15 @@ def _share_topics_date(track: Track, user: User, topics_at: datetime | None) -> 
         save_changes(other, user, {"topics_at": topics_at})
 
 
+def _rename_benchmark(track: Track) -> None:
+    """Let the benchmark of a track that is alone have its new short name, if that is free."""
+    benchmark = track.benchmark
+    if not benchmark.has_several_tracks:
+        benchmark.slug = unused_slug(track.slug, Benchmark)
+        benchmark.save(update_fields=["slug"])
+    _renew_address(track)
+
+
 def save_changes(
     changed: Track | Benchmark, user: User, changes: Mapping[str, Any], act: str = "change"
 ) -> None:

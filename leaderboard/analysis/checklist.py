@@ -119,7 +119,7 @@ def _dates(track: Track) -> ChecklistStep:
         "Set the dates",
         detail,
         not track.has_moved_dates and (track.closes_at is not None or track.shows_scores),
-        f"{reverse('manage', args=[track.slug])}#field-opens_at",
+        f"{reverse('manage', args=[track.address])}#field-opens_at",
     )
 
 

@@ -53,7 +53,7 @@ def test_another_collection_takes_over_nothing_of_its_topics(last_year, as_ada, 
 
 def test_moved_dates_wait_until_somebody_has_looked(last_year, as_ada, ada):
     track = copy(as_ada, last_year).tracks.get()
-    page = f"/tracks/{track.slug}/setup/"
+    page = f"/benchmarks/{track.slug}/setup/"
     assert "Moved by a year" in as_ada.get(page).content.decode()
     change_track(track, ada, {})
     assert "Moved by a year" not in as_ada.get(page).content.decode()

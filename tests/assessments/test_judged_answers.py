@@ -214,7 +214,7 @@ def test_pages_of_organisers_speak_of_pairs(track, as_ada, dan, eve, method):
     judging = judge_pool(pool_answers(track, method), dan, eve, overlap="all", overlap_size=2)
     judge_everything(judging, lambda document: 2, only="A1")
     judge_everything(judging, lambda document: 3, only="A2")
-    address = f"/tracks/bread/judging/{judging.name}/"
+    address = f"/benchmarks/bread/judging/{judging.name}/"
     for page in (*ORGANISED, "close/"):
         assert as_ada.get(address + page).status_code == 200, page
     listed = as_ada.get(f"{address}disagreements/").text
@@ -233,6 +233,6 @@ def test_a_contradiction_is_the_least_of_the_labels(track, as_ada, dan, eve):
     judge_everything(judging, lambda document: 2 if document.docno.endswith(":1") else 3, only="A2")
     found = compute_assessor_agreement(judging)
     assert found.alphas["ordinal"] > found.alphas["nominal"]
-    address = f"/tracks/bread/judging/{judging.name}/agreement/"
+    address = f"/benchmarks/bread/judging/{judging.name}/agreement/"
     assert "What to expect" in as_ada.get(address).text
     assert "a day" in as_ada.get(address, {"row": 0, "column": 3}).text

@@ -442,11 +442,15 @@ def test_no_answer_depends_on_nuggets_and_marks(ada, alone, marks):
 
 # What shows topics, with a topic that is in one world and not in the other.
 OF_TOPICS = [
-    *("/tracks/", "/tracks/soon/", "/tracks/soon/overview/", "/tracks/soon/data/"),
-    *("/tracks/soon/topics/", "/tracks/soon/topic/?number=1", "/tracks/soon/topic/?number=9"),
-    *("/tracks/soon/document/?docno=d1&number=1", "/tracks/soon/topics/map/"),
-    *("/tracks/soon/runs/", "/tracks/soon/data/baseline.run", "/tracks/soon/feed.xml"),
-    *("/tracks/soon/topics/judged.txt", "/tracks/soon/submit/"),
+    *("/tracks/", "/benchmarks/soon/board/", "/benchmarks/soon/", "/benchmarks/soon/data/"),
+    *(
+        "/benchmarks/soon/topics/",
+        "/benchmarks/soon/topic/?number=1",
+        "/benchmarks/soon/topic/?number=9",
+    ),
+    *("/benchmarks/soon/document/?docno=d1&number=1", "/benchmarks/soon/topics/map/"),
+    *("/benchmarks/soon/runs/", "/benchmarks/soon/data/baseline.run", "/benchmarks/soon/feed.xml"),
+    *("/benchmarks/soon/topics/judged.txt", "/benchmarks/soon/submit/"),
     *("/runs/{run}/", "/runs/{run}/topics/", "/runs/{run}/ranking/?number=1"),
     *("/collections/", "/collections/bread/", "/collections/bread/topics.txt"),
     *("/collections/bread/topics.trec", "/collections/bread/topics.jsonl"),
@@ -477,12 +481,12 @@ def walk_topics(ada: User, number: str, title: str) -> list[Heard]:
     Overview.objects.create(track=track, shares_baseline=True)
     people = participants(ben, dan)
     sent = upload("run.txt", "1 Q0 d1 1 1 ben\n")
-    refused = people["ben"][0].post("/tracks/soon/submit/", {"file": sent})
+    refused = people["ben"][0].post("/benchmarks/soon/submit/", {"file": sent})
     date_everything()
     return [heard("ben", "sent", refused)] + [
         heard(who, address, client.get(address.format(run=baseline.pk), headers=headers))
         for who, (client, headers) in people.items()
-        for address in (*OF_TOPICS, "/tracks/late/topics/", "/tracks/late/topic/?number=1")
+        for address in (*OF_TOPICS, "/benchmarks/late/topics/", "/benchmarks/late/topic/?number=1")
     ]
 
 

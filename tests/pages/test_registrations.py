@@ -13,7 +13,7 @@ from leaderboard.models import Benchmark, Collection, Download, Registration, Tr
 from tests.benchmark_scene import join_tracks
 from tests.builders import make_track, make_user, signed_in
 
-JOIN = "/tracks/bread/join/"
+JOIN = "/benchmarks/bread/join/"
 MANAGE = "/benchmarks/bread/manage/registration/"
 TOPICS = "/collections/bread/topics.trec"
 SAID = {
@@ -93,7 +93,7 @@ def test_several_teams_are_approved_at_once(asking, as_ada, ben, cat):
 
 def test_only_teams_that_signed_have_the_file(gated, as_ben, as_cat, client, ben, as_ada):
     assert {client.get(TOPICS).status_code, as_ben.get(TOPICS).status_code} == {404}
-    assertContains(as_cat.get("/tracks/bread/data/"), "for registered teams that signed")
+    assertContains(as_cat.get("/benchmarks/bread/data/"), "for registered teams that signed")
     admit(gated.benchmark, ben)
     assert as_ben.get(TOPICS).status_code == 200
     assert (Download.objects.get().user, Download.objects.get().file) == (ben, "topics.trec")
@@ -141,6 +141,6 @@ def test_a_track_that_leaves_a_benchmark_keeps_what_its_teams_signed(ada, ben, c
 def test_strangers_see_nothing_of_what_teams_said(asking, ben):
     admit(asking.benchmark, ben)
     stranger = signed_in(make_user("eve"))
-    for page in ("/benchmarks/bread/about/", "/tracks/bread/", "/tracks/bread/overview/"):
+    for page in ("/benchmarks/bread/about/", "/benchmarks/bread/board/", "/benchmarks/bread/"):
         assertNotContains(stranger.get(page), "Ben Ode")
     assert stranger.get(MANAGE).status_code == 403

@@ -20,11 +20,11 @@ def date(track: Track, when) -> None:
 
 def test_topics_appear_at_their_minute(track, client, as_ada):
     date(track, timezone.now() + DAY)
-    assertContains(as_ada.get("/tracks/bread/topics/"), "sourdough bread")
-    assertContains(client.get("/tracks/bread/topics/"), "Topics are not out yet")
+    assertContains(as_ada.get("/benchmarks/bread/topics/"), "sourdough bread")
+    assertContains(client.get("/benchmarks/bread/topics/"), "Topics are not out yet")
     assert client.get("/collections/bread/topics.txt").status_code == 404
     Track.objects.update(topics_at=timezone.now() - timedelta(seconds=1))
-    assertContains(client.get("/tracks/bread/topics/"), "sourdough bread")
+    assertContains(client.get("/benchmarks/bread/topics/"), "sourdough bread")
     assert client.get("/collections/bread/topics.txt").status_code == 200
 
 
@@ -34,7 +34,7 @@ def test_every_track_of_a_collection_has_the_date(track, ada, client):
     other.refresh_from_db()
     assert other.topics_at == track.topics_at == make_track(track.collection, "buns").topics_at
     assert AuditEvent.objects.filter(track=other, act="change").exists()
-    assertNotContains(client.get("/tracks/rolls/topics/"), "sourdough bread")
+    assertNotContains(client.get("/benchmarks/rolls/topics/"), "sourdough bread")
 
 
 def test_only_organisers_of_the_collection_date_its_topics(track):
@@ -46,17 +46,17 @@ def test_only_organisers_of_the_collection_date_its_topics(track):
 
 def test_runs_are_refused_until_the_topics_appear(track, as_ben):
     date(track, timezone.now() + DAY)
-    answer = as_ben.post("/tracks/bread/submit/", {"file": upload("run.txt", RUN)})
+    answer = as_ben.post("/benchmarks/bread/submit/", {"file": upload("run.txt", RUN)})
     assertContains(answer, "topics appear and runs are accepted from", status_code=422)
     assert not track.runs.exists()
 
 
 def test_taking_topics_back_is_asked_once_more(track, as_ada):
-    form = as_ada.get("/tracks/bread/manage/").context["form"]
+    form = as_ada.get("/benchmarks/bread/manage/").context["form"]
     sent = {field.html_name: field.value() for field in form if field.value() is not None}
     sent |= {"topics_at": "2099-01-01T12:00", "zone": "UTC"}
-    answer = as_ada.post("/tracks/bread/manage/", sent)
+    answer = as_ada.post("/benchmarks/bread/manage/", sent)
     assertContains(answer, "The topics are out.")
     assert Track.objects.get().topics_at is None
-    as_ada.post("/tracks/bread/manage/", sent | {"confirmed": "1"})
+    as_ada.post("/benchmarks/bread/manage/", sent | {"confirmed": "1"})
     assert Track.objects.get().topics_at.year == 2099

@@ -70,7 +70,9 @@ def assessment_agreement(request: HttpRequest, address: str, name: str) -> HttpR
         return render(request, "judging/agreement_documents.html", context)
     found = compute_assessor_agreement(seen.assessment)
     by_judge = _find_boards(request, seen)
-    answer = _answer_with_table(request, f"{slug}-{name}-agreement", found, by_judge)
+    answer = _answer_with_table(
+        request, f"{seen.sight.track.slug}-{name}-agreement", found, by_judge
+    )
     context = seen.context | _describe(request, found, by_judge, "assessors")
     return answer or render(request, "judging/agreement.html", context)
 

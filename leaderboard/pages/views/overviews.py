@@ -67,7 +67,7 @@ def overview(request: HttpRequest, address: str) -> HttpResponse:
 @require_GET
 def data(request: HttpRequest, address: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     collection, files = sight.track.collection, find_data_files(sight)
     has_readers = any(
         getattr(collection, name) != FileReaders.EVERYONE

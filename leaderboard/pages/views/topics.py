@@ -53,7 +53,7 @@ def topics(request: HttpRequest, address: str) -> HttpResponse:
     summaries = build_summaries(board) if board is not None else None
     if summaries is not None and wants_csv(request):
         every = summaries.at(summaries.in_order(order))
-        return csv_file(f"{slug}-topics", *tabulate_summaries(every))
+        return csv_file(f"{sight.track.slug}-topics", *tabulate_summaries(every))
     known = sight.track.collection.topics
     known = known.all() if sight.can_see_topics else known.none()
     every = summaries.in_order(order) if summaries is not None else known
@@ -74,7 +74,7 @@ def topics(request: HttpRequest, address: str) -> HttpResponse:
 @require_GET
 def judged_topics_file(request: HttpRequest, address: str) -> StreamingHttpResponse:
     """The topics that count on the board, one a line, for checking runs offline."""
-    track = track_or_404(request.user, slug).track
+    track = track_at_or_404(request.user, address).track
     # None of a track whose topics are not out, too: it shows no scores.
     judged = judgments.judged_topics(track)
     if judged is None:
@@ -83,9 +83,9 @@ def judged_topics_file(request: HttpRequest, address: str) -> StreamingHttpRespo
 
 
 @require_GET
-@kept(find_seen_track)
-def topic(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
+@kept(find_seen_track_at)
+def topic(request: HttpRequest, address: str) -> HttpResponse:
+    sight = track_at_or_404(request.user, address)
     found = topic_or_404(sight, request.GET.get("number", ""))
     board = find_untested_board(sight, requested_choice(request))
     breakdown = (

@@ -110,7 +110,7 @@ def _request_tests(sight: Sight, found: Impact) -> Awaited:
 @require_GET
 def qrels_file(request: HttpRequest, address: str, version: str) -> StreamingHttpResponse:
     """Return the judgments as this track counts them, for the commands on pages."""
-    sight = track_or_404(request.user, slug)
+    sight = track_at_or_404(request.user, address)
     judgment_set, kept = _downloadable_or_404(sight, version)
     collection = sight.track.collection
     name = f"qrels {judgment_set.version}"

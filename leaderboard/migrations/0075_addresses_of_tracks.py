@@ -17,7 +17,7 @@ def write_addresses(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0072_battles")]
+    dependencies = [("leaderboard", "0074_moved_dates")]
 
     operations = [
         migrations.AddField(
