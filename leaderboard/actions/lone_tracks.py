@@ -41,6 +41,8 @@ def part_track(track: Track, benchmark: Benchmark) -> None:
     own = make_own_benchmark(track, benchmark.owner, **rules)
     own.co_organisers.set(benchmark.co_organisers.all())
     Track.objects.filter(pk=track.pk).update(benchmark=own, position=0, phase="", group="")
+    for changed in (benchmark, own):
+        changed.renew_addresses()
     agreements = copy_agreements(benchmark, own)
     for team in benchmark.teams.prefetch_related("memberships"):
         copied_team = _copy_team(team, own, track)

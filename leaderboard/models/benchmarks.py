@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 from django.db import models
 from django.db.models import Count, Q, QuerySet, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -126,6 +127,14 @@ class Benchmark(models.Model):
     def registers_teams(self) -> bool:
         """Whether a team says who it is, or signs, before it takes part."""
         return bool(self.asked) or self.agreements.exists()
+
+    def renew_addresses(self) -> None:
+        """Write where the pages of its tracks are, after tracks came, left or were renamed.
+
+        The pages of a track that is alone are those of the benchmark; several have theirs beneath.
+        """
+        several = Concat(Value(f"{self.slug}/tracks/"), "slug")
+        self.tracks.update(address=several if self.tracks.count() > 1 else self.slug)
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Benchmark.objects.organised_by(user).filter(pk=self.pk).exists()
