@@ -128,8 +128,16 @@ class Limits:
         """The value, or the limits: "from 4", "to 8", "4 to 8"."""
         if self.word:
             return self.word
-        ends = [f"{end:g}" for end in (self.least, self.most) if end is not None]
+        ends = [text for text in (self.least_text, self.most_text) if text]
         return " to ".join(ends) if len(ends) != 1 else f"{self._side} {ends[0]}"
+
+    @property
+    def least_text(self) -> str:
+        return "" if self.least is None else f"{self.least:.12g}"
+
+    @property
+    def most_text(self) -> str:
+        return "" if self.most is None else f"{self.most:.12g}"
 
     @property
     def _side(self) -> str:

@@ -150,11 +150,13 @@ class WordAxis:
         return [(self.at(place), word[:most]) for place, word in enumerate(self.words)]
 
 
-def axis_across(values: Sequence[float], words: Sequence[str] = ()) -> Across:
+def axis_across(
+    values: Sequence[float], words: Sequence[str] = (), *, is_measure: bool = False
+) -> Across:
     """Return the axis of words, of numbers, or of numbers over more than a power of ten."""
     if words:
         return WordAxis(words)
-    is_wide = min(values) > 0 and max(values) >= 10 * min(values)
+    is_wide = not is_measure and min(values) > 0 and max(values) >= 10 * min(values)
     return LogAxis.over(values) if is_wide else NumberAxis.over(values)
 
 

@@ -249,6 +249,6 @@ def _parameter_chart(found: ParameterPlot) -> SafeString:
         measure,
         f"{measure} against {found.label}",
         _run_link(found.board),
-        axis_across(ends, list(found.places)),
+        axis_across(ends, list(found.places), is_measure=found.parameter is None),
         joins_front=found.parameter is not None and found.has_front,
     )
