@@ -28,7 +28,7 @@ night: .venv/night       ## every test there is, some of them on both databases
 
 # Tests that meet a real library, whose versions the others may not want.
 MEETINGS = tests/client tests/evaluation/test_library.py
-libraries: .venv-libraries/ready  ## beside polars, ranx, MLflow, Weights & Biases and the MCP
+libraries: .venv-libraries/ready  ## beside polars, ranx, MLflow, Weights & Biases, the MCP and Datasette
 	.venv-libraries/bin/python -m pytest -q --no-migrations -m night $(MEETINGS) $(ARGS)
 
 lint: .venv/dev
