@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -182,7 +182,7 @@ class ParameterPlot:
             other.label
             for other in self.board.parameters
             if other != self.parameter
-            and _goes_with(own, [other.words(each.facts) for each in self.stating])
+            and _goes_with(own, (other.words(each.facts) for each in self.stating))
         ]
 
     @cached_property
@@ -259,18 +259,21 @@ def _find_telling(board: Board) -> Parameter | None:
     return next(iter(board.parameters), None)
 
 
-def _goes_with(own: Sequence[str], other: Sequence[str]) -> bool:
+def _goes_with(own: Sequence[str], other: Iterable[str]) -> bool:
     """Whether each value here comes with one of the other, which has several.
+
+    Of the other no more is read than it takes, since a board has thousands of runs.
 
     >>> _goes_with(["1", "8", "8"], ["small", "large", "large"])
     True
     >>> _goes_with(["1", "8", "8"], ["small", "large", "small"])
     False
     """
-    if len(set(other)) < 2:
-        return False
-    pairs: Mapping[str, str] = dict(zip(own, other, strict=True))
-    return all(pairs[value] == word for value, word in zip(own, other, strict=True))
+    pairs: dict[str, str] = {}
+    for value, word in zip(own, other, strict=True):
+        if pairs.setdefault(value, word) != word:
+            return False
+    return len(set(pairs.values())) > 1
 
 
 def _plot(plot: ParameterPlot, standings: Sequence[Standing]) -> list[PlottedRun]:

@@ -17,6 +17,8 @@ from leaderboard.analysis.parameters import ParameterPlot, build_parameter_plot
 from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
 from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_at_or_404
+from leaderboard.boards.kept_pages import kept
+from leaderboard.boards.page_keys import find_seen_track_at
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, box_plot
 from leaderboard.display.charts.costs import axis_across, cost_chart
@@ -215,13 +217,14 @@ def cost(request: HttpRequest, address: str) -> HttpResponse:
 
 
 @require_GET
+@kept(find_seen_track_at)
 def parameters(request: HttpRequest, address: str) -> HttpResponse:
     """Show scores against a parameter or another measure, and in what chosen runs differ."""
     sight = track_at_or_404(request.user, address)
     asked, chosen = request.GET, request.GET.getlist("run")
     if "compare" in asked and len(chosen) == PAIR:
-        kept = carried_parameters(asked)
-        return redirect(page_url("compare", kept, address, a=chosen[0], b=chosen[1]))
+        carried = carried_parameters(asked)
+        return redirect(page_url("compare", carried, address, a=chosen[0], b=chosen[1]))
     board = board_or_404(sight, request)
     found = build_parameter_plot(board, asked.get("across", ""), chosen)
     if found is not None and wants_csv(request):
