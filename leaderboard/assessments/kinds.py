@@ -50,6 +50,11 @@ class JudgingKind:
     # What one item is, for counts, and what is asked about it.
     noun: str
     question: str
+    # What the work is, and the head of the share of grades from "in part" on.
+    work: str
+    found: str
+    # Seconds for one item, used until there are enough marks.
+    usual_seconds: float
     # The words that are marked in a text.
     marked: str
     read: Callable[[Pool, Topic, Iterable[str], Beside], Items]
@@ -89,6 +94,9 @@ DOCUMENTS = JudgingKind(
     title="",
     noun="document",
     question="How relevant is the document?",
+    work="read documents and say how relevant each is to a topic",
+    found="Relevant",
+    usual_seconds=45,
     marked="topic word",
     read=read_document_items,
     unit_of=str,
@@ -98,6 +106,9 @@ NUGGETS = JudgingKind(
     title="nuggets in answers",
     noun="nugget",
     question="Is the nugget in the answer?",
+    work="read answers and say which nuggets each has",
+    found="Found",
+    usual_seconds=10,
     marked="nugget word",
     read=read_answer_items,
     unit_of=unit_of_answer,
@@ -122,6 +133,9 @@ SENTENCES = JudgingKind(
     title="support of sentences",
     noun="pair",
     question="Does the document support the sentence?",
+    work="read sentences and say whether the documents that they cite support them",
+    found="Supported",
+    usual_seconds=30,
     marked="sentence word",
     read=read_sentence_items,
     unit_of=str,

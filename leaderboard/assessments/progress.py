@@ -12,7 +12,9 @@ import numpy as np
 from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 
+from evaluation.answers.labels import CONTRADICTS
 from leaderboard.assessments.distribution import documents_by_topic, find_topics
+from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.workload import count_marks
 from leaderboard.models import (
     Assessment,
@@ -285,6 +287,8 @@ def _line_up(
 def _count_first_opinions(assessment: Assessment) -> dict[int, Opinions]:
     """Count the first opinions on each topic."""
     is_relevant = Q(mark__grade__gte=relevant_from(assessment))
+    if kind_of_judging(assessment).is_of_answers:
+        is_relevant &= ~Q(mark__grade=CONTRADICTS)
     first = AssignedDocument.objects.of(assessment).graded().filter(assignment__turn=1)
     rows = first.values_list("assignment__topic").annotate(
         graded=Count("pk"), relevant=Count("pk", filter=is_relevant)

@@ -13,10 +13,11 @@ from leaderboard.assessments.distribution import (
     documents_by_topic,
     find_topics,
 )
-from leaderboard.models import Assessment, Mark, Track
+from leaderboard.assessments.kinds import DOCUMENTS, kind_of_pool
+from leaderboard.models import Assessment, Mark, Pool
+from leaderboard.models.pools import ABOUT
 
-# Seconds per document in earlier studies, used until there are enough marks of the collection.
-USUAL_SECONDS = 45.0
+# From so many marks of a kind on the pace of a collection is known.
 FEWEST_MARKS = 30
 
 
@@ -42,7 +43,7 @@ class Workload:
 def measure_workload(assessment: Assessment) -> Workload:
     """Return what an assessment of a pool costs; it need not be saved yet."""
     documents = documents_by_topic(assessment)
-    pace = expect_pace(assessment.pool.track)
+    pace = expect_pace(assessment.pool)
     marks = count_marks(assessment, documents)
     return Workload(
         documents=sum(documents.values()),
@@ -63,12 +64,15 @@ def count_marks(assessment: Assessment, documents: Mapping[str, int]) -> int:
     return sum(documents[topic.number] * number for topic, number in opinions.items())
 
 
-def expect_pace(track: Track) -> ExpectedPace:
-    """Return the median seconds of the marks on this collection, or the usual ones."""
+def expect_pace(pool: Pool) -> ExpectedPace:
+    """Return the median seconds of the marks of this kind on a collection, or the usual ones."""
+    kind = kind_of_pool(pool)
+    same = [method for method in Pool.Method if ABOUT.get(method, DOCUMENTS.name) == kind.name]
     marks = Mark.objects.standing().filter(
-        assessor__assessment__track__collection=track.collection_id
+        assessor__assessment__track__collection=pool.track.collection_id,
+        assessor__assessment__pool__method__in=same,
     )
     seconds = list(marks.exclude(seconds=None).values_list("seconds", flat=True))
     if len(seconds) < FEWEST_MARKS:
-        return ExpectedPace(USUAL_SECONDS, is_measured=False)
+        return ExpectedPace(kind.usual_seconds, is_measured=False)
     return ExpectedPace(float(np.median(seconds)), is_measured=True)

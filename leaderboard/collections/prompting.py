@@ -11,10 +11,22 @@ from typing import Any, TypeAlias
 
 from pydantic_core import to_json
 
+from evaluation.answers.labels import NAMES
+from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.nuggets import load_bank
+from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.pools import read_lines
 from leaderboard.infrastructure.batches import iterate_batches
-from leaderboard.models import Assessment, Collection, Guideline, JudgmentSet, Pool, Topic
+from leaderboard.models import (
+    Assessment,
+    Collection,
+    Guideline,
+    JudgmentSet,
+    MarkLayer,
+    Pool,
+    Topic,
+)
 
 # A topic with the docnos to judge for it.
 TopicDocuments: TypeAlias = tuple[Topic, Sequence[str]]
@@ -26,13 +38,19 @@ DOCUMENTS_AT_A_TIME = 100
 
 def render_pool_prompts(pool: Pool) -> Iterator[bytes]:
     """Yield every document of a pool, with the guideline of its latest assessment if any."""
-    return _render(pool.track.collection, _pooled(pool), _latest_guideline(pool))
+    return _render_pool(pool, _latest_guideline(pool))
 
 
 def render_assessment_prompts(assessment: Assessment) -> Iterator[bytes]:
     """Yield every document of the pool of an assessment, with its guideline."""
-    pool = assessment.pool
-    return _render(pool.track.collection, _pooled(pool), assessment.guideline)
+    return _render_pool(assessment.pool, assessment.guideline)
+
+
+def _render_pool(pool: Pool, guideline: Guideline | None) -> Iterator[bytes]:
+    if pool.about == "documents":
+        return _render(pool.track.collection, _pooled(pool), guideline)
+    render = _render_answers if pool.about == MarkLayer.About.NUGGETS else _render_sentences
+    return render(pool, describe_labels(guideline))
 
 
 def render_version_prompts(judgment_set: JudgmentSet) -> Iterator[bytes]:
@@ -90,6 +108,55 @@ def _render(
                 yield to_json(line) + b"\n"
 
 
+def _render_answers(pool: Pool, rules: dict[str, Any] | None) -> Iterator[bytes]:
+    """Yield each answer with the nuggets that are looked for in it; a reply labels all of them."""
+    assert pool.nuggets_id is not None
+    bank = load_bank(pool.nuggets_id)
+    for topic, names in _pooled(pool):
+        texts, nuggets = load_texts(pool, topic.number), bank.topics[topic.number]
+        for key, pairs in groupby(map(read_pair, names), key=lambda pair: pair.key):
+            asked = sorted(int(pair.other) for pair in pairs)
+            line = {
+                "id": f"assign {topic.number} {key}",
+                "about": "nugget",
+                "topic": describe_topic(topic),
+                "guideline": rules,
+                "answer": key,
+                "text": " ".join(texts[key].sentences),
+                "nuggets": [
+                    {"key": nuggets[place - 1].key, "text": nuggets[place - 1].text}
+                    for place in asked
+                ],
+            }
+            yield to_json(line) + b"\n"
+
+
+def _render_sentences(pool: Pool, rules: dict[str, Any] | None) -> Iterator[bytes]:
+    """Yield each sentence with a document that it cites, and what stands around it."""
+    collection = pool.track.collection
+    stored = open_documents(collection.documents.name) if collection.documents else None
+    for topic, names in _pooled(pool):
+        texts = load_texts(pool, topic.number)
+        left = map(read_pair, names)
+        while portion := list(islice(left, DOCUMENTS_AT_A_TIME)):
+            found = stored.find_many([pair.other for pair in portion]) if stored else {}
+            for pair in portion:
+                document, said = found.get(pair.other), texts[pair.key]
+                line = {
+                    "id": f"support {topic.number} {pair.key} {pair.other}",
+                    "about": "support",
+                    "topic": describe_topic(topic),
+                    "guideline": rules,
+                    "sentence": pair.key,
+                    "text": said.sentence,
+                    "context": " ".join(said.sentences),
+                    "docno": pair.other,
+                    "title": document.title if document else None,
+                    "passage": document.text if document else None,
+                }
+                yield to_json(line) + b"\n"
+
+
 def describe_topic(topic: Topic) -> dict[str, str]:
     return {
         "number": topic.number,
@@ -97,6 +164,14 @@ def describe_topic(topic: Topic) -> dict[str, str]:
         "description": topic.description,
         "narrative": topic.narrative,
     }
+
+
+def describe_labels(guideline: Guideline | None) -> dict[str, Any] | None:
+    """Return the text of a guideline and what each label means; None without one."""
+    if guideline is None:
+        return None
+    labels = {NAMES[each.grade]: f"{each.name}: {each.line}" for each in guideline.scale}
+    return {"text": guideline.text, "labels": labels}
 
 
 def describe_guideline(guideline: Guideline | None) -> dict[str, Any] | None:

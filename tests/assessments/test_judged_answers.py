@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from leaderboard.actions import assessments, pools
@@ -9,11 +11,13 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.kinds import kind_of_judging, read_items
-from leaderboard.assessments.progress import find_disputes
+from leaderboard.assessments.progress import find_disputes, measure_assessment
+from leaderboard.assessments.workload import measure_workload
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.mark_layers import load_assignments
+from leaderboard.collections.prompting import render_assessment_prompts
 from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
 from tests.assessments.marks import judge_everything
 from tests.builders import make_run, make_track, make_user, work
@@ -236,3 +240,34 @@ def test_a_contradiction_is_the_least_of_the_labels(track, as_ada, dan, eve):
     address = f"/benchmarks/bread/judging/{judging.name}/agreement/"
     assert "What to expect" in as_ada.get(address).text
     assert "a day" in as_ada.get(address, {"row": 0, "column": 3}).text
+
+
+@pytest.mark.parametrize(("method", "about"), [("answers", "nuggets"), ("citations", "support")])
+def test_prompts_come_back_with_labels_as_the_layer_of_a_machine(track, dan, method, about):
+    judging = judge_pool(pool_answers(track, method), dan)
+    prompts = [json.loads(line) for line in render_assessment_prompts(judging)]
+    assert set(prompts[0]["guideline"]["labels"]) == {"support", "partial", "none", "contradicts"}
+    for prompt in prompts:
+        if about == "nuggets":
+            prompt["labels"] = {each["key"]: "partial" for each in prompt["nuggets"]}
+        else:
+            prompt["label"] = "partial"
+    lines = "".join(json.dumps(prompt) + "\n" for prompt in prompts)
+    named = {"made_by": "machine", "machine": "gpt-x/p3", "about": about}
+    layer = make_layer(track, lines, nuggets=judging.pool.nuggets, **named)
+    assert (layer.state, layer.num_marks) == ("ready", 7), layer.problems
+    assert "secret" not in lines and "rag" not in lines
+
+
+def test_a_contradiction_is_not_found(track, dan):
+    judging = judge_pool(pool_answers(track, "answers"), dan)
+    judge_everything(judging, lambda document: 3 if document.docno.endswith(":1") else 1)
+    opinions = measure_assessment(judging).opinions
+    assert (opinions.graded, opinions.relevant) == (7, 4)
+
+
+def test_an_invitation_says_what_is_judged(track, client, as_ada, dan):
+    judging = judge_pool(pool_answers(track, "answers"), dan)
+    page = client.get(f"/judging/join/{judging.invitation}/").text
+    assert "say which nuggets each has" in page
+    assert measure_workload(judging).seconds == 10

@@ -120,10 +120,17 @@ def judging_progress(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def join_judging(request: HttpRequest, code: str) -> HttpResponse:
     """Become an assessor by an invitation; without an account, read what it is for."""
-    assessment = get_object_or_404(Assessment.objects.select_related("track"), invitation=code)
-    is_over = assessment.state == Assessment.State.CLOSED
+    assessment = get_object_or_404(
+        Assessment.objects.select_related("track", "pool"), invitation=code
+    )
+    is_over, kind = assessment.state == Assessment.State.CLOSED, kind_of_judging(assessment)
     if is_over or (request.method == "GET" and not request.user.is_authenticated):
-        context = {"assessment": assessment, "track": assessment.track, "is_over": is_over}
+        context = {
+            "assessment": assessment,
+            "track": assessment.track,
+            "kind": kind,
+            "is_over": is_over,
+        }
         return render(request, "judging/invitation.html", context, status=410 if is_over else 200)
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
@@ -133,7 +140,7 @@ def join_judging(request: HttpRequest, code: str) -> HttpResponse:
             return redirect("my_judging")
         except ActionError as reason:
             messages.error(request, str(reason))
-    context = {"assessment": assessment, "guideline": assessment.guideline}
+    context = {"assessment": assessment, "guideline": assessment.guideline, "kind": kind}
     return render(request, "judging/join.html", context)
 
 

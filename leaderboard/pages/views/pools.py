@@ -13,6 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import pools as pool_actions
 from leaderboard.actions import submission_rules
 from leaderboard.actions.uploads import accept_judgments
+from leaderboard.assessments.kinds import DOCUMENTS
+from leaderboard.assessments.workload import expect_pace
 from leaderboard.collections import pools as pool_files
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Pool
@@ -67,7 +69,7 @@ def _pool_context(
 ) -> dict[str, Any]:
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
     cost = CostForm(request.GET if "minutes" in request.GET else None)
-    minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
+    minutes = cost.cleaned_data["minutes"] if cost.is_valid() else _usual_minutes(found)
     return {
         "track": found.track,
         "pool": found,
@@ -81,6 +83,12 @@ def _pool_context(
         "judging": found.assessments.unfinished().first(),
         "form": form or JudgmentsForm(initial={"version": version}),
     }
+
+
+def _usual_minutes(found: Pool) -> float:
+    """Return the minutes for one document, or for a pair at the pace seen or usual."""
+    is_of_documents = found.about == DOCUMENTS.name
+    return MINUTES if is_of_documents else round(expect_pace(found).seconds / 60, 2)
 
 
 @login_required

@@ -28,16 +28,16 @@ def describe_share(share: float) -> str:
 
 def describe_progress(assessment: Assessment, progress: Progress) -> Sentence:
     """Say which share of a pool is judged, and when the rest is at the present pace."""
-    state = Assessment.State
+    state, noun = Assessment.State, assessment.pool.noun
     if assessment.state == state.DRAFT:
         return join_phrases(strong("The judging is not open yet."), _describe_next(progress))
-    graded = f"{count(progress.num_graded)} of {counted(progress.num_pooled, 'document')}"
+    graded = f"{count(progress.num_graded)} of {counted(progress.num_pooled, noun)}"
     if assessment.state == state.CLOSED:
         return join_phrases(
             strong("The judging is closed."), f" {graded} of the pool have a grade."
         )
     if not progress.num_ungraded:
-        return join_phrases(strong("Every document of the pool is judged."), _finish(progress))
+        return join_phrases(strong(f"Every {noun} of the pool is judged."), _finish(progress))
     judged = strong(f"{describe_share(progress.share)} of the pool is judged.")
     if assessment.state == state.PAUSED:
         return join_phrases(judged, " The judging is paused: no one can judge until you resume.")
