@@ -160,7 +160,7 @@ def _next_name(seen: OrganisedAssessment) -> str:
 def _impact_of(seen: OrganisedAssessment, made: ImportedVersion) -> str:
     """Return the address of what a version or a layer changes on the board."""
     page = "layer_impact" if isinstance(made, MarkLayer) else "impact"
-    return reverse(page, args=[seen.sight.track.slug, made.version])
+    return reverse(page, args=[seen.sight.track.address, made.version])
 
 
 def _progress_csv(slug: str, name: str, progress: Progress) -> HttpResponse:
