@@ -27,6 +27,7 @@ JOBS = {
     Kind.ORDERS: "try_orders",
     Kind.CORRECTED: "correct_means",
     Kind.BATTLES: "rank_battles",
+    Kind.ENTRANTS: "compare_judges",
 }
 # The most of a kind that wait for an owner at a time, even if a robot follows every link.
 MOST_WAITING = 20

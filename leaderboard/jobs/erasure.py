@@ -66,7 +66,7 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
             versions = model.objects.filter(track__in=tracks)
             _cancel_jobs(f"{kind}_{model.noun}", versions.values_list("pk", flat=True))
     asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
-    for kind in ("judge_boards", "correct_means", "rank_battles", "try_orders"):
+    for kind in ("judge_boards", "correct_means", "rank_battles", "compare_judges", "try_orders"):
         _cancel_jobs(kind, asked.values_list("pk", flat=True))
     copies = PagesCopy.objects.filter(track__in=tracks)
     _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))

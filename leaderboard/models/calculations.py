@@ -55,6 +55,7 @@ class Calculation(models.Model):
         ORDERS = "orders"
         CORRECTED = "corrected"
         BATTLES = "battles"
+        ENTRANTS = "entrants"
 
     class State(models.TextChoices):
         ASKED = "asked"

@@ -1,4 +1,4 @@
-"""The cells of the board of battles: the chance of being preferred, with its interval."""
+"""The cells of the boards of battles and of judges: a value with its interval."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 
 from leaderboard.analysis.battles import BattleStanding
+from leaderboard.analysis.entrants import JudgeRow
 from leaderboard.display import charts
 from leaderboard.display.charts import AxisColumn
 
@@ -27,3 +28,19 @@ def draw_preferences(rows: Sequence[BattleStanding]) -> tuple[AxisColumn, list[S
         for row in rows
     ]
     return column, cells
+
+
+def draw_estimates(rows: Sequence[JudgeRow]) -> tuple[AxisColumn, list[SafeString]]:
+    """Return the axis and a cell for each judge: a dot, and a line for its interval."""
+    known = [row.value for row in rows if row.value.value is not None]
+    ends = [end for each in known for end in (each.value, each.low, each.high) if end is not None]
+    values = np.array(ends or [0.0, 1.0])
+    column = AxisColumn(charts.Axis.around(values.min(), values.max()), digits=2)
+    return column, [_draw_estimate(column, row) for row in rows]
+
+
+def _draw_estimate(column: AxisColumn, row: JudgeRow) -> SafeString:
+    each = row.value
+    if each.value is None or each.low is None or each.high is None:
+        return charts.mean_cells(column, [each.value], [row.kind])[0]
+    return charts.bounds_cell(column, each.low, each.value, each.high, row.kind)

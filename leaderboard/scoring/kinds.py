@@ -35,6 +35,7 @@ from leaderboard.scoring.files import (
     run_limits,
     store_rankings,
 )
+from leaderboard.scoring.judge_runs import QRELS_FORMATS, read_judge_run
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,27 @@ ANSWERS = RunKind(
     has_texts=True,
     takes_rankings=False,
 )
-KINDS = {kind.name: kind for kind in (RANKED, ANSWERS)}
+JUDGED = RunKind(
+    name="judgments",
+    label="Judgments of judges, compared with people",
+    asks="Grade documents of every topic.",
+    most=lambda track: "",
+    read=read_judge_run,
+    store=store_rankings,
+    longest_line=lambda: run_limits().line,
+    load_tops=load_tops,
+    score=lambda run, edition, measures: {},
+    items="documents",
+    formats=QRELS_FORMATS,
+    accepted=lambda track: QRELS_FORMATS,
+    fixes=(),
+    command="python -m evaluation check my.qrels",
+    check_options=lambda track: {},
+    # Commands read the ranking of a run, in six columns.
+    reading_options=lambda runs: [],
+    takes_rankings=False,
+)
+KINDS = {kind.name: kind for kind in (RANKED, ANSWERS, JUDGED)}
 # The repairs of any kind.
 EVERY_FIX = tuple(dict.fromkeys(fix for kind in KINDS.values() for fix in kind.fixes))
 

@@ -29,7 +29,7 @@ from leaderboard.pages.wording.assessments import (
     describe_shared_out,
     name_judges,
 )
-from leaderboard.pages.wording.battles import describe_battles, describe_effects
+from leaderboard.pages.wording.battles import describe_battles, describe_effects, entrants_verdict
 from leaderboard.pages.wording.benchmark_boards import (
     benchmark_verdict,
     describe_benchmark_family,
@@ -114,6 +114,7 @@ __all__ = [
     "describe_turned",
     "describe_unknown_measure",
     "describe_unmeasured",
+    "entrants_verdict",
     "explain_benchmark_mean",
     "gain_verdict",
     "impact_verdict",

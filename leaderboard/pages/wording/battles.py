@@ -1,9 +1,10 @@
-"""Sentences about battles: who is preferred, how sure that is, and what else moves votes."""
+"""Sentences about battles and judges: who is best, how sure that is, and what moves votes."""
 
 from __future__ import annotations
 
 from leaderboard.analysis.battles import BattleStandings
-from leaderboard.display.numbers import counted
+from leaderboard.analysis.entrants import STATISTICS_SHOWN, FoundJudges
+from leaderboard.display.numbers import counted, score
 from leaderboard.pages.wording.phrases import Sentence, join_phrases, strong
 
 NAMES = {"length": "the longer side", "citations": "the side with more citations"}
@@ -36,3 +37,18 @@ def describe_effects(standings: BattleStandings) -> list[str]:
         ends = "stays" if standings.keeps_order else "changes"
         said.append(f"With all of this held equal, the order of the runs {ends}.")
     return said
+
+
+def entrants_verdict(found: FoundJudges) -> Sentence:
+    """Say which judge agrees best with people, and how many may be the best."""
+    first, words = found.rows[0], STATISTICS_SHOWN[found.statistic]
+    led = join_phrases(
+        strong(str(first.run)), f" agrees best with people: {words}, {score(first.value.value, 3)}"
+    )
+    if not found.best:
+        return join_phrases(led, ". Too few documents are judged by both for ranks.")
+    if len(found.best) == 1:
+        return join_phrases(led, "; ", strong("no other judge may be the best"), ".")
+    return join_phrases(
+        led, "; ", strong(f"{counted(len(found.best), 'judge')} may be the best"), "."
+    )

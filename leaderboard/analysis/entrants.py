@@ -1,0 +1,122 @@
+"""The page of judges: their agreement with people, with intervals, ranks and letters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.agreement import Estimate
+from evaluation.agreement.judges import USUAL
+from leaderboard.boards.disclosure import Sight
+from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
+from leaderboard.jobs import calculations
+from leaderboard.jobs.calculations import Awaited, Wanted
+from leaderboard.models import Calculation, Run
+from leaderboard.scoring.entrants import LAYOUT, find_basis, judges_of
+
+# What a reader may rank judges by.
+STATISTICS_SHOWN = {
+    USUAL: "kappa, squared weights",
+    "kappa_linear": "kappa, linear weights",
+    "kappa": "kappa",
+    "alpha_ordinal": "alpha, ordinal",
+}
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """One judge beside people; no rank where too few documents are judged by both."""
+
+    run: Run
+    rank: int | None
+    ranks: tuple[int, int] | None
+    letters: str
+    value: Estimate
+    alpha: Estimate
+    bias: float
+    error: float
+    documents: int
+    abstained: int
+    unused: list[int]
+    is_own: bool
+    is_baseline: bool
+
+    @property
+    def kind(self) -> str:
+        """How charts draw it."""
+        return "own" if self.is_own else "baseline" if self.is_baseline else "other"
+
+
+@dataclass(frozen=True)
+class FoundJudges:
+    """The judges of a track by one statistic, as far as they are compared."""
+
+    statistic: str
+    rows: list[JudgeRow]
+    topics: int
+    awaited: Awaited
+
+    @property
+    def best(self) -> list[JudgeRow]:
+        """The judges that may be the best."""
+        return [row for row in self.rows if row.ranks is not None and row.ranks[0] == 1]
+
+    @property
+    def table(self) -> CsvTable:
+        columns = [
+            *TEAM_COLUMNS,
+            *(("rank", "rank"), ("letters", "letters"), (self.statistic, "value.value")),
+            *((f"{self.statistic}_{end}", f"value.{end}") for end in ("low", "high")),
+            ("best_rank", lambda row: row.ranks and row.ranks[0]),
+            ("worst_rank", lambda row: row.ranks and row.ranks[1]),
+            ("alpha_ordinal", "alpha.value"),
+            *((name, name) for name in ("bias", "error", "documents", "abstained")),
+        ]
+        return tabulate(self.rows, columns)
+
+
+def find_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
+    """Return the judges that a viewer sees, and have a job compare them if that is missing."""
+    chosen = statistic if statistic in STATISTICS_SHOWN else USUAL
+    edition = sight.edition
+    if edition is None:
+        return FoundJudges(chosen, [], 0, Awaited.NOTHING)
+    edition.track = sight.track
+    rel = sight.track.relevance_threshold
+    request = {"statistic": chosen, "rel": rel}
+    wanted = Wanted(Calculation.Kind.ENTRANTS, edition, f"{chosen} from {rel} {LAYOUT}", request)
+    judges, row, awaited = judges_of(edition), wanted.find(), Awaited.NOTHING
+    if judges and (row is None or row.basis != find_basis(edition, judges)):
+        awaited = calculations.request(wanted)
+    packed = row.results.get("judges", []) if row is not None else []
+    topics = len(row.results.get("topics", [])) if row is not None else 0
+    return FoundJudges(chosen, _read_rows(sight, chosen, packed), topics, awaited)
+
+
+def _read_rows(sight: Sight, statistic: str, packed: list[dict[str, Any]]) -> list[JudgeRow]:
+    seen = sight.runs().on_the_board().select_related("team", "track")
+    runs = seen.in_bulk([each["id"] for each in packed])
+    listed = [each for each in packed if each["id"] in runs]
+    return [
+        _read_row(sight, statistic, each, runs[each["id"]], place)
+        for place, each in enumerate(listed, 1)
+    ]
+
+
+def _read_row(
+    sight: Sight, statistic: str, packed: Mapping[str, Any], run: Run, place: int
+) -> JudgeRow:
+    best, worst = packed["ranks"]
+    estimates = {name: Estimate(*found) for name, found in packed["statistics"].items()}
+    return JudgeRow(
+        run=sight.with_shown_name(run),
+        rank=place if packed["has_rank"] else None,
+        ranks=(best, worst) if packed["has_rank"] else None,
+        letters=packed["letters"] if packed["has_rank"] else "",
+        value=estimates[statistic],
+        alpha=estimates["alpha_ordinal"],
+        is_own=sight.owns(run),
+        is_baseline=run.pk == sight.track.baseline_id,
+        **{name: packed[name] for name in ("bias", "error", "documents", "abstained", "unused")},
+    )

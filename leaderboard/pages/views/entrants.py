@@ -1,0 +1,42 @@
+"""The page of judges on a track whose runs are judgments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.display import charts
+from leaderboard.pages import wording
+from leaderboard.pages.battle_cells import draw_estimates
+from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.scoring.kinds import JUDGED
+
+
+@require_GET
+def judges(request: HttpRequest, address: str) -> HttpResponse:
+    """Show how far judges agree with people, for who sees scores by topic."""
+    sight = track_at_or_404(request.user, address)
+    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
+        raise Http404("no judges to see")
+    found = find_judges(sight, request.GET.get("statistic", ""))
+    if wants_csv(request):
+        return csv_file(f"{sight.track.slug}-judges", *found.table)
+    context: dict[str, Any] = {
+        "sight": sight,
+        "track": sight.track,
+        "found": found,
+        "statistics": STATISTICS_SHOWN,
+    }
+    if found.rows:
+        column, cells = draw_estimates(found.rows)
+        context |= {
+            "axis": charts.column_head(column),
+            "rows": list(zip(found.rows, cells, strict=True)),
+            "verdict": wording.entrants_verdict(found),
+        }
+    return render(request, "machine/judges.html", context)

@@ -1,0 +1,86 @@
+"""The board of judges: how far each agrees with people, computed by a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from evaluation.agreement.judges import JudgesBoard, compare_judges
+from evaluation.problems import Problems
+from evaluation.reading.judging.qrels import Qrels
+from leaderboard.collections.stored_judgments import load_qrels
+from leaderboard.models import Calculation, Edition, Run
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.tracks import settings_digest
+from leaderboard.scoring.judge_runs import load_judge
+from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
+
+# The layout of stored results: those of an earlier one are computed again.
+LAYOUT = 1
+
+
+def judges_of(edition: Edition) -> list[Run]:
+    """Return the judges on the board of an edition, in the order of their ids."""
+    return list(Run.objects.filter(track=edition.track_id).on_the_board().order_by("pk"))
+
+
+def find_basis(edition: Edition, judges: Sequence[Run]) -> str:
+    """Return a digest of what the board depends on besides its edition."""
+    listed = [[run.pk, run.sha256] for run in judges]
+    return settings_digest({"judges": str(listed), "layout": LAYOUT})
+
+
+def compute_judges_board(asked: Calculation, progress: Progress) -> Publish:
+    """Compare the judges of a track with people; return the function that stores the board."""
+    assert asked.edition is not None
+    judges = judges_of(asked.edition)
+    if not judges:
+        return lambda: None
+    basis = find_basis(asked.edition, judges)
+    loaded = {run.pk: load_judge(run) for run in judges}
+    board = compare_judges(
+        load_people(asked.edition), loaded, asked.request["statistic"], asked.request["rel"]
+    )
+    return partial(asked.keep, pack_judges(board), basis)
+
+
+def load_people(edition: Edition) -> Qrels:
+    """Return the judgments of an edition on the topics that count."""
+    numbers = load_topic_numbers(edition.track.collection_id)
+    counted = set(compress(numbers, topic_mask(edition)))
+    grades = load_qrels(edition.judgment_set).grades
+    kept = {topic: graded for topic, graded in grades.items() if topic in counted}
+    return Qrels(kept, Problems())
+
+
+def pack_judges(board: JudgesBoard) -> dict[str, Any]:
+    """Return the board as JSON, judges by their ids, the best first."""
+    order = board.order
+    return {
+        "topics": [topic.decode() for topic in board.topics],
+        "judges": [_pack_judge(board, place) for place in order],
+        "better": [[bool(board.pairs.better[a, b]) for b in order] for a in order],
+    }
+
+
+def _pack_judge(board: JudgesBoard, place: int) -> dict[str, Any]:
+    each, values = board.standings[place], board.values[place]
+    return {
+        "id": each.name,
+        "documents": each.documents,
+        "abstained": each.abstained,
+        "bias": each.bias,
+        "error": each.error,
+        "unused": list(each.unused),
+        "letters": board.pairs.letters[place],
+        "ranks": [int(board.pairs.rank_low[place]), int(board.pairs.rank_high[place])],
+        "has_rank": each.has_rank,
+        "statistics": {
+            name: [found.value, found.low, found.high] for name, found in each.statistics.items()
+        },
+        "by_topic": [None if np.isnan(value) else float(value) for value in values],
+    }

@@ -1,0 +1,69 @@
+"""Runs of judges: a file of judgments each, ranked by grade and compared with those of people.
+
+The ranking file of such a run has every document that it grades, the grade as its score. So
+measures of rankings say how well its grades order documents, and its judgments are read back.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from django.core.files.storage import default_storage
+
+from evaluation.problems import Problems
+from evaluation.reading.containers import unpacked
+from evaluation.reading.judging.qrels import Qrels, read_qrels
+from evaluation.reading.runs import reader
+from evaluation.reading.runs.rankings import Ranking
+from leaderboard.collections.documents import known_docnos
+from leaderboard.models import Run
+from leaderboard.scoring.files import open_run, run_limits
+from leaderboard.scoring.judgments import load_topic_numbers
+
+# The one format, by its name in the table of runs.
+QRELS_FORMATS = {"qrels": "judgments (topic 0 docno grade)"}
+
+
+def read_judge_run(run: Run) -> reader.Run:
+    """Read and check the judgments of a judge. Raises Refused.
+
+    A judge without a name is called like its file. Negative grades are abstentions.
+    """
+    collection = run.track.collection
+    docnos = known_docnos(collection.documents.name) if collection.documents else None
+    with (
+        default_storage.open(run.file.name) as packed,
+        closing(unpacked(packed, run_limits())) as lines,
+    ):
+        read = read_qrels(lines, frozenset(load_topic_numbers(collection.pk)), docnos)
+    rankings = {topic: rank_by_grade(graded) for topic, graded in read.grades.items()}
+    return reader.Run(
+        run.tag or Path(run.filename).stem or "judge",
+        {topic: ranking for topic, ranking in rankings.items() if ranking.docnos},
+        read.count,
+        read.problems,
+        "qrels",
+    )
+
+
+def rank_by_grade(graded: dict[bytes, int]) -> Ranking:
+    """Return graded documents as a ranking, ties by docno descending as in every run.
+
+    >>> ranking = rank_by_grade({b"d1": 1, b"d2": 3, b"d3": -1})
+    >>> ranking.docnos, ranking.scores.tolist()
+    ([b'd2', b'd1'], [3.0, 1.0])
+    """
+    kept = [(grade, docno) for docno, grade in graded.items() if grade >= 0]
+    ordered = sorted(kept, reverse=True)
+    return Ranking([docno for _, docno in ordered], np.array([float(g) for g, _ in ordered]))
+
+
+def load_judge(run: Run) -> Qrels:
+    """Return the judgments of an accepted judge, from its ranking file."""
+    grades = {}
+    for topic, ranking in open_run(run).rankings.items():
+        pairs = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
+        grades[topic] = {docno: int(grade) for docno, grade in pairs}
+    return Qrels(grades, Problems())

@@ -1,0 +1,90 @@
+"""Judges as entrants: files of judgments are runs, and people are what they are compared with."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.analysis.entrants import find_judges
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.models import Run, Score, Track, User
+from leaderboard.scoring.judge_runs import load_judge
+from tests.builders import QRELS, make_collection, make_run, make_track, make_user, work
+from tests.pages.reading import page_at, words
+
+PAGE = "/benchmarks/bread/judges/"
+# One grade of eight is wrong, and one document is left out.
+SLIPS = QRELS.replace("1 0 d2 1", "1 0 d2 2").replace("2 0 d5 0\n", "")
+
+
+def make_scene(ada: User, ben: User, cat: User) -> None:
+    """A judge with the grades of people, and one with slips."""
+    track = make_track(make_collection(ada), run_kind="judgments")
+    make_run(track, ben, QRELS, tag="exact")
+    make_run(track, make_user("dan"), SLIPS, tag="slips")
+
+
+@pytest.fixture
+def track(scene: None) -> Track:
+    return Track.objects.get()
+
+
+def test_a_file_of_judgments_is_a_run(track):
+    assert [run.state for run in Run.objects.all()] == ["scored", "scored"]
+    exact = Run.objects.get(tag="exact")
+    assert load_judge(exact).grades[b"3"] == {b"d6": 3, b"d7": 0, b"d8": 1}
+    assert Score.objects.get(score_set__run=exact, measure="nDCG@10").mean == 1
+
+
+def test_faults_of_judgments_are_told_by_line(track, ben):
+    run = make_run(track, ben, QRELS.replace("1 0 d3 0", "1 0 d3 x").replace("2 0", "9 0"))
+    assert run.state == "refused" and {"E_REL", "E_UNKNOWN_TOPIC"} <= set(run.problem_totals)
+
+
+def test_a_run_of_rankings_is_no_judge(track, ben):
+    assert make_run(track, ben, "1 Q0 d1 1 9.0 mine\n").state == "refused"
+
+
+def test_judges_are_ranked_by_their_agreement_with_people(track, client):
+    assert "The judges are being compared" in page_at(client, PAGE)
+    work()
+    page = words(page_at(client, PAGE))
+    assert "exact agrees best with people: kappa, squared weights, 1.000" in page
+    assert "Too few documents are judged by both for ranks" in page
+
+
+def test_each_statistic_counts_what_both_graded(track, ada):
+    sight = sight_of(track, ada)
+    find_judges(sight, "kappa")
+    work()
+    exact, slips = find_judges(sight, "kappa").rows
+    assert (exact.run.tag, exact.abstained, exact.bias) == ("exact", 0, 0)
+    assert (slips.documents, slips.abstained, slips.error) == (7, 1, pytest.approx(1 / 7))
+    assert slips.rank is None and slips.value.value < exact.value.value == pytest.approx(1)
+
+
+def test_a_withdrawn_judge_is_compared_no_more(track, ada):
+    sight = sight_of(track, ada)
+    find_judges(sight)
+    work()
+    Run.objects.filter(tag="exact").update(hidden_at=track.created_at)
+    assert [row.run.tag for row in find_judges(sight).rows] == ["slips"]
+
+
+@pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
+def test_judges_do_not_see_people_while_scores_are_hidden(track, as_ben, as_ada, disclosure):
+    Track.objects.update(disclosure=disclosure)
+    assert as_ben.get(PAGE).status_code == 404
+    assert as_ada.get(PAGE).status_code == 200
+
+
+def test_the_numbers_are_a_table_as_csv(track, client):
+    page_at(client, PAGE)
+    work()
+    head, first, _ = client.get(PAGE + "?format=csv").content.decode().splitlines()
+    assert head.startswith("run,tag,team,rank,letters,kappa_quadratic,")
+    assert first.split(",")[1:3] == ["exact", "ben"]
+
+
+def test_a_track_of_rankings_has_no_judges(track, client):
+    Track.objects.update(run_kind="ranked")
+    assert client.get(PAGE).status_code == 404
