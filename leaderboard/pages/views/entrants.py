@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.display import charts
 from leaderboard.pages import wording
 from leaderboard.pages.battle_cells import draw_estimates

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0072_battles'),
+        ('leaderboard', '0075_addresses_of_tracks'),
     ]
 
     operations = [
