@@ -9,7 +9,7 @@ from leaderboard.actions.tracks import change_track
 from leaderboard.models import Benchmark, Milestone, Overview, Track
 from tests.builders import make_collection, make_run
 
-COPY = "/benchmarks/bread/manage/copy/"
+COPY = "/benchmarks/bread/manage/next-year/"
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_another_collection_takes_over_nothing_of_its_topics(last_year, as_ada, 
 
 def test_moved_dates_wait_until_somebody_has_looked(last_year, as_ada, ada):
     track = copy(as_ada, last_year).tracks.get()
-    page = f"/benchmarks/{track.slug}/setup/"
+    page = f"/benchmarks/{track.address}/setup/"
     assert "Moved by a year" in as_ada.get(page).content.decode()
     change_track(track, ada, {})
     assert "Moved by a year" not in as_ada.get(page).content.decode()

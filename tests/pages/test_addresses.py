@@ -7,6 +7,8 @@ import pytest
 from leaderboard.actions import benchmark_setup
 from leaderboard.actions.tracks import change_track, delete_draft
 from leaderboard.models import Track
+from leaderboard.pages.addresses import either
+from leaderboard.urls import benchmark_urls, track_urls
 from tests.benchmark_scene import make_benchmark
 from tests.builders import make_track, signed_in
 
@@ -50,6 +52,16 @@ def test_a_benchmark_with_several_tracks_has_its_own_board_at_its_address(ada, c
     assert client.get("/benchmarks/baking/board/").templates[0].name == "benchmark/board.html"
     one = client.get("/benchmarks/baking/tracks/bread/board/")
     assert one.templates[0].name == "board/board.html"
+
+
+def test_what_tracks_and_benchmarks_have_in_common_asks_which_of_both():
+    of_tracks = {str(each.pattern): each for each in track_urls}
+    shared = [of_tracks.get(str(each.pattern)) for each in benchmark_urls]
+    assert [each.name for each in shared if each and not is_either(each.callback)] == []
+
+
+def is_either(view) -> bool:
+    return view.__code__ is either(view, view).__code__
 
 
 def test_a_hidden_track_is_not_told_by_where_its_address_leads(collection, ada, client):

@@ -84,7 +84,7 @@ def test_a_benchmark_by_invitation_has_no_button_into_a_wall(ada, client, as_cat
     benchmark = make_benchmark(ada, joining="invitation")
     assert "Invitation only" in words(page_at(client, f"/benchmarks/{benchmark.slug}/join/"))
     for reader in (client, as_cat):
-        for name in ("about", "systems"):
-            page = page_at(reader, f"/benchmarks/{benchmark.slug}/{name}/")
+        for name in ("", "systems/"):
+            page = page_at(reader, f"/benchmarks/{benchmark.slug}/{name}")
             assert f"/benchmarks/{benchmark.slug}/join/" not in page
             assert f"/benchmarks/{benchmark.slug}/submit/" not in page

@@ -103,7 +103,7 @@ PAGES = {
     # Nobody wrote one here.
     "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
     "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
-    "copy_benchmark": ("/benchmarks/meal/manage/copy/", MAY_CREATE),
+    "copy_benchmark": ("/benchmarks/meal/manage/next-year/", MAY_CREATE),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
     "benchmark_submit": ("/benchmarks/meal/submit/", SIGNED_IN),
@@ -397,7 +397,7 @@ ACTS = {
     ),
     "approve_teams": Act("/benchmarks/meal/manage/registration/approve/", ACT, {"chosen": "1"}),
     "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT, {"person": "Ben Ode"}),
-    "copy_benchmark": Act("/benchmarks/meal/manage/copy/", CREATE_ACT, {"name": "Meal again"}),
+    "copy_benchmark": Act("/benchmarks/meal/manage/next-year/", CREATE_ACT, {"name": "Meal again"}),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
     "benchmark_submit": Act(
