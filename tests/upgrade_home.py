@@ -119,9 +119,9 @@ def make_open_track(collection: Collection, ada: User, ben: User, cat: User) -> 
     freeze("/tracks/open/", ada)
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "open.zip"
-        call_command("export_track", "open", str(archive))
+        call_command("export_benchmark", "open", str(archive))
         words = ("--owner", "ada", "--track", "again", "--collection", "cakes-again")
-        call_command("import_track", str(archive), *words)
+        call_command("import_benchmark", str(archive), *words)
     assert Run.objects.filter(track__slug="again").count() == 2
 
 

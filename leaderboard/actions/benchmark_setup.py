@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,18 @@ from django.db import transaction
 from django.db.models import Max
 
 from leaderboard.actions.lone_tracks import dissolve_benchmark, part_track
-from leaderboard.actions.moved_teams import merge_teams
+from leaderboard.actions.merged_teams import move_teams
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.tracks import (
+    create_draft,
     open_track,
     save_changes,
 )
 from leaderboard.jobs.erasure import erase_benchmark
 from leaderboard.models import AuditEvent, Benchmark, Track, User
+from leaderboard.models.track_settings import setting_fields
 from leaderboard.models.tracks import new_invitation
+from leaderboard.scoring.editions import NO_MARKS
 
 # The rule that lets fewer people in comes first.
 STRICTEST = (
@@ -85,14 +88,45 @@ def change_benchmark(benchmark: Benchmark, user: User, changes: Mapping[str, Any
 
 @transaction.atomic
 def add_track(benchmark: Benchmark, user: User, place: PlacedTrack) -> None:
-    """Move a track to the end of a benchmark, with its organisers and teams. Raises ActionError."""
+    """Move a track to the end of a benchmark, with its organisers and teams. Raises ActionError.
+
+    A track of another benchmark with several leaves that with copies of its teams.
+    """
     _refuse_stranger(benchmark, user)
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    _refuse_foreign_tracks(user, [place.track])
-    last = benchmark.tracks.aggregate(last=Max("position"))["last"]
-    position = 0 if last is None else last + 1
+    source = Benchmark.objects.get(tracks=place.track)
+    both = Benchmark.objects.filter(pk__in=[benchmark.pk, source.pk])
+    # In one order, so that two tracks which change places never wait for each other.
+    list(both.order_by("pk").select_for_update(no_key=True))
+    _refuse_strange_tracks(user, [place.track])
+    if source.pk == benchmark.pk:
+        raise ActionError(f"{place.track} is a track of this benchmark already.")
+    if source.has_several_tracks:
+        remove_track(source, user, place.track)
     AuditEvent.objects.record(user, "add track", benchmark, after={"track": place.track.slug})
-    _move_track(place.track, benchmark, position, place.phase, place.group)
+    _move_track(place.track, benchmark, _next_position(benchmark), place.phase, place.group)
+
+
+@transaction.atomic
+def copy_track(track: Track, user: User, slug: str, name: str) -> Track:
+    """Create a draft beside a track, on its collection and with its settings and dates.
+
+    Runs, marks and the baseline are its own. Raises ActionError.
+    """
+    benchmark = Benchmark.objects.select_for_update(no_key=True).get(tracks=track)
+    _refuse_stranger(benchmark, user)
+    if not track.collection.is_organised_by(user):
+        raise ActionError("Only the collection's organisers can open tracks on it.")
+    settings = {each.name: getattr(track, each.name) for each in setting_fields(Track)}
+    copied = Track(**settings | NO_MARKS, slug=slug, collection=track.collection)
+    copied.name, copied.phase, copied.group = name, track.phase, track.group
+    copied.benchmark, copied.position = benchmark, _next_position(benchmark)
+    AuditEvent.objects.record(user, "copy", track, after={"slug": slug})
+    return create_draft(copied, user)
+
+
+def _next_position(benchmark: Benchmark) -> int:
+    last = benchmark.tracks.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
 
 
 def _move_track(
@@ -105,7 +139,7 @@ def _move_track(
             f"{track} asks teams to register or to sign, which would be lost. Let a benchmark of "
             "several tracks ask instead."
         )
-    merge_teams(source, benchmark)
+    move_teams(source, benchmark)
     benchmark.co_organisers.add(*source.organisers().exclude(pk=benchmark.owner_id))
     AuditEvent.objects.filter(benchmark=source).update(benchmark=benchmark)
     moved = Track.objects.filter(pk=track.pk)
@@ -175,12 +209,16 @@ def _refuse_stranger(benchmark: Benchmark, user: User) -> None:
         raise ActionError("Only organisers of this benchmark can do this.")
 
 
-def _refuse_foreign_tracks(user: User, tracks: Iterable[Track]) -> None:
+def _refuse_foreign_tracks(user: User, tracks: Sequence[Track]) -> None:
     """Raise ActionError unless the user organises all these tracks, and each stands alone."""
-    asked = {track.pk: track for track in tracks}
-    own = Track.objects.organised_by(user).filter(pk__in=asked)
-    if own.count() < len(asked):
-        raise ActionError("You do not organise all tracks that this changes.")
+    _refuse_strange_tracks(user, tracks)
     several = Benchmark.objects.of_several_tracks().values("pk")
-    for track in own.filter(benchmark__in=several):
+    for track in Track.objects.filter(pk__in=[each.pk for each in tracks], benchmark__in=several):
         raise ActionError(f"{track} belongs to a benchmark already.")
+
+
+def _refuse_strange_tracks(user: User, tracks: Sequence[Track]) -> None:
+    """Raise ActionError unless the user organises all these tracks."""
+    asked = {track.pk for track in tracks}
+    if Track.objects.organised_by(user).filter(pk__in=asked).count() < len(asked):
+        raise ActionError("You do not organise all tracks that this changes.")

@@ -121,9 +121,12 @@ def _refuse_beyond(quota: Quota, received_at: datetime) -> None:
 
 
 def lock_team(team_id: int) -> Team:
-    """Return a team with its row locked."""
+    """Return a team with its row locked; raises NotAccepted if it was merged with another one."""
     locked = Team.objects.select_related("benchmark").select_for_update(no_key=True, of=("self",))
-    return locked.get(pk=team_id)
+    team = locked.filter(pk=team_id).first()
+    if team is None:
+        raise NotAccepted("E_CONFLICT", "Your team was merged with another one. Try again.")
+    return team
 
 
 def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> None:

@@ -1,6 +1,6 @@
 """Teams that organisers create, each with an account and an API token of its own.
 
-They serve tracks whose teams never sign up here: teams or organisers submit with these tokens.
+They serve benchmarks whose teams never sign up here: teams or organisers submit with these tokens.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from leaderboard.actions import people
-from leaderboard.models import ApiToken, AuditEvent, Team, Track, User
+from leaderboard.models import ApiToken, AuditEvent, Benchmark, Team, User
 
 SCOPES = ["read", "submit"]
 
@@ -27,27 +27,27 @@ class TeamAccount:
 
 
 @transaction.atomic
-def create_teams(track: Track, organiser: User, names: Iterable[str]) -> list[TeamAccount]:
+def create_teams(benchmark: Benchmark, organiser: User, names: Iterable[str]) -> list[TeamAccount]:
     """Create all of these teams, or none of them. Raises JoinError."""
-    return [_create_team(track, organiser, name) for name in names]
+    return [_create_team(benchmark, organiser, name) for name in names]
 
 
-def _create_team(track: Track, organiser: User, name: str) -> TeamAccount:
+def _create_team(benchmark: Benchmark, organiser: User, name: str) -> TeamAccount:
     name = people.clean_team_name(name)
     # Never use an existing account: the token would act for its owner.
-    user = User(username=_free_username(track, name))
+    user = User(username=_free_username(benchmark, name))
     user.set_unusable_password()
     user.save()
-    team = people.create_team(track.benchmark, user, name)
+    team = people.create_team(benchmark, user, name)
     AuditEvent.objects.record(organiser, "create", team, after={"account": user.username})
     _, secret = ApiToken.objects.issue(user, SCOPES, name="created with the team")
     return TeamAccount(team, user, secret)
 
 
-def _free_username(track: Track, name: str) -> str:
-    """Return a free username made of the track's and the team's names, numbered if needed."""
+def _free_username(benchmark: Benchmark, name: str) -> str:
+    """Return a free username made of the benchmark's and the team's names, numbered if needed."""
     # One character may become several letters, and a username has at most 150.
-    first = f"{track.slug}-{slugify(name) or 'team'}"[:140]
+    first = f"{benchmark.slug}-{slugify(name) or 'team'}"[:140]
     number, username = 1, first
     while User.objects.filter(username__iexact=username).exists():
         number += 1

@@ -32,6 +32,7 @@ from leaderboard.api import (
     runs,
     snapshots,
     systems,
+    teams,
     tracks,
     uploads,
 )
@@ -147,6 +148,7 @@ api.add_router("/tracks", gates.router)
 api.add_router("/tracks", nuggets.router)
 api.add_router("/tracks", battles.router)
 api.add_router("/benchmarks", benchmarks.router)
+api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", snapshots.of_benchmarks)
 api.add_router("", runs.router)

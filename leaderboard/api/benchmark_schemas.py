@@ -93,6 +93,19 @@ class BenchmarkTeamOut(Schema):
     tracks: list[str] = Field(description="The tracks that the team takes part in.")
 
 
+TeamName = Annotated[Text, StringConstraints(max_length=80)]
+
+
+class NewTeamOut(BenchmarkTeamOut):
+    user: str = Field(description="The account of the team. It has no password.")
+    token: str = Field(description="API token of that account. Shown only once.")
+
+
+class MergeIn(Schema):
+    team: TeamName = Field(description="Name of the team that is deleted.")
+    into: TeamName = Field(description="Name of the team that gets everything.")
+
+
 class BenchmarkColumnOut(Schema):
     track: str
     name: str

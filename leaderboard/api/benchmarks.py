@@ -1,4 +1,4 @@
-"""Endpoints for benchmarks: list, create, change, join."""
+"""Endpoints for benchmarks: list, create, change."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
-from leaderboard.actions import benchmark_setup, people
+from leaderboard.actions import benchmark_setup
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
+from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import (
     BenchmarkIn,
     BenchmarkList,
     BenchmarkOut,
     BenchmarkPatch,
     BenchmarkPlace,
-    BenchmarkTeamOut,
 )
 from leaderboard.api.errors import ApiError, field_error, permission_error
 from leaderboard.api.listing import page_by_slug
-from leaderboard.api.schemas import JoinIn, Paging, response_schemas
-from leaderboard.api.tracks import admit_or_error, read_details
+from leaderboard.api.schemas import Paging, response_schemas
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.sight.tracks import Viewer
@@ -43,7 +40,7 @@ PLAIN = (
 def list_benchmarks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     """List the benchmarks with a track that you may know."""
     user = viewer(request)
-    page = page_by_slug(Benchmark.objects.visible_to(user).of_several_tracks(), paging)
+    page = page_by_slug(Benchmark.objects.visible_to(user), paging)
     items = [serialise_benchmark(benchmark_sight_of(benchmark, user)) for benchmark in page.items]
     return {"items": items, "next": page.next}
 
@@ -96,11 +93,17 @@ def create_benchmark(request: HttpRequest, body: BenchmarkIn) -> Status[dict[str
     return Status(201, serialise_benchmark(benchmark_or_404(user, body.slug)))
 
 
-def _free_track_or_error(user: Viewer, slug: str, field: str) -> Track:
-    """Return a track that the user organises and that belongs to no benchmark."""
+def _own_track_or_error(user: Viewer, slug: str, field: str) -> Track:
+    """Return a track that the user organises."""
     track = Track.objects.organised_by(user).filter(slug=slug).first()
     if track is None:
         raise field_error(field, "is not a track that you organise", slug)
+    return track
+
+
+def _free_track_or_error(user: Viewer, slug: str, field: str) -> Track:
+    """Return a track that the user organises and that is alone in its benchmark."""
+    track = _own_track_or_error(user, slug, field)
     if track.benchmark.has_several_tracks:
         raise field_error(field, "belongs to a benchmark already", slug)
     return track
@@ -149,20 +152,7 @@ def _place_tracks(sight: BenchmarkSight, user: User, wanted: list[BenchmarkPlace
     for place in wanted:
         track = known.get(place.track)
         if track is None:
-            track = _free_track_or_error(user, place.track, "places")
+            track = _own_track_or_error(user, place.track, "places")
             benchmark_setup.add_track(sight.benchmark, user, PlacedTrack(track))
         places.append(PlacedTrack(track, place.phase, place.group))
     benchmark_setup.place_tracks(sight.benchmark, user, places)
-
-
-@router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(BenchmarkTeamOut))
-def join_benchmark(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
-    """Join all tracks of a benchmark with a new team. Returns your team if you already have one."""
-    user, asking = viewer(request), read_details(body or JoinIn())
-    benchmark = get_object_or_404(Benchmark, slug=slug)
-    if not people.find_admission(benchmark, asking).is_invited:
-        benchmark_or_404(user, slug)
-    team = admit_or_error(benchmark, user, asking)
-    sight = benchmark_sight_of(benchmark, user)
-    own = [seen.track.slug for seen in sight.sights if seen.team is not None]
-    return {"benchmark": benchmark.slug, "team": team.name, "tracks": own}

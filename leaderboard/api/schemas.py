@@ -376,6 +376,7 @@ class TrackOut(TrackSettings):
     url: str
     page: str = Field(description="Its overview; its other pages are below it.")
     collection: str
+    benchmark: str = Field(description="The benchmark whose teams take part in the track.")
     # Not Track.State: in the document its name would be that of Run.State.
     state: Literal["draft", "planned", "open", "closed"] = Field(
         description="Draft until it is opened; then planned, open or closed by its dates."
@@ -395,6 +396,11 @@ class TrackOut(TrackSettings):
         None, description="Your team's later deadline, if the organisers gave it one."
     )
     release_at: datetime | None = None
+
+
+class CopyIn(Schema):
+    slug: Slug
+    name: Name
 
 
 class TrackList(Schema):
@@ -460,11 +466,6 @@ class FailedJobOut(Schema):
     what: str = Field(description="What failed, in words: “Comparing the runs: bread”.")
     reason: str
     failed_at: datetime
-
-
-class NewTeamOut(TeamOut):
-    user: str = Field(description="The account of the team. It has no password.")
-    token: str = Field(description="API token of that account. Shown only once.")
 
 
 class Me(Schema):

@@ -1,4 +1,4 @@
-"""Endpoints for tracks: create, change, join, release."""
+"""Endpoints for tracks: create, change, extend deadlines, release."""
 
 from __future__ import annotations
 
@@ -6,33 +6,27 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Query, Router, Status
 
-from leaderboard.actions import people
+from leaderboard.actions import benchmark_setup, people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.lone_tracks import RULES
-from leaderboard.actions.registrations import RegistrationDetails
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.team_accounts import create_teams
 from leaderboard.actions.track_settings import (
     SettingProblem,
     check,
     drop_repeated_measures,
     match_spelling,
 )
-from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
+from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, field_problem, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
+    CopyIn,
     DeadlineIn,
-    JoinIn,
-    NewTeamOut,
     Paging,
     TeamDeadline,
-    TeamIn,
-    TeamOut,
     TrackIn,
     TrackList,
     TrackOut,
@@ -41,10 +35,9 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
-from leaderboard.models import Benchmark, Collection, JudgmentSet, Run, Team, Track, User
+from leaderboard.models import Collection, JudgmentSet, Run, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.people import team_key
-from leaderboard.models.registrations import Asked
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
 from leaderboard.sight.tracks import Viewer
@@ -79,6 +72,26 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     except IntegrityError:
         raise field_error("slug", "is already in use", body.slug) from None
     return Status(201, serialise_track(track_or_404(user, track.slug)))
+
+
+@router.post(
+    "/{slug:slug}/copy", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True
+)
+def copy_track(request: HttpRequest, slug: str, body: CopyIn) -> Status[dict[str, Any]]:
+    """Create a draft in the same benchmark, on the same collection and with the same settings."""
+    user = viewer(request)
+    track = organised_sight_or_403(user, slug).track
+    if not user.may_organise:
+        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
+    if Track.objects.filter(slug=body.slug).exists():
+        raise field_error("slug", "is already in use; choose another", body.slug)
+    try:
+        benchmark_setup.copy_track(track, user, body.slug, body.name)
+    except ActionError as refusal:
+        raise permission_error(str(refusal)) from None
+    except IntegrityError:
+        raise field_error("slug", "is already in use", body.slug) from None
+    return Status(201, serialise_track(track_or_404(user, body.slug)))
 
 
 def ready_collection_or_error(user: Viewer, slug: str) -> Collection:
@@ -183,6 +196,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         "url": reverse("api-1:get_track", args=[track.slug]),
         "page": reverse("overview", args=[track.address]),
         "collection": track.collection.slug,
+        "benchmark": track.benchmark.slug,
         "state": sight.state,
         "phase": str(sight.phase),
         "released_at": track.released_at,
@@ -242,29 +256,6 @@ def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
     return run
 
 
-@router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(TeamOut))
-def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
-    """Join a track with a new team. Returns your team if you already have one."""
-    user, asking = viewer(request), read_details(body or JoinIn())
-    track = get_object_or_404(Track.objects.opened(), slug=slug)
-    if not people.find_admission(track.benchmark, asking).is_invited:
-        track_or_404(user, slug)
-    return {"track": track.slug, "team": admit_or_error(track.benchmark, user, asking).name}
-
-
-@router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))
-def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
-    """Create a team with an account and an API token, for teams that do not sign up."""
-    user = viewer(request)
-    track = organised_sight_or_403(user, slug).track
-    try:
-        (made,) = create_teams(track, user, [body.name])
-    except people.JoinError as reason:
-        raise field_error("name", str(reason), body.name) from None
-    answer = {"track": track.slug, "team": made.team.name}
-    return Status(201, {**answer, "user": made.user.username, "token": made.token})
-
-
 @router.post("/{slug:slug}/deadlines", auth=ORGANISE, response=response_schemas(TeamDeadline))
 def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[str, Any]:
     """Give one team a later deadline; with `closes_at` null it has the track's deadline again.
@@ -295,23 +286,3 @@ def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     except ActionError as refusal:
         raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     return serialise_track(track_or_404(user, slug))
-
-
-def read_details(body: JoinIn) -> people.JoinDetails:
-    said = body.registration
-    registration = RegistrationDetails(
-        said.person, said.model_dump(include={*Asked.values}), said.agreement, said.signed_name
-    )
-    return people.JoinDetails(
-        body.invitation, body.team, body.team_code, body.accepts_terms, registration
-    )
-
-
-def admit_or_error(benchmark: Benchmark, user: User, asking: people.JoinDetails) -> Team:
-    """Return the user's team, joined or created if needed; raise ApiError for others."""
-    try:
-        return people.admit(benchmark, user, asking)
-    except people.NotInvitedError as reason:
-        raise ApiError(403, "E_NO_TEAM", str(reason)) from None
-    except people.JoinError as reason:
-        raise field_error("team", str(reason), asking.team_name) from None

@@ -1,26 +1,35 @@
-"""Import a benchmark from its archive: first the systems, then the tracks, then what joins them."""
+"""Import a benchmark from its archive: first the systems, then the tracks, then what joins them.
+
+Versions before this wrote the archive of a track alone; it is read as a benchmark of one track.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
 
 from leaderboard.actions import people
+from leaderboard.archives.benchmark_export import track_path
 from leaderboard.archives.manifests import (
     BENCHMARK_ARCHIVE_VERSION,
     PLACE,
+    AnyArchive,
     BenchmarkManifest,
     BenchmarkTeamEntry,
     Manifest,
+    PlaceEntry,
+    split_fields,
 )
-from leaderboard.archives.track_import import clean_values, parse_manifest
-from leaderboard.archives.zip_files import Archive, ArchiveError
+from leaderboard.archives.track_import import clean_values, parse_manifest, read_manifest
+from leaderboard.archives.zip_files import Archive, ArchiveError, open_archive
 from leaderboard.models import (
     AuditEvent,
     Benchmark,
+    Edition,
     Run,
     System,
     SystemVersion,
@@ -34,6 +43,71 @@ from leaderboard.runs.facts import clean_facts
 OF_A_TEAM = ("of_organisers", "created_at")
 
 
+@dataclass(frozen=True)
+class TrackContents:
+    """The archive of a track, opened, and its manifest."""
+
+    archive: Archive
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What an archive has: the manifest of a benchmark, and its tracks in their order."""
+
+    manifest: BenchmarkManifest
+    tracks: list[TrackContents]
+
+    @property
+    def has_one_track(self) -> bool:
+        return len(self.tracks) == 1
+
+
+def open_contents(archive: Archive, stack: ExitStack) -> Contents:
+    """Open the tracks of an archive, which the stack closes; raises ArchiveError."""
+    if parse_manifest(archive, AnyArchive, "benchmark").is_of_a_track:
+        manifest = read_manifest(archive)
+        return Contents(describe_lone_benchmark(manifest), [TrackContents(archive, manifest)])
+    found = read_benchmark_manifest(archive)
+    return Contents(found, [_open_track(archive, place.track, stack) for place in found.places])
+
+
+def _open_track(archive: Archive, slug: str, stack: ExitStack) -> TrackContents:
+    file = stack.enter_context(archive.member(track_path(slug)))
+    inner = stack.enter_context(open_archive(file))
+    manifest = read_manifest(inner)
+    if manifest.track.slug != slug:
+        raise ArchiveError(f"{track_path(slug)} is of another track")
+    return TrackContents(inner, manifest)
+
+
+def describe_lone_benchmark(manifest: Manifest) -> BenchmarkManifest:
+    """Return the manifest of the benchmark of a track alone: its name, rules and teams."""
+    track = manifest.track
+    _, rules = split_fields(track.fields)
+    fields = {name: track.fields[name] for name in ("name",) if name in track.fields}
+    return BenchmarkManifest(
+        benchmark_archive=BENCHMARK_ARCHIVE_VERSION,
+        rankfield=manifest.rankfield,
+        made_at=manifest.made_at,
+        slug=track.slug,
+        fields=fields | rules,
+        places=[PlaceEntry(track=track.slug, fields={})],
+        teams=[
+            BenchmarkTeamEntry(
+                names={track.slug: team.name},
+                fields={
+                    "of_organisers": team.of_organisers,
+                    "created_at": team.created_at or manifest.made_at,
+                },
+            )
+            for team in manifest.teams
+        ],
+        systems=[],
+        baseline=None,
+    )
+
+
 def read_benchmark_manifest(archive: Archive) -> BenchmarkManifest:
     """Read the manifest of a benchmark's archive; raises ArchiveError."""
     manifest = parse_manifest(archive, BenchmarkManifest, "benchmark")
@@ -45,6 +119,8 @@ def read_benchmark_manifest(archive: Archive) -> BenchmarkManifest:
     slugs = [place.track for place in manifest.places]
     if len(set(slugs)) < len(slugs):
         raise ArchiveError("it has two tracks of the same name")
+    if not slugs:
+        raise ArchiveError("it has no track")
     return manifest
 
 
@@ -102,6 +178,17 @@ def _restore_team(benchmark: Benchmark, entry: BenchmarkTeamEntry) -> Team:
     return team
 
 
+@dataclass(frozen=True)
+class RestoredTrack:
+    """A restored track: its rows by their names in the archive, accepted and rejected runs too."""
+
+    manifest: Manifest
+    track: Track
+    runs: dict[str, Run]
+    rejected: dict[str, Run] = field(default_factory=dict)
+    editions: dict[str, Edition] = field(default_factory=dict)
+
+
 def name_teams_alike(manifest: Manifest, restored: RestoredBenchmark) -> Manifest:
     """Return the manifest of a track with each team under its name in the benchmark."""
     track = manifest.track.slug
@@ -126,13 +213,12 @@ def name_teams_alike(manifest: Manifest, restored: RestoredBenchmark) -> Manifes
 def finish_benchmark(
     manifest: BenchmarkManifest,
     restored: RestoredBenchmark,
-    tracks: Mapping[str, Track],
-    rejected: Mapping[str, Run],
+    tracks: Mapping[str, RestoredTrack],
 ) -> None:
     """Give the restored tracks their places, and the rejected runs their versions."""
-    for old_id, run in rejected.items():
+    for old_id, run in (item for one in tracks.values() for item in one.rejected.items()):
         Run.objects.filter(pk=run.pk).update(version=restored.versions.get(old_id))
     for place in manifest.places:
         values = clean_values(Track, place.fields, set())
-        same = Track.objects.filter(pk=tracks[place.track].pk)
+        same = Track.objects.filter(pk=tracks[place.track].track.pk)
         same.update(**{name: values[name] for name in PLACE if name in values})

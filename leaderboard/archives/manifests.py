@@ -310,6 +310,16 @@ class SystemEntry(Entry):
     versions: list[VersionEntry]
 
 
+class AnyArchive(BaseModel):
+    """What tells the archive of a track alone from that of a benchmark."""
+
+    archive: Any = None
+
+    @property
+    def is_of_a_track(self) -> bool:
+        return self.archive is not None
+
+
 class BenchmarkManifest(Entry):
     """The contents of a benchmark's archive; `baseline` is a place in the list of systems."""
 

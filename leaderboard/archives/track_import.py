@@ -252,13 +252,10 @@ def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:
 
 
 def restore_track(
-    manifest: Manifest, collection: Collection, slug: str, benchmark: Benchmark | None = None
+    manifest: Manifest, collection: Collection, slug: str, benchmark: Benchmark
 ) -> Track:
-    """Restore the track of an archive on its collection, which must be ready.
-
-    Without a benchmark it gets one of its own, with the rules that the archive has.
-    """
-    fields, rules = split_fields(manifest.track.fields)
+    """Restore the track of an archive in a benchmark, on its collection, which must be ready."""
+    fields, _ = split_fields(manifest.track.fields)
     # Its layers of marks are restored once there are runs.
     values = clean_values(Track, fields) | NO_MARKS
     track = Track(slug=slug, collection=collection, **values)
@@ -269,8 +266,6 @@ def restore_track(
             parse_measure(text)
     except MeasureError as error:
         raise ArchiveError(str(error)) from None
-    if benchmark is None:
-        return tracks.open_track(track, collection.owner, **clean_values(Benchmark, rules))
     track.benchmark, track.position = benchmark, benchmark.tracks.count()
     return tracks.open_track(track, collection.owner)
 

@@ -9,7 +9,7 @@ from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.people import JoinDetails
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.submissions import FilesRefusedError
-from leaderboard.models import Benchmark, Membership, Run, Track
+from leaderboard.models import AuditEvent, Benchmark, Membership, Run, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, make_rolls, send
 from tests.builders import (
     RUN,
@@ -125,6 +125,38 @@ def test_an_added_track_has_the_teams_of_the_benchmark(both, ada, ben):
     benchmark_setup.remove_track(benchmark, ada, both[1])
     assert teams_of(ben) == [("bread", "ben"), ("rolls", "ben")]
     assert [track.slug for track in benchmark.tracks.in_order()] == ["bread"]
+
+
+def test_a_track_moves_from_one_benchmark_to_another(both, ada, ben):
+    group(ada, *both)
+    lunch = fresh(make_track(both[0].collection, "lunch")).benchmark
+    people.admit(fresh(both[1]).benchmark, ben)
+    benchmark_setup.add_track(lunch, ada, PlacedTrack(fresh(both[1])))
+    assert [track.slug for track in lunch.tracks.in_order()] == ["lunch", "rolls"]
+    assert teams_of(ben) == [("bread", "ben"), ("lunch", "ben"), ("rolls", "ben")]
+    acts = AuditEvent.objects.filter(act__in=["remove track", "add track"])
+    assert sorted(acts.values_list("act", "benchmark__slug")) == [
+        ("add track", "lunch"),
+        ("remove track", "baking"),
+    ]
+
+
+def test_a_copied_track_is_a_draft_beside_it_without_its_runs(both, ada, ben):
+    Track.objects.filter(pk=both[0].pk).update(quota_per_day=3)
+    make_run(fresh(both[0]), ben)
+    copied = benchmark_setup.copy_track(fresh(both[0]), ada, "toast", "Toast")
+    assert (copied.name, copied.quota_per_day, copied.is_draft) == ("Toast", 3, True)
+    assert [track.slug for track in fresh(both[0]).benchmark.tracks.in_order()] == [
+        "bread",
+        "toast",
+    ]
+    assert copied.team_of(ben) == both[0].team_of(ben) and not copied.runs.exists()
+    assert AuditEvent.objects.filter(act="copy", track=both[0]).exists()
+
+
+def test_who_does_not_organise_a_track_copies_none(both, ben):
+    with pytest.raises(ActionError, match="Only organisers"):
+        benchmark_setup.copy_track(both[0], ben, "toast", "Toast")
 
 
 def test_a_benchmark_keeps_its_last_track(both, ada):

@@ -161,7 +161,12 @@ CALLS = {
     "patch /tracks/{slug}": Call(
         "/tracks/blind", by_organisers(200), "organise", body={"name": "Mine"}
     ),
-    "post /tracks/{slug}/join": Call("/tracks/blind/join", WITH_TOKEN, "submit", body={}),
+    "post /tracks/{slug}/copy": Call(
+        "/tracks/blind/copy",
+        [401, *[403] * 4, 201, 403, 201],
+        "organise",
+        body={"slug": "second", "name": "Second"},
+    ),
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
     ),
@@ -176,9 +181,6 @@ CALLS = {
         by_organisers(200),
         "organise",
         body={"team": "ben", "closes_at": None},
-    ),
-    "post /tracks/{slug}/teams": Call(
-        "/tracks/blind/teams", by_organisers(201), "organise", body={"name": "Crumbs"}
     ),
     "get /tracks/{slug}/leaderboard": Call("/tracks/blind/leaderboard", ORGANISERS_SEE),
     "get /tracks/{slug}/compare": Call("/tracks/blind/compare?a={run}&b={other}", ORGANISERS_SEE),
@@ -210,6 +212,15 @@ CALLS = {
         "/benchmarks/meal", by_organisers(200), "organise", body={"name": "Mine"}
     ),
     "post /benchmarks/{slug}/join": Call("/benchmarks/meal/join", WITH_TOKEN, "submit", body={}),
+    "post /benchmarks/{slug}/teams": Call(
+        "/benchmarks/meal/teams", by_organisers(201), "organise", body={"name": "Crumbs"}
+    ),
+    "post /benchmarks/{slug}/teams/merge": Call(
+        "/benchmarks/meal/teams/merge",
+        by_organisers(200),
+        "organise",
+        body={"team": "dan", "into": "ben"},
+    ),
     "get /tracks/{slug}/snapshots": Call("/tracks/blind/snapshots", ORGANISERS_SEE),
     "get /tracks/{slug}/snapshots/{name}": Call("/tracks/blind/snapshots/final", ORGANISERS_SEE),
     "get /benchmarks/{slug}/board": Call("/benchmarks/meal/board", EVERYBODY),

@@ -1,4 +1,4 @@
-"""POST /api/v1/tracks/{slug}/teams, and what organisers send for these teams"""
+"""POST /api/v1/benchmarks/{slug}/teams, and what organisers send for these teams"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.pages.wording.trail import describe_events
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_user
 
-TEAMS = "/api/v1/tracks/bread/teams"
+TEAMS = "/api/v1/benchmarks/bread/teams"
 
 
 def test_one_call_makes_a_team_that_can_submit_with_its_token(track, ada_api, anybody_api):

@@ -86,7 +86,7 @@ def test_writes_of_a_user_are_counted_and_reads_are_not(track, ben, cat_api, set
     settings.API_WRITES_PER_MINUTE = 2
     monkeypatch.setattr("leaderboard.api.auth.current_second", lambda: 1_800_000_000)
     program = Program(ben)
-    path = "/api/v1/tracks/bread/join"
+    path = "/api/v1/benchmarks/bread/join"
     assert [program.post(path).status_code for _ in range(3)] == [200, 200, 429]
     assert program.get(ME).status_code == 200
     assert Program(ben).post(path).status_code == 429, "another token is no other user"
@@ -96,6 +96,6 @@ def test_writes_of_a_user_are_counted_and_reads_are_not(track, ben, cat_api, set
 def test_too_many_writes_say_when_to_come_back(track, ben_api, settings, monkeypatch):
     settings.API_WRITES_PER_MINUTE = 0
     monkeypatch.setattr("leaderboard.api.auth.current_second", lambda: 1_800_000_018)
-    answer = ben_api.post("/api/v1/tracks/bread/join")
+    answer = ben_api.post("/api/v1/benchmarks/bread/join")
     assert (answer.status_code, answer.json()["code"]) == (429, "E_RATE")
     assert answer["Retry-After"] == "42"

@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.actions.assessments import close_assessment
 from leaderboard.archives import zip_files
+from leaderboard.archives.track_export import build_track_members
 from leaderboard.archives.track_import import ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.assessments.drawing import draw_documents
@@ -28,11 +29,13 @@ from leaderboard.boards.standings import find_board
 from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
-from leaderboard.management.commands import import_track
+from leaderboard.management.archive_files import write_archive
+from leaderboard.management.commands import import_benchmark
 from leaderboard.models import (
     Assessment,
     Assignment,
     Battles,
+    Benchmark,
     Collection,
     JudgmentSet,
     Mark,
@@ -85,7 +88,7 @@ def scored(track, ada, ben, cat) -> Track:
 @pytest.fixture
 def file(scored, tmp_path: Path) -> Path:
     path = tmp_path / "bread.zip"
-    command("export_track", "bread", path)
+    export_alone("bread", path)
     return path
 
 
@@ -115,6 +118,12 @@ def grown(scored, ada) -> Track:
     people.grant_runs(scored, scored.benchmark.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
+
+
+def export_alone(slug: str, path: Path, with_documents: bool = False) -> None:
+    """Write the archive of a track alone, as versions before this did."""
+    track = Track.objects.get(slug=slug)
+    write_archive(path, build_track_members(track, with_documents))
 
 
 def command(*words: object) -> str:
@@ -152,8 +161,8 @@ def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
 
 def test_groups_of_topics_come_with_their_track(ada, tmp_path):
     make_grouped_track(ada, [3] * 8)
-    command("export_track", "talks", tmp_path / "talks.zip")
-    command("import_track", tmp_path / "talks.zip", *AWAY)
+    export_alone("talks", tmp_path / "talks.zip")
+    command("import_benchmark", tmp_path / "talks.zip", *AWAY)
     own, away = (Collection.objects.get(slug=slug) for slug in ("talks", "elsewhere"))
     assert away.num_groups == own.num_groups == 8
     groups = [list(each.topics.values_list("number", "group")) for each in (own, away)]
@@ -183,7 +192,7 @@ def test_a_run_that_the_rule_leaves_out_has_a_page_too(track, ben, tmp_path):
     make_run(track, ben)
     left_out = make_run(track, ben, RUN.replace("ben-bm25", "second"))
     Track.objects.update(selection="primary")
-    command("export_track", "bread", tmp_path / "bread.zip")
+    export_alone("bread", tmp_path / "bread.zip")
     with zipfile.ZipFile(tmp_path / "bread.zip") as archive:
         assert archive.read(f"pages/second-{left_out.pk}.txt").startswith(b"second\n====")
         assert b"second" not in archive.read("board.csv")
@@ -197,22 +206,22 @@ def test_no_person_is_named_in_it(scored, file):
 
 
 def test_a_restored_track_scores_to_the_last_bit(file):
-    said = command("import_track", file, *AWAY)
+    said = command("import_benchmark", file, *AWAY)
     assert "All scores match the archive exactly." in said
     assert scores("away") == scores("bread") and len(scores("away")) == 9
 
 
 def test_an_earlier_board_scores_to_the_last_bit(grown, tmp_path):
-    command("export_track", "bread", tmp_path / "grown.zip")
-    command("import_track", tmp_path / "grown.zip", *AWAY)
+    export_alone("bread", tmp_path / "grown.zip")
+    command("import_benchmark", tmp_path / "grown.zip", *AWAY)
     assert scores("away") == scores("bread") and len(scores("away")) == 27
 
 
 def test_a_refused_run_stays_refused_where_the_rules_are_others(track, ben, tmp_path):
     make_run(track, ben, RUN.replace("d9", "x9"))
     Track.objects.update(unknown_documents="drop")
-    command("export_track", "bread", tmp_path / "bread.zip")
-    command("import_track", tmp_path / "bread.zip", *AWAY)
+    export_alone("bread", tmp_path / "bread.zip")
+    command("import_benchmark", tmp_path / "bread.zip", *AWAY)
     assert Run.objects.get(track__slug="away").state == "refused"
 
 
@@ -227,40 +236,40 @@ def test_a_refused_run_that_is_something_else_breaks_the_import_off(
     track, ben, tmp_path, before, after, why
 ):
     make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))
-    command("export_track", "bread", tmp_path / "bread.zip")
+    export_alone("bread", tmp_path / "bread.zip")
     with zipfile.ZipFile(tmp_path / "bread.zip") as archive:
         manifest = archive.read("manifest.json").replace(before, after)
     with pytest.raises(CommandError, match=why):
         command(
-            "import_track", repacked(tmp_path / "bread.zip", {"manifest.json": manifest}), *AWAY
+            "import_benchmark", repacked(tmp_path / "bread.zip", {"manifest.json": manifest}), *AWAY
         )
     assert not Run.objects.filter(track__slug="away").exists()
 
 
 def test_judgments_come_with_the_file_that_they_came_in(grown, tmp_path):
-    command("export_track", "bread", tmp_path / "grown.zip")
+    export_alone("bread", tmp_path / "grown.zip")
     other = repacked(tmp_path / "grown.zip", {"judgments/v2.file": b"1 0 d1 1\n"})
     with pytest.raises(CommandError, match="is not the original file of the judgments"):
-        command("import_track", other, *AWAY)
+        command("import_benchmark", other, *AWAY)
 
 
 @pytest.mark.parametrize("text", [None, b"{}", b"?", b"[]"], ids=["none", "empty", "no", "list"])
 def test_an_import_that_breaks_off_leaves_nothing(grown, tmp_path, text):
-    command("export_track", "bread", tmp_path / "grown.zip")
+    export_alone("bread", tmp_path / "grown.zip")
     broken = repacked(tmp_path / "grown.zip", {"snapshots/final.json": text})
     before = rows_by_model()
     with pytest.raises(CommandError, match=r"snapshots/final\.json"):
-        command("import_track", broken, *AWAY)
+        command("import_benchmark", broken, *AWAY)
     assert rows_by_model() == before
 
 
 @pytest.fixture
 def killed(file, monkeypatch) -> Path:
     """Its import was killed in the middle: nobody was left to take away what it had brought."""
-    monkeypatch.setattr(import_track, "erase_collection", lambda _: None)
-    monkeypatch.setattr(import_track, "restore_announcements", killed_here)
+    monkeypatch.setattr(import_benchmark, "erase_collection", lambda _: None)
+    monkeypatch.setattr(import_benchmark, "restore_announcements", killed_here)
     with pytest.raises(KeyboardInterrupt):
-        command("import_track", file, *AWAY)
+        command("import_benchmark", file, *AWAY)
     monkeypatch.undo()
     return file
 
@@ -272,7 +281,7 @@ def killed_here(*_: object) -> None:
 def test_what_a_killed_import_left_stays_while_it_may_be_alive(killed):
     cleanup.sweep()
     with pytest.raises(CommandError, match="away already exists"):
-        command("import_track", killed, *AWAY)
+        command("import_benchmark", killed, *AWAY)
 
 
 def test_what_a_killed_import_left_is_swept_away(killed):
@@ -284,7 +293,7 @@ def test_what_a_killed_import_left_is_swept_away(killed):
 
 def test_the_next_import_takes_the_place_of_a_killed_one(killed):
     Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
-    assert "All scores match the archive exactly." in command("import_track", killed, *AWAY)
+    assert "All scores match the archive exactly." in command("import_benchmark", killed, *AWAY)
     assert Collection.objects.get(slug="elsewhere").arrives_until is None
 
 
@@ -299,7 +308,7 @@ def test_a_run_that_is_refused_here_breaks_the_import_off(file):
     with zipfile.ZipFile(file) as archive:
         manifest = archive.read("manifest.json").replace(b'"depth": 1000', b'"depth": 2')
     with pytest.raises(CommandError, match=r"is refused here: line 3: E_DEPTH"):
-        command("import_track", repacked(file, {"manifest.json": manifest}), *AWAY)
+        command("import_benchmark", repacked(file, {"manifest.json": manifest}), *AWAY)
     assert not Track.objects.filter(slug="away").exists()
 
 
@@ -316,7 +325,8 @@ def rows_by_model() -> dict[str, int]:
 def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
     Collection.objects.filter(slug="bread").update(slug="old")
     Track.objects.filter(slug="bread").update(slug="old")
-    command("import_track", file)
+    Benchmark.objects.filter(slug="bread").update(slug="old")
+    command("import_benchmark", file)
     track = Track.objects.get(slug="bread")
     assert (track.name, track.measures) == (scored.name, scored.measures)
     assert track.baseline.tag == "other" and track.baseline.team.of_organisers
@@ -324,7 +334,7 @@ def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
 
 
 def test_a_restored_run_keeps_its_facts_team_and_fate(scored, file):
-    command("import_track", file, *AWAY)
+    command("import_benchmark", file, *AWAY)
     for old in scored.runs.all():
         new = Run.objects.get(track__slug="away", team__name=old.team.name)
         assert new.pk != old.pk and new.sha256 == old.sha256
@@ -333,13 +343,13 @@ def test_a_restored_run_keeps_its_facts_team_and_fate(scored, file):
 
 
 def test_a_restored_team_has_no_members_yet(file):
-    command("import_track", file, *AWAY)
+    command("import_benchmark", file, *AWAY)
     assert not Team.objects.get(benchmark__slug="away", name="ben").memberships.exists()
 
 
 def test_documents_go_along_when_they_are_asked_for(scored, tmp_path):
-    command("export_track", "bread", tmp_path / "b.zip", "--documents")
-    command("import_track", tmp_path / "b.zip", *AWAY)
+    export_alone("bread", tmp_path / "b.zip", with_documents=True)
+    command("import_benchmark", tmp_path / "b.zip", *AWAY)
     collection = Collection.objects.get(slug="elsewhere")
     assert collection.num_documents == 12
     assert collection.preview["documents"]["first"][0]["title"] == "Document 1"
@@ -348,15 +358,15 @@ def test_documents_go_along_when_they_are_asked_for(scored, tmp_path):
 def test_a_track_without_judgments_or_documents_goes_too(collection, tmp_path):
     make_track(collection, slug="early", judgment_set=None)
     Collection.objects.update(documents="")
-    command("export_track", "early", tmp_path / "early.zip")
-    command("import_track", tmp_path / "early.zip", *AWAY)
+    export_alone("early", tmp_path / "early.zip")
+    command("import_benchmark", tmp_path / "early.zip", *AWAY)
     assert Track.objects.get(slug="away").judgment_set is None
 
 
 def test_a_track_of_answers_comes_back_with_its_answers(collection, ben, tmp_path):
     make_run(make_track(collection, slug="said", run_kind="answers"), ben, ANSWERS)
-    command("export_track", "said", tmp_path / "said.zip")
-    command("import_track", tmp_path / "said.zip", *AWAY)
+    export_alone("said", tmp_path / "said.zip")
+    command("import_benchmark", tmp_path / "said.zip", *AWAY)
     assert scores("away") == scores("said")
     assert load_answer(Run.objects.get(track__slug="away"), "2").text == "Rye is heavy."
 
@@ -368,8 +378,8 @@ def test_nuggets_and_marks_come_back_with_their_scores(collection, ben, tmp_path
     make_layer(track)
     make_layer(track, SUPPORT, version="support", about="support")
     use(track, ["all", "SupportP"], assignments="people", support="support")
-    command("export_track", "said", tmp_path / "said.zip")
-    command("import_track", tmp_path / "said.zip", *AWAY)
+    export_alone("said", tmp_path / "said.zip")
+    command("import_benchmark", tmp_path / "said.zip", *AWAY)
     away = Track.objects.get(slug="away")
     assert (away.assignments, away.edition.settings["support"]) == ("people", "support")
     # Before its marks are back, the track has no values by them.
@@ -384,8 +394,8 @@ def test_answers_judged_here_come_back_with_what_assessors_read(collection, ada,
     judge_everything(judging)
     close_assessment(judging, ada, "people-1")
     work()
-    command("export_track", "said", tmp_path / "said.zip")
-    command("import_track", tmp_path / "said.zip", *AWAY)
+    export_alone("said", tmp_path / "said.zip")
+    command("import_benchmark", tmp_path / "said.zip", *AWAY)
     back = Assessment.objects.get(track__slug="away")
     assert (back.layer.version, back.pool.nuggets.version) == ("people-1", "v1")
     assert len(load_texts(back.pool, "1")) == 1
@@ -397,12 +407,12 @@ def test_marks_of_unknown_codes_break_the_import_off(collection, ben, tmp_path):
     make_run(track, ben, ANSWERS)
     make_nuggets(track)
     make_layer(track)
-    command("export_track", "said", tmp_path / "said.zip")
+    export_alone("said", tmp_path / "said.zip")
     name = "layers/people/marks.jsonl"
     with zipfile.ZipFile(tmp_path / "said.zip") as archive:
         text = archive.read(name).replace(b"[2,1,0]", b"[2,1,7]")
     with pytest.raises(CommandError, match="its marks people have an unknown form"):
-        command("import_track", repacked(tmp_path / "said.zip", {name: text}), *AWAY)
+        command("import_benchmark", repacked(tmp_path / "said.zip", {name: text}), *AWAY)
 
 
 def test_battles_come_back_with_their_votes_under_pseudonyms(file, tmp_path, ada, cat):
@@ -411,8 +421,8 @@ def test_battles_come_back_with_their_votes_under_pseudonyms(file, tmp_path, ada
     battles = Battles.objects.create(track=track, question="Which helps?")
     pair = {"topic": track.collection.topics.first(), "first": first, "second": second}
     battles.votes.create(**pair, user=cat, choice="left", is_turned=True, voted_at=timezone.now())
-    command("export_track", "bread", tmp_path / "battles.zip")
-    command("import_track", tmp_path / "battles.zip", *AWAY)
+    export_alone("bread", tmp_path / "battles.zip")
+    command("import_benchmark", tmp_path / "battles.zip", *AWAY)
     away = Battles.objects.get(track__slug="away")
     vote = away.votes.get()
     assert (away.question, vote.user, vote.name) == ("Which helps?", None, "V1")
@@ -426,7 +436,7 @@ def test_a_kind_of_runs_that_is_not_known_breaks_the_import_off(file, name):
     manifest["track"]["fields"][name] = "songs"
     other = repacked(file, {"manifest.json": json.dumps(manifest).encode()})
     with pytest.raises(CommandError, match=f"a value of {name} that is not known here"):
-        command("import_track", other, *AWAY)
+        command("import_benchmark", other, *AWAY)
 
 
 def test_values_that_differ_are_told_and_fail(file):
@@ -434,20 +444,20 @@ def test_values_that_differ_are_told_and_fail(file):
         name = next(n for n in archive.namelist() if n.startswith("scores/"))
         text = archive.read(name).replace(b"1.0", b"0.9", 1)
     with pytest.raises(CommandError, match="1 measure of runs differ"):
-        command("import_track", repacked(file, {name: text}), *AWAY)
+        command("import_benchmark", repacked(file, {name: text}), *AWAY)
 
 
 def test_names_that_are_taken_are_said(file):
     with pytest.raises(CommandError, match=r"bread already exists\. Rename with --track"):
-        command("import_track", file)
+        command("import_benchmark", file)
     with pytest.raises(CommandError, match=r"bread already exists\. Rename with --collection"):
-        command("import_track", file, "--track", "away")
+        command("import_benchmark", file, "--track", "away")
 
 
 def test_an_export_that_fails_leaves_the_file_that_was_there(file):
     before = file.read_bytes()
-    with pytest.raises(CommandError, match="No such track: rye"):
-        command("export_track", "rye", file)
+    with pytest.raises(CommandError, match="No such benchmark: rye"):
+        command("export_benchmark", "rye", file)
     assert file.read_bytes() == before and not file.with_name("bread.zip.part").exists()
 
 
@@ -455,8 +465,10 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(file):
     ("changes", "why"),
     [
         pytest.param({"manifest.json": b"{}"}, "archive: Field required", id="empty-manifest"),
-        pytest.param({"manifest.json": b"\xff"}, "its manifest is not a track", id="no-manifest"),
-        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not a track", id="deep"),
+        pytest.param(
+            {"manifest.json": b"\xff"}, "its manifest is not a benchmark", id="no-manifest"
+        ),
+        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not a benchmark", id="deep"),
         pytest.param({"topics.jsonl": None}, "there is no topics.jsonl in it", id="no-topics"),
         pytest.param({"topics.jsonl": b"?\n"}, "Its collection is refused", id="no-json"),
         pytest.param({"../../etc/passwd": b"x"}, "already exists", id="a-path-is-only-a-name"),
@@ -467,7 +479,7 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(file):
 def test_an_archive_of_something_else_is_refused(file, changes, why):
     away = () if why == "already exists" else AWAY
     with pytest.raises(CommandError, match=why):
-        command("import_track", repacked(file, changes), *away)
+        command("import_benchmark", repacked(file, changes), *away)
     assert Collection.objects.count() == 1
 
 
@@ -475,7 +487,7 @@ def test_an_archive_of_something_else_is_refused(file, changes, why):
 def test_a_file_that_is_no_zip_is_refused(db, tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(CommandError, match="the zip file is damaged"):
-        command("import_track", tmp_path / "a.zip")
+        command("import_benchmark", tmp_path / "a.zip")
 
 
 def test_a_member_is_given_out_only_with_its_checksum(file, settings):
@@ -515,7 +527,7 @@ def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(ada
     data[start + 4 : start + 30] = b"\xff" * 26
     path.write_bytes(data)
     with pytest.raises(CommandError, match="neither stored nor deflated"):
-        command("import_track", path, "--owner", "ada")
+        command("import_benchmark", path, "--owner", "ada")
 
 
 @pytest.mark.parametrize(
@@ -526,8 +538,8 @@ def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(ada
 def test_strata_subtopics_and_probabilities_go_along(ada, ben, tmp_path, qrels, intents, measures):
     collection = make_collection(ada, qrels=qrels, intents=intents)
     make_run(make_track(collection, measures=measures, primary_measure=measures[0]), ben, OTHER_RUN)
-    command("export_track", "bread", tmp_path / "bread.zip")
-    said = command("import_track", tmp_path / "bread.zip", *AWAY)
+    export_alone("bread", tmp_path / "bread.zip")
+    said = command("import_benchmark", tmp_path / "bread.zip", *AWAY)
     assert "All scores match the archive exactly." in said
     here, there = (load_qrels(judged) for judged in JudgmentSet.objects.order_by("pk"))
     assert (here.strata, here.subtopics, here.probabilities) == (
@@ -552,7 +564,7 @@ def judged_file(ada, ben, tmp_path):
     assignment = Assignment.objects.first()
     draw_documents(assignment)
     record_mark(assignment, SentMark(assignment.documents.first().pk, grade=2))
-    command("export_track", "bread", tmp_path / "judged.zip")
+    export_alone("bread", tmp_path / "judged.zip")
     return tmp_path / "judged.zip"
 
 
@@ -561,8 +573,8 @@ def test_an_archive_keeps_what_a_sample_was_drawn_from(scored, ada, tmp_path):
     JudgmentSet.objects.filter(pk=machine.pk).update(made_by=JudgmentSet.MadeBy.MACHINE)
     Track.objects.filter(pk=scored.pk).update(visibility="members")
     sample = pools.draw_sample(JudgmentSet.objects.get(pk=machine.pk), scored, ada)
-    command("export_track", "bread", tmp_path / "sample.zip")
-    command("import_track", tmp_path / "sample.zip", *AWAY)
+    export_alone("bread", tmp_path / "sample.zip")
+    command("import_benchmark", tmp_path / "sample.zip", *AWAY)
     restored = Pool.objects.exclude(pk=sample.pk).get(name=sample.name)
     assert read_frame(restored) == read_frame(sample)
     assert restored.summary["frame"] == sample.summary["frame"]
@@ -572,8 +584,8 @@ def test_an_archive_keeps_which_judgments_a_sample_checks(ada, ben, tmp_path):
     track = make_track(make_collection(ada))
     pool = make_pool(track, ada, [make_run(track, ben, OTHER_RUN)])
     track.judgment_set.samples.add(pool)
-    command("export_track", "bread", tmp_path / "sample.zip")
-    command("import_track", tmp_path / "sample.zip", *AWAY)
+    export_alone("bread", tmp_path / "sample.zip")
+    command("import_benchmark", tmp_path / "sample.zip", *AWAY)
     here, there = Pool.objects.order_by("pk")
     assert there.checks.version == here.checks.version and there.checks != here.checks
 
@@ -585,7 +597,7 @@ def test_an_archive_names_no_assessor(judged_file):
 
 
 def test_marks_of_an_archive_are_a_log_that_settles_to_the_same(judged_file):
-    command("import_track", judged_file, *AWAY)
+    command("import_benchmark", judged_file, *AWAY)
     here, there = Assessment.objects.order_by("pk")
     assert settle_marks(here) == settle_marks(there) != []
 
@@ -605,5 +617,5 @@ def test_a_log_of_marks_that_was_changed_breaks_the_import_off(judged_file, old,
         log = archive.read(LOG)
     assert old in log
     with pytest.raises(CommandError, match=why):
-        command("import_track", repacked(judged_file, {LOG: log.replace(old, new)}), *AWAY)
+        command("import_benchmark", repacked(judged_file, {LOG: log.replace(old, new)}), *AWAY)
     assert Assessment.objects.count() == 1

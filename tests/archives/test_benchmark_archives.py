@@ -23,7 +23,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from tests.archives.test_archives import command, repacked
+from tests.archives.test_archives import command, export_alone, repacked
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_benchmark, send
 from tests.builders import make_run, make_track, work
 from tests.recording import recorded
@@ -122,14 +122,35 @@ def test_its_teams_have_their_names(lived, travelled):
     assert names(travelled) == names(lived) == ["ben", "cat"]
 
 
-def test_the_archive_of_a_track_can_be_imported_alone(lived, tmp_path):
-    command("export_track", "bread", tmp_path / "bread.zip")
-    out = command(
-        "import_track", tmp_path / "bread.zip", "--track", "alone", "--collection", "alone"
-    )
-    assert "All scores match" in out
+ALONE = ("--track", "alone", "--collection", "alone")
+
+
+def test_one_track_of_a_benchmark_goes_alone_with_its_systems(lived, tmp_path):
+    command("export_benchmark", "baking", tmp_path / "bread.zip", "--track", "bread")
+    assert "All scores match" in command("import_benchmark", tmp_path / "bread.zip", *ALONE)
+    alone = Benchmark.objects.get(slug="alone")
+    assert [track.slug for track in alone.tracks.all()] == ["alone"]
     # Ben's two versions have the same run there.
-    assert Track.objects.get(slug="alone").runs.on_the_board().count() == 2
+    assert Run.objects.filter(track__slug="alone", version__system__name="oven").count() == 2
+
+
+def test_archives_of_tracks_alone_are_read(lived, tmp_path):
+    export_alone("bread", tmp_path / "bread.zip")
+    assert "All scores match" in command("import_benchmark", tmp_path / "bread.zip", *ALONE)
+    track = Track.objects.get(slug="alone")
+    assert (track.benchmark.name, track.benchmark.terms) == (track.name, "Be fair.")
+    # Ben's two versions have the same run there.
+    assert track.runs.on_the_board().count() == 2
+
+
+def test_names_of_one_track_are_none_of_several(lived, tmp_path):
+    with pytest.raises(CommandError, match="here are more"):
+        command("import_benchmark", export(lived, tmp_path), *ALONE)
+
+
+def test_people_of_this_site_get_no_rights_by_an_import(travelled, ada, ben, cat):
+    assert travelled.owner == ada and not travelled.co_organisers.exists()
+    assert not travelled.memberships.exists() and not travelled.join_requests.exists()
 
 
 def test_tracks_of_one_collection_share_it_elsewhere(lived, ada, ben, tmp_path):
@@ -184,12 +205,6 @@ def test_names_that_are_taken_are_said(lived, tmp_path):
         command("import_benchmark", path)
     with pytest.raises(CommandError, match="Rename with --prefix"):
         command("import_benchmark", path, "--benchmark", "away")
-
-
-def test_an_archive_of_a_track_is_no_benchmark(track, tmp_path):
-    command("export_track", "bread", tmp_path / "bread.zip")
-    with pytest.raises(CommandError, match="not a benchmark manifest"):
-        command("import_benchmark", tmp_path / "bread.zip")
 
 
 def test_organisers_of_all_tracks_download_the_archive(lived, as_ada, as_ben, ada, ben, tmp_path):

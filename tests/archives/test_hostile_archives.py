@@ -18,6 +18,7 @@ from leaderboard.models import Collection, Overview, Track
 from tests.archives.test_archives import (
     AWAY,
     command,
+    export_alone,
     file,
     grown,
     judged_file,
@@ -98,9 +99,9 @@ TIMES = [40, pytest.param(1500, marks=pytest.mark.night)]
 @pytest.mark.parametrize("times", TIMES)
 def test_no_value_of_a_manifest_is_our_bug(grown, ada, tmp_path, times):
     path = tmp_path / "grown.zip"
-    command("export_track", "bread", path)
+    export_alone("bread", path)
     for text in changes_of(manifest_of(path), times):
-        if import_or_refuse(repacked(path, {"manifest.json": text}), "import_track", *AWAY):
+        if import_or_refuse(repacked(path, {"manifest.json": text}), "import_benchmark", *AWAY):
             check_pages(signed_in(ada))
             erase_collection(Collection.objects.get(slug="elsewhere"))
 
@@ -110,7 +111,9 @@ def test_no_value_of_an_assessment_is_our_bug(judged_file, times):
     manifest = manifest_of(judged_file)
     for text in changes_of(manifest["assessments"], times):
         other = json.dumps({**manifest, "assessments": json.loads(text)}).encode()
-        if import_or_refuse(repacked(judged_file, {"manifest.json": other}), "import_track", *AWAY):
+        if import_or_refuse(
+            repacked(judged_file, {"manifest.json": other}), "import_benchmark", *AWAY
+        ):
             erase_collection(Collection.objects.get(slug="elsewhere"))
 
 
@@ -133,9 +136,9 @@ LINKS = ["javascript:alert(1)", "data:text/html,x", "//evil.example", "JAVASCRIP
 @pytest.mark.parametrize("link", LINKS)
 def test_a_contact_that_is_no_address_is_refused(collection, ada, tmp_path, link):
     Overview.objects.create(track=make_track(collection), contact=link)
-    command("export_track", "bread", tmp_path / "bread.zip")
+    export_alone("bread", tmp_path / "bread.zip")
     with pytest.raises(CommandError, match="neither an email address nor a URL"):
-        command("import_track", tmp_path / "bread.zip", *AWAY)
+        command("import_benchmark", tmp_path / "bread.zip", *AWAY)
 
 
 @pytest.mark.parametrize("link", LINKS[:3])
@@ -143,9 +146,9 @@ def test_a_source_that_is_no_web_address_is_refused(collection, ada, client, tmp
     Collection.objects.update(source_url=link)
     make_track(collection)
     assert f'href="{link}' not in client.get("/benchmarks/bread/data/").content.decode()
-    command("export_track", "bread", tmp_path / "bread.zip")
+    export_alone("bread", tmp_path / "bread.zip")
     with pytest.raises(CommandError, match="source_url"):
-        command("import_track", tmp_path / "bread.zip", *AWAY)
+        command("import_benchmark", tmp_path / "bread.zip", *AWAY)
 
 
 def test_a_contact_that_an_earlier_version_let_in_is_no_link(collection, client):

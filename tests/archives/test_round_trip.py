@@ -399,8 +399,8 @@ def judge(assignment: Assignment, grade: int, most: int = 9) -> None:
 
 def travel(lived: Track, folder: Path) -> Track:
     """The same track, from its archive."""
-    command("export_track", lived.slug, folder / "lived.zip")
-    command("import_track", folder / "lived.zip", *AWAY)
+    command("export_benchmark", lived.benchmark.slug, folder / "lived.zip")
+    command("import_benchmark", folder / "lived.zip", *AWAY)
     work()
     return Track.objects.get(slug="away")
 

@@ -516,6 +516,6 @@ def test_create_teams_makes_all_or_none(track):
     for names in (["Crumbs", "crumbs"], ["Crumbs", "organisers"], []):
         with pytest.raises(CommandError):
             command("create_teams", "bread", *names)
-    with pytest.raises(CommandError, match="No such track"):
+    with pytest.raises(CommandError, match="No such benchmark"):
         command("create_teams", "rye", "Crumbs")
     assert not Team.objects.exists()

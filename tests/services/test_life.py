@@ -131,8 +131,10 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
     assert frozen_table(ben) == published and published.count("\n") == 4
 
     archive = site.home / "life.zip"
-    site.manage("export_track", "life", str(archive))
-    assert "All scores match the archive exactly." in elsewhere.manage("import_track", str(archive))
+    site.manage("export_benchmark", "life", str(archive))
+    assert "All scores match the archive exactly." in elsewhere.manage(
+        "import_benchmark", str(archive)
+    )
     assert scores_on(elsewhere) == scores_on(site) != set()
 
 

@@ -33,7 +33,7 @@ from leaderboard.collections.groups import GROUPINGS
 from leaderboard.collections.preview import read_preview
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports
-from leaderboard.management.commands.import_track import erase_on_failure
+from leaderboard.management.commands.import_benchmark import erase_on_failure
 from leaderboard.management.commands.load_collection import (
     open_files,
     parse_format,

@@ -10,7 +10,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, Stream
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from leaderboard.archives import benchmark_export, track_export
+from leaderboard.archives import benchmark_export
 from leaderboard.archives.anonymous_releases import build_anonymous_members, list_aliases
 from leaderboard.archives.board_copies import ask_for_copy, is_released
 from leaderboard.archives.result_archives import TeamResults, build_board_members
@@ -65,10 +65,11 @@ def _board_with_all_scores_or_404(sight: Sight) -> Board:
 @login_required
 @require_GET
 def archive(request: HttpRequest, address: str) -> HttpResponse:
-    """Return a whole track for `import_track`; `?documents=1` includes the documents."""
+    """Return a benchmark with one track for `import_benchmark`; `?documents=1` adds documents."""
     track = organised_sight_or_403(request, address).track
     with_documents = request.GET.get("documents") == "1"
-    return zip_file(f"{track.slug}.zip", track_export.build_track_members(track, with_documents))
+    members = benchmark_export.build_benchmark_members(track.benchmark, with_documents, [track])
+    return zip_file(f"{track.slug}.zip", members)
 
 
 @login_required

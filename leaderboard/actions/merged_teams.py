@@ -1,23 +1,72 @@
-"""What becomes of the teams of a track that moves to another benchmark."""
+"""Make teams one: two of a benchmark, or those of a track that moves to another benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, count
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from leaderboard.actions.conflicts import JudgesError, find_judges, lock_people
 from leaderboard.actions.lone_tracks import ON_A_TRACK
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.models import (
+    AuditEvent,
     Benchmark,
     JoinRequest,
     Membership,
+    Participation,
+    Registration,
+    Run,
     System,
     Team,
+    User,
 )
 from leaderboard.models.people import team_key
 
 
-def merge_teams(source: Benchmark, target: Benchmark) -> None:
+@transaction.atomic
+def merge_teams(kept: Team, team: Team, user: User) -> None:
+    """Give a team everything of another one of its benchmark, and delete that; for organisers.
+
+    Members, runs, systems and extra runs are those of one team then, and on each track the later
+    deadline is its own. Raises ActionError, also where both have a run of the same file.
+    """
+    both = Team.objects.filter(pk__in=[kept.pk, team.pk], benchmark=kept.benchmark_id)
+    if len(both.order_by("pk").select_for_update(no_key=True)) < 2:
+        raise ActionError("Choose two teams of this benchmark.")
+    if kept.of_organisers or team.of_organisers:
+        raise ActionError("The team of the organisers stays a team of its own.")
+    _refuse_equal_runs(kept, team)
+    AuditEvent.objects.record(user, "merge", kept, {"team": team.name}, {"team": kept.name})
+    _merge_registrations(kept, team)
+    _merge_into(kept, team)
+
+
+def _merge_registrations(kept: Team, team: Team) -> None:
+    """Give a team the registration of another one, or what that signed beyond its own."""
+    other = Registration.objects.filter(team=team).first()
+    own = Registration.objects.filter(team=kept).first()
+    if other is not None and own is None:
+        Registration.objects.filter(pk=other.pk).update(team=kept)
+    elif other is not None and own is not None:
+        known = own.signatures.values("agreement")
+        other.signatures.exclude(agreement__in=known).update(registration=own)
+
+
+def _refuse_equal_runs(kept: Team, team: Team) -> None:
+    """Raise ActionError if both teams have an active run of the same file on a track."""
+    alone = Run.objects.active().exclude(state__in=[Run.State.REFUSED, Run.State.FAILED])
+    alone = alone.filter(version=None)
+    same = alone.filter(team=kept, track=OuterRef("track"), sha256=OuterRef("sha256"))
+    for run in alone.filter(Exists(same), team=team).select_related("track"):
+        raise ActionError(
+            f"Both teams submitted the file of run {run} to {run.track}. Withdraw one of the two."
+        )
+
+
+def move_teams(source: Benchmark, target: Benchmark) -> None:
     """Make the teams of a benchmark teams of another one, with their members and all they have.
 
     Teams are one if they have a member in common, or if one without members has the name of the
@@ -63,19 +112,41 @@ def _merge_into(kept: Team, team: Team) -> None:
             Membership.objects.filter(pk=member.pk).update(team=kept, benchmark=kept.benchmark)
         elif member.role == Membership.Role.LEADER:
             Membership.objects.filter(pk=same.pk).update(role=member.role)
+    for own in team.participations.all():
+        _merge_participation(kept, own)
+    first = kept.runs.filter(is_primary=True).values("track")
+    team.runs.filter(is_primary=True, track__in=first).update(is_primary=False)
     for rows in ON_A_TRACK:
         rows.objects.filter(team=team).update(team=kept)
-    System.objects.filter(team=team).update(team=kept, benchmark=kept.benchmark)
+    names = set(kept.systems.values_list("name", flat=True))
+    for system in team.systems.all():
+        name = _number_name(system.name, names.__contains__)
+        names.add(name)
+        System.objects.filter(pk=system.pk).update(team=kept, benchmark=kept.benchmark, name=name)
     team.delete()
+
+
+def _merge_participation(kept: Team, own: Participation) -> None:
+    """Leave one participation where both teams have one: with the later deadline."""
+    same = kept.participations.filter(track=own.track_id).first()
+    if same is None:
+        return
+    if own.closes_at is not None and (same.closes_at is None or own.closes_at > same.closes_at):
+        same.closes_at, same.extension_reason = own.closes_at, own.extension_reason
+        same.save()
+    own.delete()
 
 
 def _free_name(benchmark: Benchmark, name: str) -> str:
     """Return the name, numbered if another team of the benchmark has it."""
     taken = set(benchmark.teams.values_list("key", flat=True))
-    if team_key(name) not in taken:
-        return name
-    numbered = (f"{name[:74]} {number}" for number in range(2, len(taken) + 3))
-    return next(each for each in numbered if team_key(each) not in taken)
+    return _number_name(name, lambda numbered: team_key(numbered) in taken)
+
+
+def _number_name(name: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the name, with the first number that makes it free if it is taken."""
+    numbered = (f"{name[:74]} {number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if not is_taken(each))
 
 
 def _group_teams(teams: list[Team]) -> list[list[Team]]:
