@@ -230,6 +230,7 @@ track_urls = [
         name="change_badge",
     ),
     path("manage/people/", people.people, name="people"),
+    path("manage/people/merge/", people.merge_two_teams, name="merge_teams"),
     path("manage/people/<int:user_id>/remove/", people.remove_organiser, name="remove_organiser"),
     path("manage/webhooks/", notices.webhooks, name="webhooks"),
     path("manage/webhooks/<int:webhook_id>/remove/", notices.remove_webhook, name="remove_webhook"),

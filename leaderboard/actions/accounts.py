@@ -265,6 +265,9 @@ def delete_account(user: User) -> None:
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
     the owner of a benchmark or collection, and for the only leader of a team with members.
     """
+    # Who leaves a benchmark at the same moment could make the user its owner.
+    benchmarks = Benchmark.objects.filter(co_organisers=user).order_by("pk")
+    list(benchmarks.select_for_update(no_key=True, of=("self",)))
     # Of two leaders who leave at the same moment, one sees that nobody else leads.
     lock_teams_of(user)
     if list_duties(user):
@@ -277,7 +280,7 @@ def delete_account(user: User) -> None:
     SocialAccount.objects.filter(user=user).delete()
     _leave_assessments(user)
     _part_from_votes(user)
-    for benchmark in Benchmark.objects.filter(co_organisers=user):
+    for benchmark in benchmarks:
         benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
         collection.co_organisers.remove(user)

@@ -226,6 +226,7 @@ PAGES = {
     ),
     "setup": ("/benchmarks/meal/tracks/blind/setup/", ORGANISERS),
     "people": ("/benchmarks/meal/tracks/blind/manage/people/", ORGANISERS),
+    "merge_teams": ("/benchmarks/meal/tracks/blind/manage/people/merge/", ORGANISERS),
     "webhooks": ("/benchmarks/meal/tracks/blind/manage/webhooks/", ORGANISERS),
     "history": ("/benchmarks/meal/tracks/blind/history/", OPENED),
     "badge": ("/benchmarks/meal/tracks/blind/badge.svg", NOBODY),
@@ -420,6 +421,11 @@ ACTS = {
         {"run": "{other}", "version": "{version}"},
     ),
     "people": Act("/benchmarks/meal/tracks/blind/manage/people/", ACT, {"name": "ben"}),
+    "merge_teams": Act(
+        "/benchmarks/meal/tracks/blind/manage/people/merge/",
+        ACT,
+        {"kept": "{team}", "team": "{other_team}"},
+    ),
     "remove_organiser": Act("/benchmarks/meal/tracks/blind/manage/people/{kim}/remove/", ACT),
     "remove_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
     "switch_on_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
@@ -726,6 +732,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         "token": token.pk,
         "kim": people["kim"].pk,
         "team": blind_track.team_of(ben).pk,
+        "other_team": blind_track.team_of(people["dan"]).pk,
         "asked": blind_track.benchmark.join_requests.create(user=eve, team_name="Eve").pk,
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }

@@ -36,6 +36,13 @@ def test_an_organiser_is_taken_out(track, as_ada, ada, ben):
     assert names(track) == ["ada"]
 
 
+def test_two_teams_are_merged(track, as_ada, ben, cat):
+    kept, team = (people.create_team(track.benchmark, user, user.username) for user in (ben, cat))
+    page = as_ada.post(f"{PEOPLE}merge/", {"kept": kept.pk, "team": team.pk}, follow=True)
+    assertContains(page, "Both are the team ben now.")
+    assert track.team_of(cat) == kept
+
+
 def test_the_last_organiser_stays(track, as_ada, ada):
     page = as_ada.post(f"{PEOPLE}{ada.pk}/remove/", follow=True)
     assertContains(page, "A benchmark needs an organiser. Add another first.")

@@ -154,6 +154,19 @@ class OrganiserForm(forms.Form):
     name = forms.CharField(label="User", max_length=150, help_text="The account name on this site.")
 
 
+class MergeTeamsForm(forms.Form):
+    """Two teams of a benchmark, of which the first gets everything."""
+
+    kept = forms.ModelChoiceField(Team.objects.none(), label="Team that stays")
+    team = forms.ModelChoiceField(Team.objects.none(), label="Team that is merged into it")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        teams = benchmark.teams.filter(of_organisers=False).order_by("name")
+        for field in self.fields.values():
+            field.queryset = teams
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, required=False, label="Purpose")
     scopes = forms.MultipleChoiceField(

@@ -9,10 +9,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import people as membership
+from leaderboard.actions.merged_teams import merge_teams
 from leaderboard.actions.people import extend_deadline
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.pages.forms.desk import ExtensionForm
-from leaderboard.pages.forms.people import OrganiserForm
+from leaderboard.pages.forms.people import MergeTeamsForm, OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
@@ -56,6 +57,21 @@ def remove_organiser(request: HttpRequest, address: str, user_id: int) -> HttpRe
     if not track.is_organised_by(request.user):
         return redirect("home")
     return redirect("people", address=address)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def merge_two_teams(request: HttpRequest, address: str) -> HttpResponse:
+    """Make two teams of a benchmark one."""
+    sight = organised_sight_or_403(request, address)
+    form = MergeTeamsForm(request.POST or None, benchmark=sight.track.benchmark)
+    if request.method == "POST" and form.is_valid():
+        with rejections_on(form):
+            merge_teams(**form.cleaned_data, user=request.user)
+            messages.success(request, f"Both are the team {form.cleaned_data['kept']} now.")
+            return redirect("people", address=address)
+    context = {"sight": sight, "track": sight.track, "form": form}
+    return render(request, "team/merge.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
