@@ -493,10 +493,13 @@ def _insert_runs(sent: Submission, runs: Sequence[SubmittedRun]) -> list[Submitt
     version = None if sent.system is None else get_or_create_version(sent, team, sent.system)
 
     def insert(built: SubmittedRun) -> SubmittedRun:
-        known = None if version is None else find_run_in_version(version, built.run)
+        known = None if version is None else find_run_for(version, built.run)
         if known is None:
+            built.run.version = version
             insert_run(built.run, team, limited=not sent.organises)
             return built
+        Run.objects.filter(pk=known.pk).update(version=version)
+        known.version = version
         return replace(built, run=known, is_new=False)
 
     return do_for_each(runs, insert)
@@ -515,10 +518,10 @@ def insert_run(run: Run, team: Team, limited: bool) -> None:
     queue.enqueue("check_run", run)
 
 
-def find_run_in_version(version: SystemVersion, run: Run) -> Run | None:
-    """Return the run of a version on the track, or put that into it which has the same file.
+def find_run_for(version: SystemVersion, run: Run) -> Run | None:
+    """Return the run with the same file that a version has on the track, or that is in none yet.
 
-    Else the run is given the version.  Raises NotAccepted if the version has another file there.
+    Raises NotAccepted if the version has another file there.
     """
     present = version.runs.active().filter(track=run.track_id).first()
     if present is not None and present.sha256 != run.sha256:
@@ -530,13 +533,7 @@ def find_run_in_version(version: SystemVersion, run: Run) -> Run | None:
     alone = Run.objects.active().filter(
         track=run.track_id, team=run.team_id, sha256=run.sha256, version=None
     )
-    known = present or alone.select_related("track").first()
-    if known is None:
-        run.version = version
-        return None
-    Run.objects.filter(pk=known.pk).update(version=version)
-    known.version = version
-    return known
+    return present or alone.select_related("track").first()
 
 
 def _stated_facts(team: Team | None, details: SystemDetails) -> dict[str, Any]:
