@@ -116,7 +116,7 @@ def quota_holds(site: Site, ada: Person, token: str, slug: str) -> bool:
 
 def grant_holds(site: Site, ada: Person, token: str, slug: str) -> bool:
     track = track_with_quota(site, ada.token, slug, QUOTA - GRANTED)
-    site.ask(f"/tracks/{slug}/join", token, {})
+    site.ask(f"/benchmarks/{slug}/join", token, {})
     during, after = granted_in_between(track, ada, token)
     accepted = {each.run for each in (*during, *after) if each.accepted}
     codes = {each.code for each in (*during, *after) if not each.accepted}

@@ -170,7 +170,7 @@ PARTICIPANTS_ACTS = [
     Act("ben", "/benchmarks/meal/judgments/v1/switch/", {}),
     Act("ben's program", "/api/v1/runs/{run}", {"facts": {"models": "none"}}, "patch"),
     Act("ben's program", "/api/v1/runs/{other}", {"facts": {"models": "none"}}, "patch"),
-    Act("ben's program", "/api/v1/tracks/blind/join", {}),
+    Act("ben's program", "/api/v1/benchmarks/blind/join", {}),
     Act("ben's program", "/api/v1/tracks/blind/release", {}),
     Act("ben's program", "/api/v1/runs/{other}", {}, "delete"),
     Act("dan", "/runs/{sent}/withdraw/", {"reason": "not mine"}),

@@ -87,7 +87,7 @@ def test_of_twenty_runs_at_once_the_quota_is_taken_and_no_more(site, organiser, 
 def test_a_grant_among_twenty_uploads_counts_once_and_no_more(site, ada, token_of, team):
     token = token_of(team)
     track = track_with_quota(site, ada.token, f"grant-{team}", QUOTA - GRANTED)
-    site.ask(f"/tracks/{track.slug}/join", token, {})
+    site.ask(f"/benchmarks/{track.slug}/join", token, {})
     during, after = granted_in_between(track, ada, token)
     accepted = {each.run for each in (*during, *after) if each.accepted}
     assert QUOTA - GRANTED <= sum(each.accepted for each in during) <= QUOTA
