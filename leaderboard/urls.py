@@ -180,7 +180,6 @@ track_urls = [
     path("team/", teams.team, name="team"),
     path("team/change/", teams.change_team, name="change_team"),
     path("team/link/", teams.renew_team_link, name="renew_team_link"),
-    path("manage/requests/<int:request_id>/decide/", teams.decide_request, name="decide_request"),
     path("pools/", pools.pools, name="pools"),
     path("pools/<slug:name>/", pools.pool, name="pool"),
     path("pools/<slug:name>/keep/", pools.keep_pool, name="keep_pool"),
@@ -218,11 +217,6 @@ track_urls = [
         "manage/delete/",
         either(leaving.delete_track, benchmark_setup.delete_benchmark),
         name="delete_track",
-    ),
-    path(
-        "manage/invitation/",
-        either(teams.renew_invitation, benchmark_setup.renew_benchmark_invitation),
-        name="renew_invitation",
     ),
     path(
         "manage/badge/",
@@ -297,13 +291,13 @@ benchmark_urls = [
     ),
     path(
         "manage/invitation/",
-        benchmark_setup.renew_benchmark_invitation,
-        name="renew_benchmark_invitation",
+        benchmark_setup.renew_invitation,
+        name="renew_invitation",
     ),
     path(
         "manage/requests/<int:request_id>/",
-        benchmark_setup.decide_benchmark_request,
-        name="decide_benchmark_request",
+        benchmark_setup.decide_request,
+        name="decide_request",
     ),
     path("agreement/", registrations.agreement, name="agreement_text"),
     path("register/", registrations.register_team, name="register_team"),

@@ -344,7 +344,6 @@ ACTS = {
     "renew_team_link": Act(
         "/benchmarks/meal/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]
     ),
-    "renew_invitation": Act("/benchmarks/meal/tracks/blind/manage/invitation/", ACT),
     "manage": Act(
         "/benchmarks/meal/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK, "confirmed": "1"}
     ),
@@ -388,10 +387,8 @@ ACTS = {
     "remove_benchmark_track": Act("/benchmarks/meal/manage/tracks/open/remove/", ACT),
     "add_benchmark_organiser": Act("/benchmarks/meal/manage/organisers/", ACT, {"name": "dan"}),
     "remove_benchmark_organiser": Act("/benchmarks/meal/manage/organisers/{kim}/remove/", ACT),
-    "renew_benchmark_invitation": Act("/benchmarks/meal/manage/invitation/", ACT),
-    "decide_benchmark_request": Act(
-        "/benchmarks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}
-    ),
+    "renew_invitation": Act("/benchmarks/meal/manage/invitation/", ACT),
+    "decide_request": Act("/benchmarks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}),
     "registration": Act("/benchmarks/meal/manage/registration/", ACT, {"asked": "country"}),
     "write_agreement": Act(
         "/benchmarks/meal/manage/registration/agreement/", ACT, {"text": "Do not pass it on."}
@@ -429,9 +426,6 @@ ACTS = {
     "remove_organiser": Act("/benchmarks/meal/tracks/blind/manage/people/{kim}/remove/", ACT),
     "remove_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
     "switch_on_webhook": Act("/benchmarks/meal/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
-    "decide_request": Act(
-        "/benchmarks/meal/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "Eve"}
-    ),
     "change_chosen_runs": Act(
         "/benchmarks/meal/tracks/blind/manage/runs/act/", ACT, {"run": "{run}", "act": "restore"}
     ),

@@ -30,7 +30,7 @@ def crumbs(track, ben) -> Team:
 
 def approve(client, track: Track, **how: str) -> None:
     asked = track.benchmark.join_requests.get()
-    client.post(f"/benchmarks/bread/manage/requests/{asked.pk}/decide/", how)
+    client.post(f"/benchmarks/bread/manage/requests/{asked.pk}/", how)
 
 
 def test_who_asks_waits_for_the_organisers(by_approval, as_ben):

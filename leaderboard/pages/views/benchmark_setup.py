@@ -169,7 +169,7 @@ def remove_benchmark_organiser(request: HttpRequest, slug: str, user_id: int) ->
 
 @login_required
 @require_POST
-def renew_benchmark_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Replace the invitation link of a benchmark."""
     benchmark = organised_benchmark_or_403(request, slug).benchmark
     try:
@@ -181,7 +181,7 @@ def renew_benchmark_invitation(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def decide_benchmark_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
     """Approve or decline a request to join a benchmark."""
     sight = organised_benchmark_or_403(request, slug)
     asked = get_object_or_404(sight.benchmark.join_requests, pk=request_id)

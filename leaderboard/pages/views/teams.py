@@ -12,13 +12,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import benchmark_setup, people
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions import people
 from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
 from leaderboard.pages.views.invitations import invite_stranger, read_invitation
-from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @require_http_methods(["GET", "POST"])
@@ -135,33 +133,3 @@ def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
         messages.error(request, str(reason))
         return redirect("team", address=track.address)
     return redirect("board", address=track.address)
-
-
-@login_required
-@require_POST
-def decide_request(request: HttpRequest, address: str, request_id: int) -> HttpResponse:
-    """Approve or decline a request to join."""
-    track = organised_sight_or_403(request, address).track
-    asked = get_object_or_404(track.benchmark.join_requests, pk=request_id)
-    try:
-        if "approve" in request.POST:
-            # The name that the organiser saw, because the request may have changed since.
-            asked.team_name = request.POST["approve"].replace("\0", "")
-            people.approve_request(asked, request.user)
-        else:
-            people.decline_request(asked, request.user)
-    except people.JoinError as reason:
-        messages.error(request, str(reason))
-    return redirect("manage", address=address)
-
-
-@login_required
-@require_POST
-def renew_invitation(request: HttpRequest, address: str) -> HttpResponse:
-    """Replace the invitation link of a track."""
-    track = organised_sight_or_403(request, address).track
-    try:
-        benchmark_setup.renew_invitation(track.benchmark, request.user)
-    except ActionError as reason:
-        messages.error(request, str(reason))
-    return redirect("manage", address=address)
