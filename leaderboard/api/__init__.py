@@ -24,6 +24,7 @@ from leaderboard.api import (
     benchmarks,
     boards,
     collections,
+    entrants,
     failed_jobs,
     gates,
     judging,
@@ -147,6 +148,7 @@ api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
 api.add_router("/tracks", nuggets.router)
 api.add_router("/tracks", battles.router)
+api.add_router("/tracks", entrants.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", boards.of_benchmarks)

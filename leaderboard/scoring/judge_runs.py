@@ -18,7 +18,7 @@ from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.rankings import Ranking
 from leaderboard.collections.documents import known_docnos
-from leaderboard.models import Run
+from leaderboard.models import Run, Track
 from leaderboard.scoring.files import open_run, run_limits
 from leaderboard.scoring.judgments import load_topic_numbers
 
@@ -67,3 +67,9 @@ def load_judge(run: Run) -> Qrels:
         pairs = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
         grades[topic] = {docno: int(grade) for docno, grade in pairs}
     return Qrels(grades, Problems())
+
+
+def judge_check_options(track: Track) -> dict[str, str]:
+    """Return the options of the command that checks the judgments of a judge of this track."""
+    docnos = "docnos.txt" if track.collection.documents else ""
+    return {"topics": "topics.txt", "docnos": docnos}

@@ -35,7 +35,7 @@ from leaderboard.scoring.files import (
     run_limits,
     store_rankings,
 )
-from leaderboard.scoring.judge_runs import QRELS_FORMATS, read_judge_run
+from leaderboard.scoring.judge_runs import QRELS_FORMATS, judge_check_options, read_judge_run
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ JUDGED = RunKind(
     formats=QRELS_FORMATS,
     accepted=lambda track: QRELS_FORMATS,
     fixes=(),
-    command="python -m evaluation check my.qrels",
-    check_options=lambda track: {},
+    command="python -m evaluation check my.qrels --qrels",
+    check_options=judge_check_options,
     # Commands read the ranking of a run, in six columns.
     reading_options=lambda runs: [],
     takes_rankings=False,

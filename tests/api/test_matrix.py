@@ -293,6 +293,8 @@ CALLS = {
         body={"version": "v4", "early": True},
     ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
+    # Its runs are no judgments; see tests/pages/test_judges_page.py.
+    "get /tracks/{slug}/judges": Call("/tracks/blind/judges", [404] * 8),
     "get /tracks/{slug}/battles": Call("/tracks/blind/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/battles/votes": Call("/tracks/blind/battles/votes", ORGANISERS_SEE),
     "post /tracks/{slug}/battles/votes": Call(

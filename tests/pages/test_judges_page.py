@@ -73,8 +73,9 @@ def test_a_withdrawn_judge_is_compared_no_more(track, ada):
 @pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
 def test_judges_do_not_see_people_while_scores_are_hidden(track, as_ben, as_ada, disclosure):
     Track.objects.update(disclosure=disclosure)
-    assert as_ben.get(PAGE).status_code == 404
-    assert as_ada.get(PAGE).status_code == 200
+    for address in (PAGE, "/api/v1/tracks/bread/judges"):
+        assert as_ben.get(address).status_code == 404
+        assert as_ada.get(address).status_code == 200
 
 
 def test_the_numbers_are_a_table_as_csv(track, client):
@@ -83,6 +84,8 @@ def test_the_numbers_are_a_table_as_csv(track, client):
     head, first, _ = client.get(PAGE + "?format=csv").content.decode().splitlines()
     assert head.startswith("run,tag,team,rank,letters,kappa_quadratic,")
     assert first.split(",")[1:3] == ["exact", "ben"]
+    found = client.get("/api/v1/tracks/bread/judges").json()
+    assert not found["judges_follow"] and found["judges"][0]["kappa_quadratic"] == pytest.approx(1)
 
 
 def test_a_track_of_rankings_has_no_judges(track, client):
