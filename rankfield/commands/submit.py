@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from evaluation.commands.arguments import parse_positive, whole_number
@@ -21,6 +22,7 @@ from rankfield.commands.outcomes import CANNOT_TELL, EXIT_STATUS, OK, REJECTED, 
 from rankfield.commands.reports import Report
 from rankfield.commands.systems import find_benchmark, submit_system
 from rankfield.errors import RejectedError, SiteError, UnreachableError, describe_error
+from rankfield.facts import read_facts_file
 from rankfield.site import Site, read_run_file, rejection_of
 
 EPILOG = f"""
@@ -72,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fact", metavar="NAME=VALUE", action="append", default=[], type=parse_fact, help="a fact"
     )
+    parser.add_argument("--facts", metavar="FILE", type=Path, help="facts, as JSON or YAML")
     parser.add_argument("--no-check", action="store_true", help="leave the checks to the site")
     parser.add_argument("--no-wait", action="store_true", help="end once the site has the runs")
     parser.add_argument(
@@ -104,10 +107,16 @@ def parse_fact(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
+def stated_facts(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the facts of the file, and over them those of the command."""
+    return {**(read_facts_file(options.facts) if options.facts else {}), **dict(options.fact)}
+
+
 def run(options: argparse.Namespace) -> int:
     """Submit, and write the files for CI however it ends."""
     report = Report(options.track)
     try:
+        options.fact = stated_facts(options)
         return submit(site_of(options), report, options)
     except (SiteError, OSError) as error:
         report.problems.append(describe_error(error))
@@ -187,7 +196,7 @@ def submit_runs(site: Site, track: Track, report: Report, options: argparse.Name
                 commit=options.commit or made_by.commit,
                 branch=options.branch or made_by.branch,
                 configuration=options.configuration,
-                facts=dict(options.fact),
+                facts=options.fact,
             )
         except RejectedError as error:
             report.add_problem(f"{path}: {error}")

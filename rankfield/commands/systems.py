@@ -62,7 +62,7 @@ def submit_system(
         commit=options.commit or made_by.commit,
         branch=options.branch or made_by.branch,
         configuration=options.configuration,
-        facts=dict(options.fact),
+        facts=options.fact,
     )
     for problem in receipt.problems:
         print(describe_problem(problem), file=sys.stderr)

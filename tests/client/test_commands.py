@@ -104,6 +104,37 @@ def test_facts_are_stated_by_name():
     assert (facts["llm"], facts["models"]) == (True, "BM25 of Lucene 10")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"lr": 1e-05, "retriever": {"depth": 100}, "stages": ["first", "second"]}',
+        "# of the sweep\nlr: 1e-05\nretriever:\n  depth: 100\nstages: first, second\n",
+    ],
+    ids=["json", "yaml"],
+)
+def test_facts_of_a_file_are_flat_and_those_of_the_command_win(text):
+    Path("facts").write_text(text)
+    words = ["--facts", "facts", "--fact", "retriever.depth=50"]
+    assert main(["submit", "bread", "my.run", *words]) == OK
+    facts = Run.objects.get().facts
+    assert facts == {"lr": 1e-05, "retriever.depth": 50, "stages": "first, second"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"lr": ', "facts is not JSON: Expecting value"),
+        ("[1]", "facts is a JSON list. Facts are an object"),
+        ("lr: 1\n - - x: [\nlr\n", "facts, line 2: "),
+        ("", "facts has no facts: write lines such as k1: 0.9"),
+    ],
+)
+def test_a_file_without_facts_is_refused_and_nothing_is_submitted(capsys, text, said):
+    Path("facts").write_text(text)
+    assert main(["submit", "bread", "my.run", "--facts", "facts"]) != OK
+    assert said in capsys.readouterr().err and not Run.objects.exists()
+
+
 def test_no_wait_ends_while_the_run_is_queued(capsys, network):
     assert main(["submit", "bread", "my.run", "--no-wait"]) == OK
     assert network.calls[-1] == "POST /api/v1/tracks/bread/runs"

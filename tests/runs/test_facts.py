@@ -27,6 +27,8 @@ FACTS = {
     "models": 'a "model", 7b: quantised # yes',
     "training_data": "μSMARCO",
     "hardware": "one core",
+    "lr": "1e-5",
+    "retriever.depth": "100",
     "efficiency": [
         {"what": "seconds_per_topic", "value": 0.25, "unit": "s", "origin": "tool"},
         {"what": "memory", "value": 1.5, "unit": "GB", "origin": "self-reported"},

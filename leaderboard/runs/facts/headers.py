@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import Any
 
 from leaderboard.models import Run
-from leaderboard.runs.facts.declared import FACTS
+from leaderboard.runs.facts.declared import BY_NAME, FACTS
 from leaderboard.runs.facts.figures import FiguresFact
 from leaderboard.runs.facts.kinds import ChoicesFact, Fact
-from leaderboard.runs.facts.values import all_facts
+from leaderboard.runs.facts.values import MOST_ENTRIES, all_facts, clean_facts
 
 SECTION = "rankfield"
 HARDWARE = ("cpu.model", "gpu.model", "ram")
@@ -27,13 +27,26 @@ def read_header(metadata: Mapping[str, str]) -> dict[str, Any]:
 
     >>> read_header({"implementation.source.repository": "https://a.example/x"})
     {'code': 'https://a.example/x'}
+    >>> read_header({"rankfield.k1": "0.9", "rankfield.retriever.depth": "100"})
+    {'k1': '0.9', 'retriever.depth': '100'}
     """
     facts: dict[str, Any] = {}
     for fact in FACTS:
         for value in _candidate_values(fact, metadata):
             with suppress(ValueError):
                 facts.setdefault(fact.name, fact.clean(value))
-    return facts
+    return _undeclared_facts(metadata) | facts
+
+
+def _undeclared_facts(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parameters in our section, which have no place in the schema."""
+    begin, found = f"{SECTION}.", {}
+    for path in [path for path in metadata if path.startswith(begin)][:MOST_ENTRIES]:
+        name = path.removeprefix(begin)
+        if name.partition(".")[0] not in BY_NAME:
+            with suppress(ValueError):
+                found |= clean_facts({name: metadata[path]})
+    return found
 
 
 def _candidate_values(fact: Fact, metadata: Mapping[str, str]) -> Iterator[Any]:
