@@ -152,6 +152,10 @@ def export_account(user: User) -> dict[str, Any]:
         "votes": [_export_vote(vote) for vote in user.battle_votes.cast().order_by("pk")],
         "judging": [_export_assessor(assessor) for assessor in user.assessors.order_by("pk")],
         "registrations": [_export_registration(each) for each in user.registrations.all()],
+        "questions": [
+            {"benchmark": row.benchmark.slug, "text": row.text, "asked": row.asked_at.isoformat()}
+            for row in user.questions.select_related("benchmark")
+        ],
         "downloads": [
             {"collection": row.collection.slug, "file": row.file, "at": row.at.isoformat()}
             for row in Download.objects.filter(user=user).select_related("collection")
@@ -288,6 +292,7 @@ def delete_account(user: User) -> None:
     user.registrations.filter(team=None).delete()
     user.registrations.update(answers={})
     Download.objects.filter(user=user).update(user=None)
+    user.questions.update(user=None)
     user.tokens.all().delete()
     user.notices.all().delete()
     user.username = f"deleted-{secrets.token_hex(6)}"

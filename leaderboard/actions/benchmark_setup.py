@@ -142,6 +142,7 @@ def _move_track(
     move_teams(source, benchmark)
     benchmark.co_organisers.add(*source.organisers().exclude(pk=benchmark.owner_id))
     AuditEvent.objects.filter(benchmark=source).update(benchmark=benchmark)
+    source.questions.update(benchmark=benchmark)
     moved = Track.objects.filter(pk=track.pk)
     moved.update(benchmark=benchmark, position=position, phase=phase, group=group)
     benchmark.renew_addresses()

@@ -45,6 +45,7 @@ from leaderboard.models.people import (
     User,
 )
 from leaderboard.models.pools import Pool
+from leaderboard.models.questions import Question
 from leaderboard.models.registrations import Agreement, Download, Registration, Signature
 from leaderboard.models.runs import Run, Score, ScoreSet
 from leaderboard.models.snapshots import BenchmarkSnapshot, PagesCopy, Snapshot
@@ -92,6 +93,7 @@ __all__ = [
     "Participation",
     "Pool",
     "PracticeDocument",
+    "Question",
     "Registration",
     "Run",
     "Score",

@@ -20,6 +20,7 @@ class Act(models.TextChoices):
     ADD_RUN = "add run", "added a run to the"
     ADD_TRACK = "add track", "added a track to the"
     ANNOUNCE = "announce", "made an"
+    ANSWER = "answer", "answered a"
     APPROVED = "approved", "approved a"
     BECOME_MEMBER = "become member", "joined the"
     BRING_BACK = "bring back", "restored the"

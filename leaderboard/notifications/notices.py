@@ -34,6 +34,7 @@ from leaderboard.models import (
     Membership,
     Notice,
     Participation,
+    Question,
     Run,
     SystemVersion,
     Team,
@@ -203,6 +204,25 @@ def notify_announced(announcement: Announcement) -> None:
         text = f"{text[: LONGEST_NOTICE - 2]} …"
     address = f"{reverse('overview', args=[track.address])}#announcement-{announcement.pk}"
     _notify_members(track, text, address)
+
+
+def notify_asked(question: Question) -> None:
+    """Notify the organisers of a question; the page has its words."""
+    benchmark = question.benchmark
+    text = f"There is a new question about {benchmark}."
+    _notify_of_question(question, benchmark.organisers().values_list("pk", flat=True), text)
+
+
+def notify_answered(question: Question) -> None:
+    """Notify who asked that there is an answer."""
+    if question.user_id is not None:
+        text = f"Your question about {question.benchmark} is answered."
+        _notify_of_question(question, [question.user_id], text)
+
+
+def _notify_of_question(question: Question, users: Iterable[int], text: str) -> None:
+    address = f"{reverse('questions', args=[question.benchmark.slug])}#question-{question.pk}"
+    _notify(users, question.benchmark.first_track, text, address)
 
 
 def notify_granted(grant: Grant) -> None:

@@ -103,6 +103,8 @@ PAGES = {
     # Nobody wrote one here.
     "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
     "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
+    "questions": ("/benchmarks/meal/questions/", EVERYBODY),
+    "question": ("/benchmarks/meal/questions/{question}/", ORGANISERS),
     "copy_benchmark": ("/benchmarks/meal/manage/next-year/", MAY_CREATE),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
@@ -395,6 +397,10 @@ ACTS = {
     ),
     "approve_teams": Act("/benchmarks/meal/manage/registration/approve/", ACT, {"chosen": "1"}),
     "register_team": Act("/benchmarks/meal/register/", SIGNED_IN_ACT, {"person": "Ben Ode"}),
+    "questions": Act("/benchmarks/meal/questions/", SIGNED_IN_ACT, {"text": "How deep?"}),
+    "answer_question": Act(
+        "/benchmarks/meal/questions/{question}/answer/", ACT, {"text": "100 documents."}
+    ),
     "copy_benchmark": Act("/benchmarks/meal/manage/next-year/", CREATE_ACT, {"name": "Meal again"}),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
@@ -675,7 +681,8 @@ def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
             **{"rows": [[version.pk, "oven 1"]], "caption": "All tracks."},
         )
         frozen.editions.set(editions)
-    return {"system": system.pk, "version": version.pk}
+    question = benchmark.questions.create(text="How deep?", is_public=True)
+    return {"system": system.pk, "version": version.pk, "question": question.pk}
 
 
 def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
