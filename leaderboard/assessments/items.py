@@ -18,6 +18,8 @@ from leaderboard.collections.pooled_texts import PooledText, load_texts
 from leaderboard.collections.topic_words import find_stems
 from leaderboard.models import AssignedDocument, Assignment, Pool, Topic
 
+# How many nuggets stand beside an answer at once.
+MOST_LISTED = 12
 MISSING = ReadableText([], [], exists=False)
 
 
@@ -42,6 +44,7 @@ class JudgedItem:
 
     text: ReadableText
     nuggets: Sequence[ListedNugget] = ()
+    num_nuggets: int = 0
     sentence: PooledText | None = None
 
     @property
@@ -80,14 +83,18 @@ def read_answer_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Be
             text = make_readable(
                 "", " ".join(said.sentences), find_stems(f"{nugget.text} {accepted}")
             )
-        found[name] = JudgedItem(text, list_nuggets(nuggets, pair, beside))
+        found[name] = JudgedItem(text, list_nuggets(nuggets, pair, beside), len(nuggets))
     return found
 
 
 def list_nuggets(nuggets: Sequence[Nugget], pair: PairName, beside: Beside) -> list[ListedNugget]:
-    """Return the nuggets of a topic in their order, with what the assessor gave for this answer."""
+    """Return the nuggets around that of the pair, with what the assessor gave for this answer.
+
+    They come in the order of the topic, twelve at a time.
+    """
     listed = []
-    for number, nugget in enumerate(nuggets, 1):
+    first = (int(pair.other) - 1) // MOST_LISTED * MOST_LISTED
+    for number, nugget in enumerate(nuggets[first : first + MOST_LISTED], first + 1):
         row = beside.get(str(PairName(pair.key, str(number))))
         grade = row.mark.grade if row is not None and row.mark is not None else None
         key = None if row is None else row.pk

@@ -23,7 +23,7 @@ from tests.assessments.marks import judge_everything
 from tests.builders import make_run, make_track, make_user, work
 from tests.recording import recorded
 from tests.scoring.test_answer_runs import ANSWERS, RISES, SLOWLY, answer
-from tests.scoring.test_marks import ASSIGNMENTS, make_layer, make_nuggets, use
+from tests.scoring.test_marks import ASSIGNMENTS, VITAL, make_layer, make_nuggets, use
 
 # The second run says one sentence of the first, with one of its documents, and another one.
 OTHER = answer("1", RISES, ("Salt slows it down.", ["d3"])).replace("ben-rag", "cat-rag")
@@ -271,3 +271,25 @@ def test_an_invitation_says_what_is_judged(track, client, as_ada, dan):
     page = client.get(f"/judging/join/{judging.invitation}/").text
     assert "say which nuggets each has" in page
     assert measure_workload(judging).seconds == 10
+
+
+def test_twelve_nuggets_stand_beside_an_answer(collection, ben, dan):
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    nuggets = [{"text": f"nugget {number}", **VITAL} for number in range(1, 31)]
+    make_nuggets(track, json.dumps({"qid": "1", "nuggets": nuggets}) + "\n")
+    assignment = first_assignment(judge_pool(pool_answers(track, "answers"), dan))
+    document = assignment.documents.get(docno__endswith=":14")
+    item = read_items(assignment, [document])[document.pk]
+    assert [each.number for each in item.nuggets] == list(range(13, 25))
+
+
+def test_the_layer_that_closing_made_leads_to_the_board(track, as_ada, dan):
+    judging = judge_pool(pool_answers(track, "answers"), dan)
+    judge_everything(judging, lambda document: 2)
+    address = f"/benchmarks/bread/judging/{judging.name}/"
+    as_ada.post(f"{address}close/", {"version": "people-1"})
+    work()
+    impact = "/benchmarks/bread/marks/people-1/impact/"
+    assert f'href="{impact}"' in as_ada.get(address).text
+    assert as_ada.get(impact).status_code == 200
