@@ -41,6 +41,7 @@ class GradeFields:
     """The three fields of one grade."""
 
     grade: int
+    key: str
     name: BoundField
     line: BoundField
     example: BoundField
@@ -76,7 +77,8 @@ class GuidelineForm(SeesOtherSaves, forms.Form):
         self.fields["num_grades"].disabled = keeps_grades
         self.fields["text"].initial = text
         known = {each.grade: each for each in scale}
-        self.grades = sorted(known, reverse=True) if keeps_grades else self._asked_grades()
+        self.keys = {each.grade: each.key or str(each.grade) for each in scale}
+        self.grades = list(known) if keeps_grades else self._asked_grades()
         for grade in self.grades:
             self._add_fields(known.get(grade, GradeText(grade, "")))
 
@@ -114,7 +116,11 @@ class GuidelineForm(SeesOtherSaves, forms.Form):
     def rows(self) -> list[GradeFields]:
         """The fields of each grade, the highest first."""
         return [
-            GradeFields(grade, *(self[f"{part}_{grade}"] for part in ("name", "line", "example")))
+            GradeFields(
+                grade,
+                self.keys.get(grade, str(grade)),
+                *(self[f"{part}_{grade}"] for part in ("name", "line", "example")),
+            )
             for grade in self.grades
         ]
 

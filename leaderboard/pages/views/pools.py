@@ -70,6 +70,8 @@ def _pool_context(
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
     cost = CostForm(request.GET if "minutes" in request.GET else None)
     minutes = cost.cleaned_data["minutes"] if cost.is_valid() else _usual_minutes(found)
+    cost.fields["minutes"].label = f"Minutes per {found.noun}"
+    cost.fields["minutes"].initial = minutes
     return {
         "track": found.track,
         "pool": found,
