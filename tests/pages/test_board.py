@@ -47,7 +47,7 @@ def ten(ada) -> Track:
 
 
 def page_of(client: Client, track: Track, more: str = "") -> str:
-    return page_at(client, f"/benchmarks/{track.slug}/{more}")
+    return page_at(client, f"/benchmarks/{track.slug}/board/{more}")
 
 
 def heads(page: str) -> list[str]:
