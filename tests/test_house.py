@@ -61,6 +61,7 @@ KNOWN_BREAKS = {
     "0057_benchmarks": "other names of tables, and no version with the former ones was released",
     "0058_calculations": "what jobs keep, and no version with the former tables was released",
     "0066_corrected_means": "a further kind of calculation, which older code does not ask for",
+    "0071_judged_answers": "further reasons and ways of pooling, which older code does not write",
     "0076_judges": "a further kind of calculation, which older code does not ask for",
     "0072_battles": "a further kind of calculation, which older code does not ask for",
     "0068_people_of_benchmarks": "people move, and no version with them on tracks was released",

@@ -293,8 +293,7 @@ CALLS = {
         body={"version": "v4", "early": True},
     ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
-    # Its runs are no judgments; see tests/pages/test_judges_page.py.
-    "get /tracks/{slug}/judges": Call("/tracks/blind/judges", [404] * 8),
+    "get /tracks/{slug}/judges": Call("/tracks/judged/judges", EVERYBODY),
     "get /tracks/{slug}/battles": Call("/tracks/blind/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/battles/votes": Call("/tracks/blind/battles/votes", ORGANISERS_SEE),
     "post /tracks/{slug}/battles/votes": Call(
@@ -447,6 +446,7 @@ def make_scene() -> dict[str, str]:
     collection = make_collection(people["ada"])
     blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
+    make_track(collection, slug="judged", run_kind="judgments")
     lead_track = make_track(
         collection,
         slug="lead",
