@@ -336,7 +336,7 @@ def track_at_or_404(viewer: Viewer, address: str) -> Sight:
     """
     track = _visible_tracks(viewer).filter(address=address).first()
     if track is None:
-        raise _find_moved(viewer, address)
+        raise find_moved(viewer, address)
     return sight_of(track, viewer)
 
 
@@ -347,7 +347,7 @@ def _visible_tracks(viewer: Viewer) -> QuerySet[Track]:
     )
 
 
-def _find_moved(viewer: Viewer, address: str) -> Http404:
+def find_moved(viewer: Viewer, address: str) -> Http404:
     """Return where the pages of an address are now: of the track of that name, else the first."""
     known = Track.objects.visible_to(viewer)
     inside, name = known.filter(benchmark__slug=address), address.rpartition("/")[2]

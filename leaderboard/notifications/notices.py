@@ -184,7 +184,7 @@ def notify_name_taken(request: JoinRequest) -> None:
     """Notify a user that another team has the requested name."""
     benchmark = request.benchmark
     text = f"The name {request.team_name} is taken in {benchmark}. Choose another."
-    _notify_of(benchmark, [request.user_id], text, "join", "benchmark_join")
+    _notify_of(benchmark, [request.user_id], text, "join", "join")
 
 
 def _notify_of(

@@ -64,7 +64,7 @@ class FollowMovedTracks:
         if not isinstance(error, TrackMoved) or match is None or "address" not in match.kwargs:
             return None
         page = reverse(match.view_name, kwargs={**match.kwargs, "address": error.address})
-        return redirect(_with_query(page, request), preserve_request=request.method not in READING)
+        return redirect(with_query(page, request), preserve_request=request.method not in READING)
 
 
 def former_page(request: HttpRequest, slug: str, rest: str) -> HttpResponse:
@@ -75,10 +75,11 @@ def former_page(request: HttpRequest, slug: str, rest: str) -> HttpResponse:
     track = Track.objects.visible_to(request.user).filter(slug=slug).first()
     page = f"{reverse('overview', args=[track.address if track else slug])}{quote(rest)}"
     return HttpResponsePermanentRedirect(
-        _with_query(page, request), preserve_request=request.method not in READING
+        with_query(page, request), preserve_request=request.method not in READING
     )
 
 
-def _with_query(page: str, request: HttpRequest) -> str:
+def with_query(page: str, request: HttpRequest) -> str:
+    """Return the address of a page with the query parameters of a request."""
     query = request.META.get("QUERY_STRING", "")
     return f"{page}?{query}" if query else page

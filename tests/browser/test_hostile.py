@@ -62,7 +62,7 @@ def hostile(scene: Site) -> Site:
 KINDS = [
     "/",
     "/benchmarks/hostile/board/",
-    "/benchmarks/hostile/about/",
+    "/benchmarks/hostile/",
     "/benchmarks/hostile/topic/?number=1",
     "/benchmarks/hostile/desk/",
     "/benchmarks/hostile/manage/people/",

@@ -98,12 +98,12 @@ def test_pages_lead_to_benchmarks(benchmark, client, as_ben):
     for address in ("/", "/tracks/", *of_tracks):
         assert '"/benchmarks/baking/board/"' in client.get(address).content.decode(), address
     assert '"/benchmarks/new/"' in client.get("/organise/").content.decode()
-    assert '"/benchmarks/baking/"' in as_ben.get("/benchmarks/baking/tracks/bread/join/").text
+    assert '"/benchmarks/baking/"' in as_ben.get("/benchmarks/baking/join/").text
 
 
 def test_the_team_page_of_a_track_speaks_for_the_benchmark(benchmark, as_ben, ben):
     form = {"team_name": "Crumbs", "accepts_terms": "on"}
-    as_ben.post("/benchmarks/baking/tracks/bread/join/", form)
+    as_ben.post("/benchmarks/baking/join/", form)
     assert "takes part in all tracks of" in as_ben.get("/benchmarks/baking/tracks/rolls/team/").text
     as_ben.post("/benchmarks/baking/join/", {"team_name": "Others"})
     assert benchmark.teams.get().name == "Crumbs"

@@ -97,7 +97,6 @@ PAGES = {
     "all_benchmarks": ("/benchmarks/", EVERYBODY),
     "new_benchmark": ("/benchmarks/new/", SIGNED_IN),
     "benchmark_home": ("/benchmarks/meal/", EVERYBODY),
-    "benchmark_join": ("/benchmarks/meal/join/", EVERYBODY),
     "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
     "registration": ("/benchmarks/meal/manage/registration/", ORGANISERS),
     # Nobody wrote one here.
@@ -172,7 +171,7 @@ PAGES = {
     "submit": ("/benchmarks/meal/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/benchmarks/meal/tracks/blind/runs/", SIGNED_IN),
     "team": ("/benchmarks/meal/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
-    "join": ("/benchmarks/meal/tracks/blind/join/", EVERYBODY),
+    "join": ("/benchmarks/meal/join/", EVERYBODY),
     "people_and_machine": ("/benchmarks/meal/tracks/blind/people-and-machine/", ORGANISERS),
     "judge_noise": ("/benchmarks/meal/tracks/blind/judge-noise/", ORGANISERS),
     "corrected_means": ("/benchmarks/meal/tracks/blind/corrected-means/", ORGANISERS),
@@ -332,7 +331,7 @@ ASSESSMENT = {
 }
 GUIDELINE = {"num_grades": 3, "text": "Read.", "name_2": "C", "name_1": "B", "name_0": "A"}
 ACTS = {
-    "join": Act("/benchmarks/meal/tracks/blind/join/", JOIN_ACT, {"team_name": "Crumbs"}),
+    "join": Act("/benchmarks/meal/join/", JOIN_ACT, {"team_name": "Crumbs"}),
     "submit": Act(
         "/benchmarks/meal/tracks/blind/submit/",
         [401, 403, 302, 302, 302, 302, 302, 302],
@@ -374,7 +373,6 @@ ACTS = {
     "change_badge": Act("/benchmarks/meal/tracks/blind/manage/badge/", ACT),
     "change_benchmark_badge": Act("/benchmarks/meal/manage/badge/", ACT),
     "new_benchmark": Act("/benchmarks/new/", [401, *[422] * 7], {"name": "Supper"}),
-    "benchmark_join": Act("/benchmarks/meal/join/", JOIN_ACT, {"team_name": "Crumbs"}),
     "benchmark_manage": Act(
         "/benchmarks/meal/manage/", ACT, {"name": "Meal", "joining": "everyone"}
     ),

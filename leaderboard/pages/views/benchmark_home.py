@@ -82,7 +82,7 @@ def benchmark_home(request: HttpRequest, slug: str) -> HttpResponse:
         "organisers": sight.benchmark.organisers(),
         "quota": _find_quota(team),
         "accepts_runs": sight.accepts_runs,
-        "join_url": reverse("benchmark_join", args=[slug]),
+        "join_url": reverse("join", args=[slug]),
         "example": f"{request.scheme}://{request.get_host()}",
     }
     return render(request, "benchmark/home.html", context)

@@ -26,7 +26,7 @@ from leaderboard.pages.forms.benchmark_setup import (
 )
 from leaderboard.pages.forms.people import OrganiserForm
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.invitations import benchmark_invitation_link
+from leaderboard.pages.views.invitations import invitation_link
 
 
 def organised_benchmark_or_403(request: HttpRequest, slug: str) -> BenchmarkSight:
@@ -67,7 +67,7 @@ def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpRe
         "organisers": sight.benchmark.organisers(),
         "members": shorten(request, "members", "member", _list_members(sight)),
         "join_requests": waiting.select_related("user"),
-        "invitation": benchmark_invitation_link(request, sight.benchmark),
+        "invitation": invitation_link(request, sight.benchmark),
         **forms,
     }
     status = 422 if request.method == "POST" else 200

@@ -123,7 +123,7 @@ def register_team(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = sight.benchmark
     team = benchmark.team_of(request.user)
     if team is None:
-        return redirect("benchmark_join", slug=slug)
+        return redirect("join", address=slug)
     known = Registration.objects.filter(team=team).first()
     form = RegistrationForm(request.POST or None, benchmark=benchmark, known=known)
     if request.method == "POST" and form.is_valid():

@@ -54,7 +54,7 @@ def benchmark_submit(request: HttpRequest, slug: str) -> HttpResponse:
     if asks and sight.sights and not sight.accepts_runs:
         return render(request, "benchmark/submit_closed.html", _context(sight))
     if asks and _must_join_first(sight):
-        return redirect("benchmark_join", slug=slug)
+        return redirect("join", address=slug)
     form, facts = _build_forms(request, sight, request.POST or None, request.FILES or None)
     refused: FilesRefusedError | None = None
     status = 200

@@ -1,4 +1,4 @@
-"""Joining a track, requests to join, and the reader's team."""
+"""Joining a benchmark, and the reader's team."""
 
 from __future__ import annotations
 
@@ -13,41 +13,49 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import people
-from leaderboard.boards.disclosure import track_at_or_404
-from leaderboard.models import Membership, Team, Track
+from leaderboard.boards.disclosure import benchmark_or_404, find_moved, track_at_or_404
+from leaderboard.models import Benchmark, Membership, Team, Track
+from leaderboard.pages.addresses import with_query
 from leaderboard.pages.forms.people import JoinForm, MemberForm
-from leaderboard.pages.views.invitations import invite_stranger, read_invitation
+from leaderboard.pages.views.invitations import invite_stranger, place_to_join, read_invitation
 
 
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, address: str) -> HttpResponse:
-    """Join a track; an invitation link also opens a track that is not public."""
+    """Join a benchmark; an invitation link also opens one that is not public."""
+    slug, _, below = address.partition("/")
+    if below:
+        page = with_query(reverse("join", args=[slug]), request)
+        return redirect(page, preserve_request=request.method == "POST")
+    benchmark = Benchmark.objects.filter(slug=slug).first()
     if not request.user.is_authenticated:
-        return invite_stranger(request, Track.objects.opened().filter(address=address).first())
-    opened = Track.objects.opened().select_related("benchmark")
-    track = get_object_or_404(opened, address=address)
+        return invite_stranger(request, benchmark)
+    if benchmark is None:
+        raise find_moved(request.user, address)
     asking = read_invitation(request)
-    admission = people.find_admission(track.benchmark, asking)
+    admission = people.find_admission(benchmark, asking)
     if not admission.is_invited:
-        track_at_or_404(request.user, address)
-    asked = track.benchmark.join_requests.filter(user=request.user).first()
+        benchmark_or_404(request.user, slug)
+    asked = benchmark.join_requests.filter(user=request.user).first()
     form = JoinForm(
         request.POST or None,
-        benchmark=track.benchmark,
+        benchmark=benchmark,
         asked=asked,
-        known=track.benchmark.registrations.filter(user=request.user).first(),
+        known=benchmark.registrations.filter(user=request.user).first(),
         registers=admission.inviting is None,
     )
     if request.method == "POST" and admission.is_possible and form.is_valid():
         asking = replace(asking, **form.details)
         try:
-            return _join_or_ask(request, track, asking, admission.needs_approval)
+            return _join_or_ask(request, benchmark, asking, admission.needs_approval)
         except people.JoinError as reason:
             form.add_error("team_name", str(reason))
     context = {
-        "track": track,
+        "benchmark": benchmark,
+        "place": place_to_join(benchmark),
+        "first_open": benchmark.tracks.opened().in_order().first(),
         "form": form,
-        "team": track.team_of(request.user),
+        "team": benchmark.team_of(request.user),
         "inviting": admission.inviting,
         "invited": admission.is_invited,
         "asks": admission.needs_approval,
@@ -57,14 +65,15 @@ def join(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def _join_or_ask(
-    request: HttpRequest, track: Track, asking: people.JoinDetails, asks: bool
+    request: HttpRequest, benchmark: Benchmark, asking: people.JoinDetails, asks: bool
 ) -> HttpResponse:
     if asks:
-        people.request_to_join(track.benchmark, request.user, asking)
-        return redirect("join", address=track.address)
-    joined = people.admit(track.benchmark, request.user, asking)
-    messages.success(request, f"You are in team {joined.name}.")
-    return redirect("submit", address=track.address)
+        people.request_to_join(benchmark, request.user, asking)
+        return redirect("join", address=benchmark.slug)
+    joined = people.admit(benchmark, request.user, asking)
+    everywhere = " on every track" if benchmark.has_several_tracks else ""
+    messages.success(request, f"You are in team {joined.name}{everywhere}.")
+    return redirect("submit", address=benchmark.slug)
 
 
 @login_required

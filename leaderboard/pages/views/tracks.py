@@ -189,7 +189,7 @@ def manage(request: HttpRequest, address: str) -> HttpResponse:
         "off_the_board": shorten(
             request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
-        "invitation": invitation_link(request, track),
+        "invitation": invitation_link(request, track.benchmark),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
@@ -281,7 +281,7 @@ def setup(request: HttpRequest, address: str) -> HttpResponse:
         "checklist": build_checklist(sight),
         "conflicts": find_conflicts(sight.track, request.user),
         "organisers": sight.track.organisers(),
-        "invitation": invitation_link(request, sight.track),
+        "invitation": invitation_link(request, sight.track.benchmark),
     }
     return render(request, "track/setup.html", context)
 
