@@ -14,7 +14,7 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 # Pages that show scores by a measure, or against a baseline.
 FOLLOWING = re.compile(
     r'href="((?:/runs/\w+/(?:ranking/|topics/|failures/|file-and-facts/)?'
-    r"|/benchmarks/ten/(?:(?:topics/map|topics|topic|document|significance|measures|cost|plan|reusability|compare|history)/)?"
+    r"|/benchmarks/ten/(?:board|topics/map|topics|topic|document|significance|measures|cost|plan|reusability|compare|history)/"
     r')(?:\?[^"#]*)?)(?:#\w+)?"'
 )
 CHOSEN = "measure=P@5&baseline={base}"
