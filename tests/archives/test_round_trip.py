@@ -40,6 +40,7 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.jobs.erasure import erase_collection
 from leaderboard.models import (
+    Agreement,
     Announcement,
     ApiToken,
     Assessment,
@@ -55,6 +56,7 @@ from leaderboard.models import (
     Calculation,
     Collection,
     Delivery,
+    Download,
     Edition,
     Grant,
     Guideline,
@@ -78,11 +80,14 @@ from leaderboard.models import (
     Participation,
     Pool,
     PracticeDocument,
+    Question,
+    Registration,
     Run,
     Score,
     ScoreSet,
     SentForm,
     Settlement,
+    Signature,
     Snapshot,
     Stratum,
     SubtopicGrade,
@@ -162,6 +167,11 @@ STAYS: dict[type[models.Model], str] = {
     ApiToken: "a secret of a person here",
     Membership: "people stay, teams go",
     JoinRequest: "of a person here",
+    Agreement: "teams sign with the organisers of this installation",
+    Registration: "what a person here said",
+    Signature: "of a person here",
+    Download: "from this installation",
+    Question: "of a person here",
     BattleVoter: "an invitation that a person here accepted",
     PartialUpload: "of a program that talks to this installation",
     UploadPiece: "the same",
@@ -531,6 +541,11 @@ def surround(track: Track, ada: User, cat: User) -> None:
         benchmark=benchmark, files={}, created_by=ada, **printed
     ).editions.add(track.edition)
     JoinRequest.objects.create(benchmark=benchmark, user=cat)
+    agreement = Agreement.objects.create(benchmark=benchmark, version=1, text="Do not pass it on.")
+    said = Registration.objects.create(benchmark=benchmark, user=cat, person="Cat")
+    Signature.objects.create(registration=said, agreement=agreement, user=cat, name="Cat")
+    Download.objects.create(collection=track.collection, file="topics.trec", user=cat)
+    Question.objects.create(benchmark=benchmark, user=cat, text="How deep?", is_public=True)
     webhook = track.webhooks.create(url="https://example.org/", created_by=ada)
     Delivery.objects.create(webhook=webhook, happening="scored", body={})
     Mail.objects.create(notice=Notice.objects.filter(track=track)[0])
