@@ -226,6 +226,7 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
     },
     Track: {
         "slug": "asked for by whoever imports",
+        "address": "made of the short names",
         "invitation": "a secret of this installation",
         "announced_judgments": "found when the board changes to others",
     },
@@ -511,7 +512,7 @@ def test_every_board_is_the_same_elsewhere(lived, travelled, as_ada):
     for client, choice in product((as_ada, Client()), BOARDS):
         address = f"?format=csv&column=all&{choice}"
         there, here = (
-            renamed(client.get(f"/benchmarks/{track.slug}/{address}"), track)
+            renamed(client.get(f"/benchmarks/{track.slug}/board/{address}"), track)
             for track in (lived, travelled)
         )
         assert (choice, here) == (choice, there)

@@ -8,6 +8,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import people, registrations
 from leaderboard.actions.benchmark_setup import remove_track
+from leaderboard.actions.merged_teams import merge_teams
 from leaderboard.actions.registrations import RegistrationDetails
 from leaderboard.models import Benchmark, Collection, Download, Registration, Track
 from tests.benchmark_scene import join_tracks
@@ -89,6 +90,14 @@ def test_several_teams_are_approved_at_once(asking, as_ada, ben, cat):
     as_ada.post(f"{MANAGE}approve/", {"chosen": chosen})
     teams = Registration.objects.values_list("team__name", flat=True)
     assert sorted(teams) == ["Crumbs", "Crusts"]
+
+
+def test_a_merged_team_has_signed_what_either_team_signed(asking, ada, ben, cat):
+    kept, team = admit(asking.benchmark, ben), admit(asking.benchmark, cat, "Crusts")
+    kept.registration.signatures.all().delete()
+    merge_teams(kept, team, ada)
+    said = Registration.objects.get(team__isnull=False)
+    assert (said.team, said.signatures.get().agreement.version) == (kept, 1)
 
 
 def test_only_teams_that_signed_have_the_file(gated, as_ben, as_cat, client, ben, as_ada):

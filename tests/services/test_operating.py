@@ -28,7 +28,7 @@ COMMANDS = [block.replace(f"\n{indent}", "\n") for indent, word, block in BLOCKS
 # The blocks that no test runs, by how they begin, and why.
 ELSEWHERE = {
     "docker compose up": "needs a registry of images; tests/test_compose.py reads the file",
-    "apt-get install postgresql": "changes the host; tests/management/test_setup.py reads its files",
+    "apt-get install postgresql": "changes the host; tests/management/test_setup.py has its files",
     "export S3_BUCKET": "needs a bucket; tests/services/test_buckets.py has one",
     "export OIDC_ISSUER": "needs a provider; tests/browser/test_single_sign_on.py has one",
     "scrape_configs": "is of Prometheus; tests/pages/test_metrics.py reads what it reads",
