@@ -48,7 +48,7 @@ def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben
     assert ">late</span>" in as_ben.get("/benchmarks/closed/board/").content.decode()
 
 
-@pytest.mark.parametrize("page", ["", "overview/"])
+@pytest.mark.parametrize("page", ["board/", ""])
 def test_whoever_sends_a_late_run_is_led_there_and_told(closed, ada, as_ben, page):
     address = f"/benchmarks/closed/{page}"
     assert "/benchmarks/closed/submit/" not in page_at(as_ben, address)

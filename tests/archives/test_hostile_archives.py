@@ -85,7 +85,7 @@ def import_or_refuse(path: Path, *words: str) -> bool:
 
 
 def check_pages(reader: Any) -> None:
-    for page in ("", "overview/", "topics/", "judgments/", "data/", "snapshots/", "history/"):
+    for page in ("board/", "", "topics/", "judgments/", "data/", "snapshots/", "history/"):
         answer = reader.get(f"/benchmarks/away/{page}")
         assert answer.status_code < 500
         if answer.status_code == 200:

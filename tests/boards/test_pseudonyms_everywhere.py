@@ -55,7 +55,15 @@ def read_text(answer: HttpResponse) -> str:
 
 
 def addresses_of(runs: Iterable[Run]) -> list[str]:
-    pages = ("", "history/", "history/?format=csv", "?format=csv", "feed.xml", "topics/", "runs/")
+    pages = (
+        "board/",
+        "history/",
+        "history/?format=csv",
+        "board/?format=csv",
+        "feed.xml",
+        "topics/",
+        "runs/",
+    )
     found = [f"/benchmarks/masked/{page}" for page in pages]
     found += [f"/api/v1/tracks/masked{page}" for page in ("", "/runs", "/board")]
     return found + [at for run in runs for at in (f"/runs/{run.pk}/", f"/api/v1/runs/{run.pk}")]

@@ -64,7 +64,7 @@ def test_a_board_without_a_statement_stays_as_it_is(run, as_cat):
 
 def test_a_board_by_a_machine_names_it_everywhere(by_machine, run, as_cat):
     said = f"judged by {MACHINE}"
-    for page in ("", "topics/", "topic/?number=1", "judgments/", "feed.xml", "badge.svg"):
+    for page in ("board/", "topics/", "topic/?number=1", "judgments/", "feed.xml", "badge.svg"):
         assert said in text_of(as_cat, f"/benchmarks/bread/{page}"), page
     for format in ("csv", "tsv", "json", "md"):
         assert said in text_of(as_cat, f"/benchmarks/bread/board/?format={format}").replace(

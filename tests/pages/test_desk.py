@@ -203,7 +203,7 @@ def test_workers_show_their_heartbeat(track, as_ada):
 def test_an_announcement_stands_on_the_track_and_is_told(track, ben, as_ada, as_cat):
     make_run(track, ben)
     as_ada.post(f"{DESK}announce/", {"text": "More <b>rye</b> soon."})
-    for page in ("", "overview/", "topics/"):
+    for page in ("board/", "", "topics/"):
         assert "More &lt;b&gt;rye&lt;/b&gt; soon." in as_cat.get(f"/benchmarks/bread/{page}").text
     assert "More <b>rye</b> soon." in ben.notices.first().text
 

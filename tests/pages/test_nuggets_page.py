@@ -258,8 +258,8 @@ def test_marks_of_nuggets_that_stay_are_carried_over(track, as_ada, kept, marks)
 
 
 PAGES = [
-    *("", "topics/", "topic/?number=1", "significance/", "topics/map/", "measures/", "cost/"),
-    *("plan/", "judgments/", "reusability/", "history/", "overview/", "data/", "compare/"),
+    *("board/", "topics/", "topic/?number=1", "significance/", "topics/map/", "measures/", "cost/"),
+    *("plan/", "judgments/", "reusability/", "history/", "", "data/", "compare/"),
     *("people-and-machine/", "snapshots/", "desk/", "manage/", "pools/", "judging/"),
 ]
 

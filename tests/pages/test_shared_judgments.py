@@ -50,7 +50,7 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 def test_pages_lead_to_the_file(shared, client):
     link = '<a href="/benchmarks/bread/judgments/v1/qrels.txt">'
-    withheld = {"overview/": "not offered as a file", "judgments/": "Not offered as a file"}
+    withheld = {"": "not offered as a file", "judgments/": "Not offered as a file"}
     for page, words_of_it in withheld.items():
         told = page_at(client, f"/benchmarks/bread/{page}")
         assert link in told and words_of_it not in told
