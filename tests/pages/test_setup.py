@@ -26,7 +26,7 @@ def ready(track: Track) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["", "overview/", "data/", "topics/", "feed.xml", "badge.svg", "history/"]
+    "page", ["board/", "", "data/", "topics/", "feed.xml", "badge.svg", "history/"]
 )
 def test_a_draft_is_not_there_for_others(draft, as_ben, client, page):
     for reader in (as_ben, client):
