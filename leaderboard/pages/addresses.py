@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from leaderboard.boards.disclosure import TrackMoved
-from leaderboard.models import Benchmark, Track
+from leaderboard.models import Track
 
 # Methods whose redirects need not keep a body.
 READING = ("GET", "HEAD")
@@ -36,16 +36,16 @@ class AddressOfTrack:
 
 
 def either(of_track: View, of_benchmark: View) -> View:
-    """Return the view of a page that tracks and benchmarks have: a benchmark's if it has several.
+    """Return the view of a page that tracks and benchmarks have: a track's if one is at the address.
 
     Both decide what their viewer may know.
     """
 
     @wraps(of_track)
     def answer(request: HttpRequest, address: str, **rest: str) -> HttpResponseBase:
-        if Benchmark.objects.filter(slug=address).of_several_tracks().exists():
-            return of_benchmark(request, slug=address, **rest)
-        return of_track(request, address=address, **rest)
+        if "/" in address or Track.objects.filter(address=address).exists():
+            return of_track(request, address=address, **rest)
+        return of_benchmark(request, slug=address, **rest)
 
     return answer
 

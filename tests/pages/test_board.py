@@ -412,7 +412,7 @@ def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
     send(ten, ben, "first", 1)
     send(ten, cat, "last", 3)
     asked = "?measure=RR&column=RR&column=wins&sort=-run&text=s"
-    address = f"/benchmarks/ten/{asked}&format="
+    address = f"/benchmarks/ten/board/{asked}&format="
     assert f'href="{escape(asked)}&amp;format=csv"' in page_of(client, ten, asked)
     lines = client.get(f"{address}csv").content.decode().splitlines()
     assert lines[0] == "rank,run,tag,RR,wins,losses,ties"

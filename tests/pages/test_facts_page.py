@@ -129,7 +129,7 @@ def test_a_board_is_filtered_by_a_fact_and_ranks_stay(track, ben, cat, as_ben, c
     change(as_ben, make_run(track, ben), stage="rerank", topic_fields=["title", "narrative"])
     make_run(track, cat, OTHER_RUN)
     for query in ("?stage=rerank", "?topic_fields=narrative"):
-        assert len(rows(page_at(client, f"/benchmarks/bread/{query}"))) == 1
+        assert len(rows(page_at(client, f"/benchmarks/bread/board/{query}"))) == 1
     assert "Ranks and tests cover the whole board." in page_at(
         client, "/benchmarks/bread/board/?stage=rerank"
     )
