@@ -18,6 +18,7 @@ from leaderboard.boards.standings import find_untested_board
 from leaderboard.jobs import calculations
 from leaderboard.models import (
     Assignment,
+    Battles,
     Calculation,
     Run,
     System,
@@ -77,7 +78,15 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     Track.objects.update(baseline=adas_run, gate_margin=0.1)
     Run.objects.update(answer_file=store_an_answer())
     store_nuggets(bens_run.track)
-    ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
+    Battles.objects.create(track=bens_run.track, voters="signed in")
+    ids = {
+        "run_id": bens_run.pk,
+        "voters": "person",
+        "statistic": "kappa",
+        "a": adas_run.pk,
+        "b": bens_run.pk,
+        "baseline": bens_run.pk,
+    }
     ids |= {"run": bens_run.pk, "reference": adas_run.pk}
     ids |= {
         "name": "judging-1",
@@ -137,6 +146,9 @@ STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked
 def addresses(names: dict[str, str], walk: Walk) -> Iterator[str]:
     """Every address that is read, with the choices of its parameters that a walk combines."""
     for path, calls in api.get_openapi_schema()["paths"].items():
+        if path.endswith("/judges"):
+            # Runs of this track are rankings.
+            continue
         asked = calls.get("get", {}).get("parameters", [])
         own = next((of for end, of in OWN_FORMATS.items() if path.endswith(end)), walk.formats)
         values = VALUES | {"format": own}

@@ -167,6 +167,7 @@ def add_tracks() -> None:
         Track.objects.get(slug="bread"),
         TRACKS,
         slug="'other-' || g",
+        address="'other-' || g",
         collection_id=OF_A_ROW,
         judgment_set_id=OF_A_ROW,
         edition_id=OF_A_ROW,
