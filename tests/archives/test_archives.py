@@ -324,7 +324,7 @@ def rows_by_model() -> dict[str, int]:
 
 def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
     Collection.objects.filter(slug="bread").update(slug="old")
-    Track.objects.filter(slug="bread").update(slug="old")
+    Track.objects.filter(slug="bread").update(slug="old", address="old")
     Benchmark.objects.filter(slug="bread").update(slug="old")
     command("import_benchmark", file)
     track = Track.objects.get(slug="bread")
