@@ -22,6 +22,7 @@ from leaderboard.models import (
     Run,
     Track,
 )
+from leaderboard.models.registrations import FileReaders
 from leaderboard.models.track_settings import setting_fields
 
 # Increased when an older version could misread a new archive.
@@ -76,6 +77,10 @@ class CollectionEntry(Entry):
     description: str = Field(max_length=5000)
     licence: str = Field("", max_length=120)
     shares_documents: bool = False
+    # Archives from before files had readers were of files for everyone.
+    documents_readers: FileReaders = FileReaders.EVERYONE
+    topics_readers: FileReaders = FileReaders.EVERYONE
+    judgments_readers: FileReaders = FileReaders.EVERYONE
     source_url: str = Field("", max_length=300)
     source_note: str = Field("", max_length=2000)
 

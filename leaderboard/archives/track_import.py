@@ -119,6 +119,9 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         licence=entry.licence,
         # Without the texts there is nothing to hand out.
         shares_documents=entry.shares_documents and documents == "documents.jsonl",
+        documents_readers=entry.documents_readers,
+        topics_readers=entry.topics_readers,
+        judgments_readers=entry.judgments_readers,
         source_url=entry.source_url,
         source_note=entry.source_note,
         owner=owner,

@@ -317,6 +317,7 @@ def live(ada: User, ben: User, cat: User, **fields: object) -> Track:
     days = [overviews.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
     overviews.change_overview(track, ada, "Loaves.", texts, days)
     terms = {"licence": "CC BY 4.0", "source_url": "https://example.org/", "source_note": "Ask."}
+    terms |= {f"{files}_readers": "signed_in" for files in ("documents", "topics", "judgments")}
     overviews.change_data_terms(collection, ada, terms)
     return track
 

@@ -83,7 +83,7 @@ def test_from_the_front_page_to_an_open_benchmark_in_fifteen_clicks(page, tmp_pa
     walk.click("Describe the track")
     walk.fill("description", "Find what is written about loaves.")
     walk.fill("licence", "CC BY 4.0")
-    walk.click("can download the documents", "checkbox")
+    walk.click("documents can be downloaded", "checkbox")
     walk.press("Save overview")
     walk.press("Make a BM25 baseline")
     page.get_by_text("bm25 is the baseline").wait_for(timeout=60_000)
