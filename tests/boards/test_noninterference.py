@@ -515,6 +515,7 @@ def test_a_leaderboard_tells_no_more_than_its_means(walked):
     assert told_apart(one, other) == []
 
 
+@pytest.mark.night
 def test_no_answer_depends_on_what_the_organiser_read_before(walked):
     """Ada fills the cache with every page of her track, and then Dan and a stranger read them."""
     told = {"listeners": ("ada", "dan", "anybody")}
