@@ -77,7 +77,7 @@ def test_no_field_of_a_stranger_breaks_the_way_in(walker):
     stranger = of(
         signed_in(User.objects.get(username="cat")), walker.read, thorough=walker.thorough
     )
-    names = stranger.walk("post", "/benchmarks/blind/join/", {"team_name": "Crumbs"})
+    names = stranger.walk("post", "/benchmarks/meal/join/", {"team_name": "Crumbs"})
     assert stranger.failures == []
     assert {"invitation", "team", "team_name"} <= names
 
