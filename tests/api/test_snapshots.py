@@ -39,7 +39,7 @@ def test_a_snapshot_with_a_hidden_track_is_not_listed(frozen, anybody_api):
 
 
 def test_snapshots_of_a_track_are_listed_and_sent_as_they_were_frozen(frozen, as_ada, anybody_api):
-    as_ada.post("/benchmarks/bread/manage/freeze/", {"name": "Final"})
+    as_ada.post("/benchmarks/food/tracks/bread/manage/freeze/", {"name": "Final"})
     [listed] = anybody_api.get("/api/v1/tracks/bread/snapshots").json()["items"]
     assert (listed["slug"], listed["runs"], listed["judgments"]) == ("final", 3, "v1")
     sent = anybody_api.get("/api/v1/tracks/bread/snapshots/final?format=csv").content.decode()

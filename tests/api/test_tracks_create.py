@@ -23,6 +23,9 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
     assert answer.status_code == 201
     track = Track.objects.get()
     assert answer.json() == NEEDED | {
+        "benchmark": "loaves",
+        "page": "/benchmarks/loaves/",
+        "topics_at": None,
         "url": "/api/v1/tracks/loaves",
         "state": "open",
         "phase": "Open: runs are accepted without a deadline. Scores appear on release.",
