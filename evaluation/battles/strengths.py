@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy  # type: ignore[import-untyped]
-from scipy.sparse import csgraph, csr_array  # type: ignore[import-untyped]
 
 from evaluation.battles.votes import Games
 from evaluation.ragged import FloatArray
@@ -123,7 +122,9 @@ def is_connected(games: Games) -> bool:
     wins = games.wins
     if not (wins.any(axis=0) & wins.any(axis=1)).all():
         return False
-    parts, _ = csgraph.connected_components(csr_array(wins + games.ties), connection="strong")
+    parts, _ = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array(wins + games.ties), connection="strong"
+    )
     return bool(parts == 1)
 
 
@@ -154,7 +155,7 @@ class _Model:
     """
 
     games: Games
-    design: csr_array
+    design: scipy.sparse.csr_array
     outcomes: FloatArray
     weights: FloatArray
     has_ties: bool
@@ -165,7 +166,7 @@ class _Model:
         runs, played = len(games.runs), len(games.outcomes)
         rows = np.arange(played)
         ones = np.ones(played)
-        sides = csr_array(
+        sides = scipy.sparse.csr_array(
             (
                 np.concatenate([ones, -ones]),
                 (np.tile(rows, 2), np.concatenate([games.left, games.right])),
@@ -176,7 +177,7 @@ class _Model:
         further = np.zeros((played, has_ties + len(differences)))
         for place, values in enumerate(differences.values()):
             further[:, has_ties + place] = values
-        design = scipy.sparse.hstack([sides, csr_array(further)], format="csr")
+        design = scipy.sparse.hstack([sides, scipy.sparse.csr_array(further)], format="csr")
         outcomes, weights = games.outcomes.astype(np.float64), ones
         has_half_games = not is_connected(games)
         if has_half_games:
@@ -196,13 +197,15 @@ class _Model:
         total = left + right + both
         return (left - right) / total, both / total
 
-    def gradients(self, found: FloatArray) -> csr_array:
+    def gradients(self, found: FloatArray) -> scipy.sparse.csr_array:
         """Sparse [games, parameters]: what each game adds to the gradient."""
         expected, tied = self.chances(found)
-        rows = csr_array(self.design.multiply(self._column((self.outcomes - expected) / 2)))
+        rows = scipy.sparse.csr_array(
+            self.design.multiply(self._column((self.outcomes - expected) / 2))
+        )
         if self.has_ties:
             rows = rows + self._in_tie_column((self.outcomes == 0) - tied)
-        return csr_array(rows.multiply(self._column(self.weights)))
+        return scipy.sparse.csr_array(rows.multiply(self._column(self.weights)))
 
     def information(self, found: FloatArray) -> FloatArray:
         """float64[parameters, parameters]: the expected information of all games."""
@@ -250,7 +253,7 @@ class _Model:
     def scores_by_topic(self, found: FloatArray) -> FloatArray:
         """float64[G, parameters]: the gradient of the games of each topic."""
         votes = len(self.games.outcomes)
-        members = csr_array(
+        members = scipy.sparse.csr_array(
             (np.ones(votes), (self.games.topic, np.arange(votes))),
             shape=(len(self.games.topics), votes),
         )
@@ -266,7 +269,7 @@ class _Model:
     def _column(self, values: FloatArray) -> FloatArray:
         return values.reshape(-1, 1)
 
-    def _in_tie_column(self, values: FloatArray) -> csr_array:
+    def _in_tie_column(self, values: FloatArray) -> scipy.sparse.csr_array:
         rows = np.arange(len(values))
         places = np.full(len(values), len(self.games.runs))
-        return csr_array((values, (rows, places)), shape=self.design.shape)
+        return scipy.sparse.csr_array((values, (rows, places)), shape=self.design.shape)

@@ -98,7 +98,7 @@ def table_of_standings(board: JudgesBoard, digits: int) -> Table:
         row = [each.name, pairs.letters[place] if each.has_rank else "", *_cells(first, digits)]
         row += [str(end) if each.has_rank else "-" for end in ends]
         row += [_cells(each.statistics[name], digits)[0] for name in list(shown)[1:]]
-        row += [f"{each.bias:+.{digits}f}", f"{each.error:.{digits}f}"]
+        row += [f"{each.bias:+z.{digits}f}", f"{each.error:.{digits}f}"]
         rows.append([*row, str(each.documents), str(each.abstained)])
     note = f"{counted(len(board.topics), 'topic')} of people; 95 % intervals: jackknife over topics"
     return Table(header, rows, texts=2, note=note)
@@ -108,9 +108,9 @@ def table_of_pairs(board: JudgesBoard, digits: int) -> Table:
     rows = []
     for one, other in combinations(board.order, 2):
         interval = board.pairs.interval(one, other)
-        ends = [f"{end:+.{digits}f}" for end in (interval.low, interval.high)] if interval else []
+        ends = [f"{end:+z.{digits}f}" for end in (interval.low, interval.high)] if interval else []
         names = [board.standings[place].name for place in (one, other)]
-        difference = f"{board.pairs.difference(one, other):+.{digits}f}"
+        difference = f"{board.pairs.difference(one, other):+z.{digits}f}"
         p = f"{board.pairs.p_of(one, other):.3g}"
         rows.append([*names, difference, *(ends or ["-", "-"]), p])
     note = f"difference of {board.statistic}, by its values of the jackknife; p over all pairs"
@@ -156,7 +156,7 @@ def _by_tau(found: tuple[str, tuple[BoardOfJudge, list[str]]]) -> tuple[float, s
 def _orders(board: BoardOfJudge, digits: int) -> list[str]:
     orders = (board.tau, board.tau_ap, board.top)
     cells = ["-" if value is None else f"{value:z.{digits}f}" for value in orders]
-    return [*cells, f"{board.error:.{digits}f}", f"{board.bias:+.{digits}f}"]
+    return [*cells, f"{board.error:.{digits}f}", f"{board.bias:+z.{digits}f}"]
 
 
 def _cells(found: Estimate, digits: int) -> list[str]:

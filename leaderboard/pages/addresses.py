@@ -36,7 +36,7 @@ class AddressOfTrack:
 
 
 def either(of_track: View, of_benchmark: View) -> View:
-    """Return the view of a page that tracks and benchmarks have: a track's if one is at the address.
+    """Return the view of a page that tracks and benchmarks have: a track's where one is.
 
     Both decide what their viewer may know.
     """
