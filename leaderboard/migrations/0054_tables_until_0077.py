@@ -1,4 +1,4 @@
-"""Every table as migrations 0001 to 0070 left it, for a database that is new.
+"""Every table as migrations 0001 to 0077 left it, for a database that is new.
 
 A site that has applied some of those goes on with the next.  What they did to rows is left out: a
 new database has none.
@@ -77,9 +77,28 @@ class Migration(migrations.Migration):
         ('leaderboard', '0068_people_of_benchmarks'),
         ('leaderboard', '0069_move_people'),
         ('leaderboard', '0070_teams_of_benchmarks'),
+        ('leaderboard', '0071_judged_answers'),
+        ('leaderboard', '0072_battles'),
+        ('leaderboard', '0073_registrations'),
+        ('leaderboard', '0074_moved_dates'),
+        ('leaderboard', '0075_addresses_of_tracks'),
+        ('leaderboard', '0076_judges'),
+        ('leaderboard', '0077_questions'),
     ]
 
     operations = [CreateTables([
+        migrations.CreateModel(
+            name='Battles',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('question', models.CharField(default='Which would you rather give to a reader who asked this?', max_length=200)),
+                ('voters', models.CharField(choices=[('invited', 'People with the invitation link'), ('signed in', 'Everyone who is signed in and sees the scores')], default='invited', max_length=10)),
+                ('drawing', models.CharField(choices=[('random', 'At random'), ('information', 'Rather pairs whose vote tells more')], default='random', max_length=12)),
+                ('is_open', models.BooleanField(default=True)),
+                ('closes_at', models.DateTimeField(blank=True, null=True)),
+                ('invitation', models.CharField(default=leaderboard.models.tracks.new_invitation, editable=False, max_length=40, unique=True)),
+            ],
+        ),
         migrations.CreateModel(
             name='Edition',
             fields=[
@@ -154,7 +173,9 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=60, unique=True)),
+                ('address', models.CharField(db_default='', default='', editable=False, max_length=140)),
                 ('is_draft', models.BooleanField(db_default=False, default=False, editable=False)),
+                ('has_moved_dates', models.BooleanField(db_default=False, default=False, editable=False)),
                 ('position', models.PositiveSmallIntegerField(default=0, editable=False)),
                 ('phase', models.CharField(blank=True, default='', editable=False, max_length=60)),
                 ('group', models.CharField(blank=True, default='', editable=False, max_length=60)),
@@ -172,6 +193,7 @@ class Migration(migrations.Migration):
                 ('test', models.CharField(choices=[('max_t', 'Maximum-t test (sign flips)'), ('sign_flip', 'Sign-flip randomisation test'), ('t', 'Paired t test'), ('wilcoxon', 'Wilcoxon signed-rank test'), ('sign', 'Sign test'), ('bootstrap', 'Studentised bootstrap test')], default='max_t', max_length=20)),
                 ('opens_at', models.DateTimeField(blank=True, null=True)),
                 ('closes_at', models.DateTimeField(blank=True, null=True)),
+                ('topics_at', models.DateTimeField(blank=True, null=True)),
                 ('release_at', models.DateTimeField(blank=True, null=True)),
                 ('grace_minutes', models.PositiveIntegerField(db_default=0, default=0)),
                 ('late_runs', models.CharField(choices=[('refuse', 'rejected'), ('mark', 'accepted and marked late')], db_default='refuse', default='refuse', max_length=10)),
@@ -388,6 +410,14 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='BattleVoter',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('battles', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invited', to='leaderboard.battles')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Benchmark',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -397,6 +427,8 @@ class Migration(migrations.Migration):
                 ('invitation', models.CharField(default=leaderboard.models.tracks.new_invitation, editable=False, max_length=40)),
                 ('joining', models.CharField(choices=[('everyone', 'Any user; a first run creates the team'), ('invitation', 'Anyone with the invitation link'), ('approval', 'Teams approved by the organisers')], default='everyone', max_length=12)),
                 ('terms', models.TextField(blank=True, max_length=20000)),
+                ('asked', models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, editable=False)),
+                ('question', models.CharField(blank=True, db_default='', default='', max_length=300)),
                 ('quota_per_day', models.PositiveIntegerField(blank=True, null=True)),
                 ('quota_total', models.PositiveIntegerField(blank=True, null=True)),
                 ('measure', models.CharField(blank=True, max_length=80)),
@@ -409,6 +441,20 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Agreement',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('text', models.TextField(max_length=50000)),
+                ('written_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('written_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='agreements', to='leaderboard.benchmark')),
+            ],
+            options={
+                'ordering': ['version'],
             },
         ),
         migrations.CreateModel(
@@ -436,6 +482,9 @@ class Migration(migrations.Migration):
                 ('topics_sha256', models.CharField(blank=True, db_default='', default='', editable=False, max_length=64)),
                 ('documents_sha256', models.CharField(blank=True, db_default='', default='', editable=False, max_length=64)),
                 ('shares_documents', models.BooleanField(db_default=False, default=False)),
+                ('documents_readers', models.CharField(choices=[('everyone', 'everyone who sees the collection'), ('signed_in', 'signed-in people'), ('registered', 'registered teams'), ('signed', 'registered teams that signed the agreement')], db_default='everyone', default='everyone', max_length=12)),
+                ('topics_readers', models.CharField(choices=[('everyone', 'everyone who sees the collection'), ('signed_in', 'signed-in people'), ('registered', 'registered teams'), ('signed', 'registered teams that signed the agreement')], db_default='everyone', default='everyone', max_length=12)),
+                ('judgments_readers', models.CharField(choices=[('everyone', 'everyone who sees the collection'), ('signed_in', 'signed-in people'), ('registered', 'registered teams'), ('signed', 'registered teams that signed the agreement')], db_default='everyone', default='everyone', max_length=12)),
                 ('licence', models.CharField(blank=True, db_default='', default='', max_length=120)),
                 ('source_url', models.URLField(blank=True, db_default='', default='', max_length=300)),
                 ('source_note', models.TextField(blank=True, db_default='', default='', max_length=2000)),
@@ -454,6 +503,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Download',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('file', models.CharField(max_length=120)),
+                ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='downloads', to='leaderboard.collection')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-at', '-pk'],
             },
         ),
         migrations.CreateModel(
@@ -623,7 +685,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=40)),
                 ('kind', models.CharField(choices=[('grade', 'Grade'), ('cannot', 'Cannot'), ('later', 'Later'), ('undo', 'Undo')], default='grade', max_length=10)),
                 ('grade', models.PositiveSmallIntegerField(null=True)),
-                ('reason', models.CharField(blank=True, choices=[('unreadable', 'The text cannot be read'), ('language', 'I do not know the language'), ('topic', 'The topic is not clear')], default='', max_length=12)),
+                ('reason', models.CharField(blank=True, choices=[('unreadable', 'The text cannot be read'), ('language', 'I do not know the language'), ('topic', 'The topic is not clear'), ('missing', 'The document cannot be opened')], default='', max_length=12)),
                 ('rationale', models.CharField(blank=True, default='', max_length=2000)),
                 ('spans', models.JSONField(blank=True, default=list)),
                 ('seconds', models.FloatField(null=True)),
@@ -642,6 +704,43 @@ class Migration(migrations.Migration):
             model_name='assigneddocument',
             name='mark',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='leaderboard.mark'),
+        ),
+        migrations.CreateModel(
+            name='MarkLayer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.SlugField(max_length=40)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('checking', 'Checking'), ('preview', 'Preview'), ('importing', 'Importing'), ('ready', 'Ready'), ('refused', 'Refused'), ('failed', 'Failed')], default='queued', max_length=10)),
+                ('asks_first', models.BooleanField(default=True)),
+                ('file', models.FileField(max_length=200, upload_to='')),
+                ('filename', models.CharField(blank=True, max_length=120)),
+                ('size', models.BigIntegerField(db_default=0, default=0, editable=False)),
+                ('sha256', models.CharField(max_length=64)),
+                ('note', models.TextField(blank=True, max_length=2000)),
+                ('made_by', models.CharField(blank=True, choices=[('people', 'People'), ('machine', 'Machine'), ('both', 'Both')], db_default='', default='', max_length=10)),
+                ('preview', models.JSONField(blank=True, default=dict)),
+                ('problems', models.JSONField(blank=True, default=list)),
+                ('problem_totals', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('ready_at', models.DateTimeField(editable=False, null=True)),
+                ('about', models.CharField(choices=[('nuggets', 'which nuggets are in an answer'), ('support', 'whether documents support its sentences')], max_length=10)),
+                ('machine', models.CharField(blank=True, max_length=120)),
+                ('num_marks', models.PositiveIntegerField(default=0)),
+                ('num_runs', models.PositiveIntegerField(default=0)),
+                ('num_topics', models.PositiveIntegerField(default=0)),
+                ('assessment', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='mark_layers', to='leaderboard.assessment')),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('joins', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='leaderboard.marklayer')),
+            ],
+            options={
+                'ordering': ['created_at', 'pk'],
+                'abstract': False,
+            },
+        ),
+        migrations.AddField(
+            model_name='assessment',
+            name='layer',
+            field=models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='leaderboard.marklayer'),
         ),
         migrations.CreateModel(
             name='Notice',
@@ -672,6 +771,40 @@ class Migration(migrations.Migration):
                 'ordering': ['-pk'],
                 'abstract': False,
             },
+        ),
+        migrations.CreateModel(
+            name='NuggetVersion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.SlugField(max_length=40)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('checking', 'Checking'), ('preview', 'Preview'), ('importing', 'Importing'), ('ready', 'Ready'), ('refused', 'Refused'), ('failed', 'Failed')], default='queued', max_length=10)),
+                ('asks_first', models.BooleanField(default=True)),
+                ('file', models.FileField(max_length=200, upload_to='')),
+                ('filename', models.CharField(blank=True, max_length=120)),
+                ('size', models.BigIntegerField(db_default=0, default=0, editable=False)),
+                ('sha256', models.CharField(max_length=64)),
+                ('note', models.TextField(blank=True, max_length=2000)),
+                ('made_by', models.CharField(blank=True, choices=[('people', 'People'), ('machine', 'Machine'), ('both', 'Both')], db_default='', default='', max_length=10)),
+                ('preview', models.JSONField(blank=True, default=dict)),
+                ('problems', models.JSONField(blank=True, default=list)),
+                ('problem_totals', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('ready_at', models.DateTimeField(editable=False, null=True)),
+                ('format', models.CharField(blank=True, max_length=20)),
+                ('num_topics', models.PositiveIntegerField(default=0)),
+                ('num_nuggets', models.PositiveIntegerField(default=0)),
+                ('num_vital', models.PositiveIntegerField(default=0)),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['created_at', 'pk'],
+                'abstract': False,
+            },
+        ),
+        migrations.AddField(
+            model_name='marklayer',
+            name='nuggets',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='layers', to='leaderboard.nuggetversion'),
         ),
         migrations.CreateModel(
             name='Overview',
@@ -714,35 +847,10 @@ class Migration(migrations.Migration):
             name='public_edition',
             field=models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='leaderboard.edition'),
         ),
-        migrations.CreateModel(
-            name='NuggetVersion',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.SlugField(max_length=40)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('checking', 'Checking'), ('preview', 'Preview'), ('importing', 'Importing'), ('ready', 'Ready'), ('refused', 'Refused'), ('failed', 'Failed')], default='queued', max_length=10)),
-                ('asks_first', models.BooleanField(default=True)),
-                ('file', models.FileField(max_length=200, upload_to='')),
-                ('filename', models.CharField(blank=True, max_length=120)),
-                ('size', models.BigIntegerField(db_default=0, default=0, editable=False)),
-                ('sha256', models.CharField(max_length=64)),
-                ('note', models.TextField(blank=True, max_length=2000)),
-                ('made_by', models.CharField(blank=True, choices=[('people', 'People'), ('machine', 'Machine'), ('both', 'Both')], db_default='', default='', max_length=10)),
-                ('preview', models.JSONField(blank=True, default=dict)),
-                ('problems', models.JSONField(blank=True, default=list)),
-                ('problem_totals', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('ready_at', models.DateTimeField(editable=False, null=True)),
-                ('format', models.CharField(blank=True, max_length=20)),
-                ('num_topics', models.PositiveIntegerField(default=0)),
-                ('num_nuggets', models.PositiveIntegerField(default=0)),
-                ('num_vital', models.PositiveIntegerField(default=0)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nugget_versions', to='leaderboard.track')),
-            ],
-            options={
-                'ordering': ['created_at', 'pk'],
-                'abstract': False,
-            },
+        migrations.AddField(
+            model_name='nuggetversion',
+            name='track',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nugget_versions', to='leaderboard.track'),
         ),
         migrations.AddField(
             model_name='notice',
@@ -762,37 +870,10 @@ class Migration(migrations.Migration):
                 'ordering': ['day', 'pk'],
             },
         ),
-        migrations.CreateModel(
-            name='MarkLayer',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.SlugField(max_length=40)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('checking', 'Checking'), ('preview', 'Preview'), ('importing', 'Importing'), ('ready', 'Ready'), ('refused', 'Refused'), ('failed', 'Failed')], default='queued', max_length=10)),
-                ('asks_first', models.BooleanField(default=True)),
-                ('file', models.FileField(max_length=200, upload_to='')),
-                ('filename', models.CharField(blank=True, max_length=120)),
-                ('size', models.BigIntegerField(db_default=0, default=0, editable=False)),
-                ('sha256', models.CharField(max_length=64)),
-                ('note', models.TextField(blank=True, max_length=2000)),
-                ('made_by', models.CharField(blank=True, choices=[('people', 'People'), ('machine', 'Machine'), ('both', 'Both')], db_default='', default='', max_length=10)),
-                ('preview', models.JSONField(blank=True, default=dict)),
-                ('problems', models.JSONField(blank=True, default=list)),
-                ('problem_totals', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('ready_at', models.DateTimeField(editable=False, null=True)),
-                ('about', models.CharField(choices=[('nuggets', 'which nuggets are in an answer'), ('support', 'whether documents support its sentences')], max_length=10)),
-                ('machine', models.CharField(blank=True, max_length=120)),
-                ('num_marks', models.PositiveIntegerField(default=0)),
-                ('num_runs', models.PositiveIntegerField(default=0)),
-                ('num_topics', models.PositiveIntegerField(default=0)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('nuggets', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='layers', to='leaderboard.nuggetversion')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mark_layers', to='leaderboard.track')),
-            ],
-            options={
-                'ordering': ['created_at', 'pk'],
-                'abstract': False,
-            },
+        migrations.AddField(
+            model_name='marklayer',
+            name='track',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mark_layers', to='leaderboard.track'),
         ),
         migrations.AddField(
             model_name='edition',
@@ -803,7 +884,7 @@ class Migration(migrations.Migration):
             name='Calculation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('tests', 'Tests'), ('contest', 'Contest'), ('judges', 'Judges'), ('orders', 'Orders'), ('corrected', 'Corrected')], max_length=10)),
+                ('kind', models.CharField(choices=[('tests', 'Tests'), ('contest', 'Contest'), ('judges', 'Judges'), ('orders', 'Orders'), ('corrected', 'Corrected'), ('battles', 'Battles'), ('entrants', 'Entrants')], max_length=10)),
                 ('key', models.CharField(max_length=250)),
                 ('request', models.JSONField()),
                 ('basis', models.CharField(blank=True, default='', max_length=64)),
@@ -815,6 +896,11 @@ class Migration(migrations.Migration):
                 ('edition', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calculations', to='leaderboard.edition')),
                 ('track', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calculations', to='leaderboard.track')),
             ],
+        ),
+        migrations.AddField(
+            model_name='battles',
+            name='track',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='battles', to='leaderboard.track'),
         ),
         migrations.CreateModel(
             name='AuditEvent',
@@ -882,13 +968,14 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.SlugField(max_length=40)),
-                ('method', models.CharField(choices=[('depth', 'Top N documents of each run'), ('take', 'N documents per topic, best rank first'), ('rrf', 'N documents per topic, by reciprocal rank fusion'), ('rbp', 'N documents per topic, by RBP weight'), ('sample', 'Sample of N documents that check a machine')], default='depth', max_length=10)),
+                ('method', models.CharField(choices=[('depth', 'Top N documents of each run'), ('take', 'N documents per topic, best rank first'), ('rrf', 'N documents per topic, by reciprocal rank fusion'), ('rbp', 'N documents per topic, by RBP weight'), ('sample', 'Sample of N documents that check a machine'), ('answers', 'Every answer with every nugget'), ('citations', 'First N documents that each sentence cites')], default='depth', max_length=10)),
                 ('size', models.PositiveIntegerField()),
                 ('runs_per_team', models.PositiveIntegerField(null=True)),
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('proposed', 'Proposed'), ('kept', 'Kept'), ('failed', 'Failed')], default='queued', max_length=10)),
                 ('file', models.FileField(blank=True, max_length=200, upload_to='')),
                 ('sha256', models.CharField(blank=True, max_length=64)),
                 ('frame_file', models.FileField(blank=True, db_default='', default='', max_length=200, upload_to='')),
+                ('texts_file', models.FileField(blank=True, db_default='', default='', max_length=200, upload_to='')),
                 ('summary', models.JSONField(blank=True, default=dict)),
                 ('reason', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -896,6 +983,8 @@ class Migration(migrations.Migration):
                 ('checks', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='samples', to='leaderboard.judgmentset')),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('judged_in', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='leaderboard.judgmentset')),
+                ('marked_in', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='leaderboard.marklayer')),
+                ('nuggets', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='pools', to='leaderboard.nuggetversion')),
                 ('track', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='leaderboard.track')),
             ],
             options={
@@ -911,6 +1000,35 @@ class Migration(migrations.Migration):
             model_name='assessment',
             name='pool',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assessments', to='leaderboard.pool'),
+        ),
+        migrations.CreateModel(
+            name='Question',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text', models.TextField(max_length=2000)),
+                ('is_public', models.BooleanField()),
+                ('asked_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('answer', models.TextField(blank=True, max_length=10000)),
+                ('answered_at', models.DateTimeField(null=True)),
+                ('is_frequent', models.BooleanField(default=False)),
+                ('answered_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='leaderboard.benchmark')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Registration',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('person', models.CharField(max_length=120)),
+                ('answers', models.JSONField(default=dict)),
+                ('sent_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='registrations', to='leaderboard.benchmark')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='registrations', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['sent_at'],
+            },
         ),
         migrations.AddField(
             model_name='track',
@@ -998,6 +1116,20 @@ class Migration(migrations.Migration):
                 ('sent_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+        ),
+        migrations.CreateModel(
+            name='Signature',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=120)),
+                ('signed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('agreement', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='signatures', to='leaderboard.agreement')),
+                ('registration', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='signatures', to='leaderboard.registration')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-agreement__version'],
+            },
         ),
         migrations.CreateModel(
             name='Snapshot',
@@ -1092,6 +1224,11 @@ class Migration(migrations.Migration):
             model_name='run',
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='leaderboard.team'),
+        ),
+        migrations.AddField(
+            model_name='registration',
+            name='team',
+            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='registration', to='leaderboard.team'),
         ),
         migrations.CreateModel(
             name='Participation',
@@ -1203,6 +1340,29 @@ class Migration(migrations.Migration):
                 ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='intents', to='leaderboard.topic')),
             ],
         ),
+        migrations.CreateModel(
+            name='BattleVote',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('is_turned', models.BooleanField(default=False)),
+                ('kind', models.CharField(choices=[('person', 'Person'), ('machine', 'Machine')], default='person', max_length=7)),
+                ('name', models.CharField(blank=True, max_length=128)),
+                ('choice', models.CharField(blank=True, max_length=8)),
+                ('reason', models.CharField(blank=True, max_length=1000)),
+                ('probability', models.FloatField(null=True)),
+                ('left_words', models.PositiveIntegerField(null=True)),
+                ('right_words', models.PositiveIntegerField(null=True)),
+                ('left_citations', models.PositiveIntegerField(null=True)),
+                ('right_citations', models.PositiveIntegerField(null=True)),
+                ('shown_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('voted_at', models.DateTimeField(null=True)),
+                ('battles', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='votes', to='leaderboard.battles')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='battle_votes', to=settings.AUTH_USER_MODEL)),
+                ('first', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='leaderboard.run')),
+                ('second', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='leaderboard.run')),
+                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='leaderboard.topic')),
+            ],
+        ),
         migrations.AddField(
             model_name='assignment',
             name='topic',
@@ -1284,6 +1444,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='assessor',
             constraint=models.UniqueConstraint(fields=('assessment', 'name'), name='pseudonyms_differ'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevoter',
+            constraint=models.UniqueConstraint(fields=('battles', 'user'), name='a_voter_accepts_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='agreement',
+            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='versions_of_an_agreement_differ'),
         ),
         migrations.AddConstraint(
             model_name='benchmarksnapshot',
@@ -1382,8 +1550,16 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('invitation',), name='an_invitation_leads_to_one_assessment'),
         ),
         migrations.AddConstraint(
+            model_name='question',
+            constraint=models.CheckConstraint(condition=models.Q(('is_frequent', False), models.Q(('is_public', True), models.Q(('answer', ''), _negated=True)), _connector='OR'), name='a_frequent_question_is_public_and_answered'),
+        ),
+        migrations.AddConstraint(
             model_name='track',
             constraint=models.CheckConstraint(condition=models.Q(('opens_at', None), ('closes_at', None), ('closes_at__gt', models.F('opens_at')), _connector='OR'), name='a_track_closes_after_it_opens'),
+        ),
+        migrations.AddConstraint(
+            model_name='track',
+            constraint=models.CheckConstraint(condition=models.Q(('topics_at', None), ('closes_at', None), ('closes_at__gt', models.F('topics_at')), _connector='OR'), name='a_track_closes_after_its_topics_appear'),
         ),
         migrations.AddConstraint(
             model_name='track',
@@ -1392,6 +1568,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='track',
             constraint=models.CheckConstraint(condition=models.Q(('ladder_step', 0), models.Q(('disclosure', 'leaderboard'), ('ladder_step__gt', 0)), _connector='OR'), name='a_ladder_is_of_a_leaderboard'),
+        ),
+        migrations.AddConstraint(
+            model_name='track',
+            constraint=models.UniqueConstraint(condition=models.Q(('address', ''), _negated=True), fields=('address',), name='an_address_leads_to_one_track'),
         ),
         migrations.AddConstraint(
             model_name='track',
@@ -1428,6 +1608,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='sentform',
             constraint=models.UniqueConstraint(fields=('user', 'digest'), name='a_form_is_sent_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='signature',
+            constraint=models.UniqueConstraint(fields=('registration', 'agreement'), name='a_version_is_signed_once_for_a_team'),
         ),
         migrations.AddConstraint(
             model_name='snapshot',
@@ -1502,6 +1686,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'checking', 'refused', 'valid', 'scoring', 'scored', 'failed'])), name='run_state_is_known'),
         ),
         migrations.AddConstraint(
+            model_name='registration',
+            constraint=models.UniqueConstraint(condition=models.Q(('team', None)), fields=('benchmark', 'user'), name='one_registers_one_new_team_a_benchmark'),
+        ),
+        migrations.AddConstraint(
             model_name='participation',
             constraint=models.UniqueConstraint(fields=('team', 'track'), name='a_team_is_once_on_a_track'),
         ),
@@ -1548,6 +1736,30 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='intent',
             constraint=models.UniqueConstraint(fields=('judgment_set', 'topic', 'subtopic'), name='an_intent_is_given_once'),
+        ),
+        migrations.AddIndex(
+            model_name='battlevote',
+            index=models.Index(fields=['user', '-voted_at'], name='votes_by_their_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevote',
+            constraint=models.UniqueConstraint(condition=models.Q(('user__isnull', False)), fields=('battles', 'user', 'topic', 'first', 'second'), name='a_user_votes_on_a_pair_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevote',
+            constraint=models.UniqueConstraint(condition=models.Q(('user', None)), fields=('battles', 'kind', 'name', 'topic', 'first', 'second'), name='a_named_voter_votes_on_a_pair_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevote',
+            constraint=models.UniqueConstraint(condition=models.Q(('choice', ''), ('user__isnull', False)), fields=('battles', 'user'), name='a_voter_has_one_open_pair'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevote',
+            constraint=models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='the_first_of_a_pair_has_the_smaller_id'),
+        ),
+        migrations.AddConstraint(
+            model_name='battlevote',
+            constraint=models.CheckConstraint(condition=models.Q(('choice__in', ['', 'later', 'left', 'right', 'tie', 'both bad'])), name='a_vote_is_one_of_four'),
         ),
         migrations.AddConstraint(
             model_name='assignment',
