@@ -197,8 +197,15 @@ WALKS = [
 ]
 
 
+# By day the state that has most to do.
+BY_DAY_AND_NIGHT = [
+    "untested",
+    *(pytest.param(state, marks=pytest.mark.night) for state in ("tested", "being tested")),
+]
+
+
 @pytest.mark.parametrize("walk", WALKS)
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", BY_DAY_AND_NIGHT)
 def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state, walk):
     STATES[state](ada_api)
     walked = list(addresses(names, walk))

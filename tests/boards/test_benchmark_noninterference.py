@@ -298,6 +298,7 @@ def without_digests(found: list[Heard]) -> list[Heard]:
     return [replace(each, body=DIGEST.sub("~", each.body)) for each in found]
 
 
+@pytest.mark.night
 def test_no_answer_of_a_benchmark_tells_whose_run_one_with_a_pseudonym_is(walked: Walk) -> None:
     told = {**OTHERS, "pseudonyms": (False, True)}
     one, other = walked(**told), walked(**told, swaps_runs=True)

@@ -509,6 +509,7 @@ def test_no_answer_depends_on_the_judgments(walked, judgments):
     assert one == other
 
 
+@pytest.mark.night
 def test_a_leaderboard_tells_no_more_than_its_means(walked):
     one, other = walked(LONGER, "leaderboard"), walked(SAME_MEANS, "leaderboard")
     assert any('"nDCG@10": 0.' in each.body for each in one)
@@ -586,7 +587,8 @@ def heard_by_others(walked):
 ZEBRA = {"team": "Zebra", "tag": "zebra-splade"}
 
 
-@pytest.mark.parametrize("disclosure", others_by_night("leaderboard", "open"))
+@pytest.mark.night
+@pytest.mark.parametrize("disclosure", ["leaderboard", "open"])
 def test_no_answer_to_others_depends_on_who_takes_part(heard_by_others, disclosure):
     one = heard_by_others(disclosure, pseudonyms=True)
     other = heard_by_others(disclosure, pseudonyms=True, **ZEBRA)

@@ -19,7 +19,7 @@ from leaderboard.assessments.shared_grades import SharedGrades
 from leaderboard.models import Collection, Topic
 from tests.builders import make_run, make_track, signed_in, upload, work
 
-pytestmark = [pytest.mark.data, pytest.mark.long]
+pytestmark = [pytest.mark.data, pytest.mark.night]
 
 Grades = dict[tuple[str, str], int]
 MAIN_PAIRS = (("a1", "a2"), ("a3", "a4"), ("a5", "a6"), ("a7", "a8"))

@@ -18,7 +18,7 @@ from tests.builders import make_run, make_track, signed_in, work
 from tests.pages.test_judge_agreement_on_dl19 import as_qrels, collection, folder, read_grades
 from tests.pages.test_people_and_machine import add_machine
 
-pytestmark = [pytest.mark.data, pytest.mark.long]
+pytestmark = [pytest.mark.data, pytest.mark.night]
 
 __all__ = ["collection", "folder"]
 

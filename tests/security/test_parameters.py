@@ -30,7 +30,8 @@ from tests.security.parameters import Walker, reading
 
 __all__ = ["scene", "scene_of_all"]
 
-pytestmark = pytest.mark.long
+# Every page with every parameter takes minutes.
+pytestmark = pytest.mark.night
 
 
 @pytest.fixture

@@ -140,6 +140,7 @@ def web_processes(site: Site) -> list[int]:
     return [pid for parent in own for pid in children(parent)] or own
 
 
+@pytest.mark.night
 @servers_by_day
 def test_no_mark_is_lost_or_doubled(site: Site) -> None:
     site.manage("shell", "-c", SCENE)

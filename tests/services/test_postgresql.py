@@ -61,6 +61,7 @@ def test_no_parameter_breaks_an_address_on_postgresql(postgres: Postgres) -> Non
     run_on({"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}, *WALKS)
 
 
+@pytest.mark.night
 @pytest.mark.data
 def test_hostile_forms_are_answered_the_same_way(postgres: Postgres, redis: Redis) -> None:
     """Hostile files are sent to a whole site in test_bad_inputs, races are run in test_races."""

@@ -108,6 +108,7 @@ def is_scored(ada: Person, run: str) -> bool:
     return ada.ask(f"/runs/{run}")["state"] == "scored"
 
 
+@pytest.mark.night
 @servers_by_day
 def test_two_webhooks_that_hang_do_not_stop_scoring(site: Site) -> None:
     ada = organiser(site, "hooks-ada")
