@@ -46,7 +46,6 @@ from tests.boards.test_noninterference import (
     date_everything,
     heard,
     judge,
-    others_by_night,
     token_of,
     told_apart,
 )
@@ -272,7 +271,8 @@ def walked(ada: User, monkeypatch: pytest.MonkeyPatch) -> Walk:
     return walked
 
 
-@pytest.mark.parametrize("judgments", others_by_night(OTHER_GRADES, NEVER), ids=["grades", "none"])
+@pytest.mark.night
+@pytest.mark.parametrize("judgments", [OTHER_GRADES, NEVER], ids=["grades", "none"])
 def test_no_answer_of_a_benchmark_depends_on_the_judgments_of_a_blind_track(
     walked: Walk, judgments: str
 ) -> None:

@@ -555,6 +555,7 @@ def is_of_an_assessor(each: Heard) -> bool:
     return not is_public and is_call == (each.who == "dan's program")
 
 
+@pytest.mark.night
 def test_nothing_that_an_assessor_reads_depends_on_the_judgments(walked):
     """Dan takes part in an open track and judges it: he sees no score, nor a trace of one."""
     told = {"listeners": ("dan", "dan's program"), "dan_judges": True}

@@ -29,7 +29,7 @@ from tests.benchmark_scene import join_tracks
 from tests.builders import make_run, make_track, upload, work
 from tests.evaluation.plain_benchmarks import mean_of
 
-pytestmark = [pytest.mark.data, pytest.mark.long]
+pytestmark = [pytest.mark.data, pytest.mark.night]
 
 DEPTH = 100
 QRELS = {

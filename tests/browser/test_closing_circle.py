@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.browser.conftest import track_called
@@ -74,6 +75,7 @@ def iter_keys(first: str) -> list[str]:
     return [first, *["2"] * 9]
 
 
+@pytest.mark.night
 def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     fill(scene)
     walk = Walk(sign_in(page, "ada"))

@@ -46,7 +46,7 @@ SET_PASSWORD = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.night)])
 def test_controls_can_be_read_in_every_state(browser, scene, scheme):
     scene.manage("shell", "-c", SET_PASSWORD)
     context = browser.new_context(base_url=scene.url, color_scheme=scheme, reduced_motion="reduce")

@@ -18,7 +18,9 @@ from tests.services.machines import ROOT
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("faults")]
 
 MODULES = (workers, messages, databases, files, hosts, people)
-CELLS = [(each.often, each) for each in FAULTS if each.often]
+OFTEN = [(each.often, each) for each in FAULTS if each.often]
+# A few by day, and the others by night.
+CELLS = [*OFTEN[:3], *(pytest.param(*each, marks=pytest.mark.night) for each in OFTEN[3:])]
 
 
 @pytest.mark.parametrize(("stage", "fault"), CELLS, ids=str, indirect=["stage"])

@@ -23,7 +23,8 @@ from tests.services.conftest import postgres, redis, server_site, site, sqlite_s
 from tests.services.machines import ServerSite, Site, until
 
 __all__ = ["postgres", "redis", "server_site", "site", "sqlite_site"]
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+# Who is slow takes time: by night.
+pytestmark = [pytest.mark.services, pytest.mark.night, pytest.mark.xdist_group("services")]
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 BODY = (

@@ -37,6 +37,7 @@ def open_track(site: Site, token: str) -> None:
     site.ask("/tracks", token, {**track, **measures})
 
 
+@pytest.mark.night
 @servers_by_day
 def test_every_hostile_run_is_answered_as_its_manifest_says(site: Site):
     tokens = [site.manage("create_token", "hostess", "--organiser") for _ in range(TOKENS)]
@@ -54,6 +55,7 @@ def test_every_hostile_run_is_answered_as_its_manifest_says(site: Site):
         judge(case, run["state"] == "refused", own)
 
 
+@pytest.mark.night
 @servers_by_day
 def test_every_hostile_part_of_a_collection_is_answered_as_its_manifest_says(site: Site):
     tokens = [site.manage("create_token", "hostess", "--organiser") for _ in range(TOKENS)]

@@ -85,6 +85,7 @@ def test_a_site_comes_back_elsewhere(site: Site, elsewhere: Site) -> None:
         lives_on(elsewhere, token, run)
 
 
+@pytest.mark.night
 @servers_by_day
 def test_a_scheduled_backup_comes_back_by_the_command_of_the_page(
     scheduled: Site, elsewhere: Site

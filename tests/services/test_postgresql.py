@@ -36,6 +36,7 @@ WALKS = ["tests/security/test_parameters.py", "tests/api/test_parameters.py"]
 WORLDS = "tests/boards/test_noninterference.py"
 
 
+@pytest.mark.night
 def test_what_databases_differ_in_goes_the_same_way_on_postgresql(postgres: Postgres) -> None:
     """Pytest makes a test database of its own beside the site's."""
     server = {"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}
