@@ -10,16 +10,13 @@ from django.db import transaction
 
 from leaderboard.actions.lone_tracks import RULES, copy_agreements
 from leaderboard.actions.names import unused_slug
-from leaderboard.actions.overviews import find_overview
-from leaderboard.actions.tracks import create_draft
-from leaderboard.models import AuditEvent, Benchmark, Collection, Milestone, Track, User
-from leaderboard.models.track_settings import setting_fields
+from leaderboard.actions.tracks import copy_settings, create_draft
+from leaderboard.models import AuditEvent, Benchmark, Collection, Milestone, Overview, Track, User
 
 # What the benchmark has besides its rules.
 KEPT = (*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure")
-# What is said of the topics and judgments of a collection, or of marks that nobody has made yet.
+# What is said of the topics and judgments of a collection.
 OF_COLLECTION = ("judgment_set", "excluded_topics", "exclusion_reason", "public_topics")
-OF_MARKS = ("assignments", "support")
 DATES = ("opens_at", "closes_at", "release_at")
 Day = TypeVar("Day", date, datetime)
 
@@ -43,8 +40,8 @@ def copy_benchmark(
 
 
 def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> Track:
-    values = {field.name: getattr(track, field.name) for field in setting_fields(Track)}
-    left_out = (*OF_MARKS, "topics_at", *(OF_COLLECTION if collection != track.collection else ()))
+    values = copy_settings(track)
+    left_out = ("topics_at", *(OF_COLLECTION if collection != track.collection else ()))
     moved = {name: _a_year_later(values[name]) for name in DATES if values[name] is not None}
     copied = Track(
         **{name: value for name, value in values.items() if name not in left_out} | moved,
@@ -62,9 +59,9 @@ def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Coll
 
 
 def _copy_overview(track: Track, copied: Track) -> None:
-    page = find_overview(track)
-    if page.pk is not None and not page._state.adding:
-        page.pk, page.track = copied.pk, copied
+    page = Overview.objects.filter(track=track).first()
+    if page is not None:
+        page.track = copied
         page.save(force_insert=True)
     Milestone.objects.bulk_create(
         Milestone(

@@ -13,15 +13,14 @@ from leaderboard.actions.lone_tracks import dissolve_benchmark, part_track
 from leaderboard.actions.merged_teams import move_teams
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.tracks import (
+    copy_settings,
     create_draft,
     open_track,
     save_changes,
 )
 from leaderboard.jobs.erasure import erase_benchmark
 from leaderboard.models import AuditEvent, Benchmark, Track, User
-from leaderboard.models.track_settings import setting_fields
 from leaderboard.models.tracks import new_invitation
-from leaderboard.scoring.editions import NO_MARKS
 
 # The rule that lets fewer people in comes first.
 STRICTEST = (
@@ -116,8 +115,7 @@ def copy_track(track: Track, user: User, slug: str, name: str) -> Track:
     _refuse_stranger(benchmark, user)
     if not track.collection.is_organised_by(user):
         raise ActionError("Only the collection's organisers can open tracks on it.")
-    settings = {each.name: getattr(track, each.name) for each in setting_fields(Track)}
-    copied = Track(**settings | NO_MARKS, slug=slug, collection=track.collection)
+    copied = Track(**copy_settings(track), slug=slug, collection=track.collection)
     copied.name, copied.phase, copied.group = name, track.phase, track.group
     copied.benchmark, copied.position = benchmark, _next_position(benchmark)
     AuditEvent.objects.record(user, "copy", track, after={"slug": slug})
