@@ -21,7 +21,7 @@ from leaderboard.archives.result_archives import render_csv_lines, score_lines
 from leaderboard.archives.zip_files import ZipEntry
 from leaderboard.boards.standings import Board
 from leaderboard.display.csv_tables import CsvTable, tabulate
-from leaderboard.models import Run, Team
+from leaderboard.models import Run
 from leaderboard.runs.rankings import render_rankings
 
 # Letters of an alias, enough for the runs of any track to differ.
@@ -62,7 +62,7 @@ def list_aliases(board: Board) -> CsvTable:
         [standing.run for standing in board.standings],
         [
             ("alias", alias_run),
-            ("team alias", lambda run: alias_team(run.team, run)),
+            ("team alias", alias_team),
             ("run", "pk"),
             ("tag", "tag"),
             ("team", "team.name"),
@@ -71,7 +71,7 @@ def list_aliases(board: Board) -> CsvTable:
 
 
 def _aliases(run: Run) -> tuple[str, str]:
-    return alias_run(run), alias_team(run.team, run)
+    return alias_run(run), alias_team(run)
 
 
 def alias_run(run: Run) -> str:
@@ -79,9 +79,9 @@ def alias_run(run: Run) -> str:
     return f"run-{_digest(f'run {run.pk}')}"
 
 
-def alias_team(team: Team, run: Run) -> str:
+def alias_team(run: Run) -> str:
     """Return the alias of the team of a run on the track of the run."""
-    return f"team-{_digest(f'team {team.pk} {run.track_id}')}"
+    return f"team-{_digest(f'team {run.team_id} {run.track_id}')}"
 
 
 def _digest(text: str) -> str:
