@@ -12,11 +12,10 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from evaluation.answers.nugget_changes import BankChanges, compare_banks
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
 from leaderboard.collections.mark_layers import carried_lines
-from leaderboard.collections.nuggets import load_bank
+from leaderboard.collections.nuggets import compare_versions
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, MarkLayer, NuggetVersion, User
 from leaderboard.models.collections import ImportedVersion, ImportState
@@ -88,7 +87,8 @@ def carry_marks(
     It is checked and confirmed as a file of marks is. Raises NotAccepted where it exists, and
     ActionError where no mark would be left.
     """
-    changes = compare_with(nuggets, layer.nuggets)
+    assert layer.nuggets is not None, "a layer about nuggets names them"
+    changes = compare_versions(layer.nuggets, nuggets)
     lines = b"".join(carried_lines(layer, changes, keeps_reworded))
     if not lines:
         raise ActionError("The two versions share no nugget that is marked.")
@@ -104,9 +104,3 @@ def carry_marks(
     )
     accept_version(carried, ContentFile(lines, name="marks.jsonl"))
     return carried
-
-
-def compare_with(nuggets: NuggetVersion, before: NuggetVersion | None) -> BankChanges:
-    """Return what another version of the nuggets changed."""
-    assert before is not None, "a layer about nuggets names them"
-    return compare_banks(load_bank(before.pk), load_bank(nuggets.pk))

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from evaluation.answers.nugget_changes import BankChanges, compare_banks
 from evaluation.answers.nugget_files import read_nuggets
 from evaluation.answers.nuggets import Nugget, NuggetBank
 from evaluation.problems import Problems
@@ -151,3 +152,8 @@ def load_nuggets(version: NuggetVersion, topic_id: int) -> tuple[Nugget, ...] | 
     """Return the nuggets of one topic, None if the version does not judge it."""
     packed = version.topics.filter(topic=topic_id).values_list("nuggets", flat=True).first()
     return None if packed is None else unpack_nuggets(packed)
+
+
+def compare_versions(before: NuggetVersion, after: NuggetVersion) -> BankChanges:
+    """Return what became of the nuggets of one version in another."""
+    return compare_banks(load_bank(before.pk), load_bank(after.pk))

@@ -29,6 +29,7 @@ from leaderboard.boards.nugget_files import (
 )
 from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
+from leaderboard.collections.nuggets import compare_versions
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Edition, MarkLayer, NuggetVersion, Track
 from leaderboard.models.collections import ImportedVersion, ImportState
@@ -189,7 +190,7 @@ def nugget_changes(request: HttpRequest, address: str, name: str) -> HttpRespons
         "nuggets": nuggets,
         "before": before,
         "others": track.nugget_versions.ready().exclude(pk__in=[nuggets.pk, before.pk]),
-        "changes": versions.compare_with(nuggets, before),
+        "changes": compare_versions(before, nuggets),
         "layers": before.layers.ready(),
     }
     return render(request, "nuggets/changes.html", context)
