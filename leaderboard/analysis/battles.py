@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.shortcuts import get_object_or_404
+
 from evaluation.answers.runs import Answer
 from evaluation.battles import Kind
 from evaluation.battles.boards import FEWEST_BATTLES
@@ -32,6 +34,13 @@ from leaderboard.scoring.battle_boards import LAYOUT, find_basis
 
 # How many documents of a ranking stand at a side.
 SHOWN_DOCUMENTS = 10
+
+
+def battles_or_404(sight: Sight) -> Battles:
+    """Return the battles of a track with the track as it was looked up."""
+    found = get_object_or_404(Battles, track=sight.track)
+    found.track = sight.track
+    return found
 
 
 @dataclass(frozen=True)

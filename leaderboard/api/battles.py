@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import File, Router, Schema
 from ninja.files import UploadedFile
 from pydantic import Field
 
-from evaluation.battles import KINDS, Kind
+from evaluation.battles import Kind
 from evaluation.problems import Refused
 from evaluation.reading.judging.votes import write_votes
 from leaderboard.actions import battles as acts
-from leaderboard.analysis.battles import FoundBattles, find_battle_standings
+from leaderboard.analysis.battles import (
+    FoundBattles,
+    battles_or_404,
+    find_battle_standings,
+)
 from leaderboard.api.agreement import serialise_table
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import MOST_PROBLEMS, ApiError
 from leaderboard.api.fields import refuse_truncated_body
 from leaderboard.api.schemas import Number, TableRow, response_schemas
 from leaderboard.api.tracks import organised_sight_or_403
-from leaderboard.assessments.battles import load_votes
-from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.assessments.battles import load_all_votes
+from leaderboard.boards.disclosure import track_or_404
 from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.jobs.calculations import Awaited
-from leaderboard.models import Battles
 
 router = Router(tags=["battles"])
 
@@ -99,7 +101,7 @@ def get_votes(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     battles = battles_or_404(sight)
     if not sight.is_organiser:
         raise Http404("no votes to see")
-    lines = (line for kind in KINDS for line in write_votes(load_votes(battles, kind)))
+    lines = write_votes(load_all_votes(battles))
     return streamed_bytes(f"{slug}-votes.jsonl", lines, "application/jsonl")
 
 
@@ -123,9 +125,3 @@ def import_votes(
         first = next(refusal.problems.of("error"))
         message = f"No vote was imported. {refusal}"
         raise ApiError(422, first.code, message, problems) from None
-
-
-def battles_or_404(sight: Sight) -> Battles:
-    battles = get_object_or_404(Battles, track=sight.track)
-    battles.track = sight.track
-    return battles

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.battles import KINDS
 from evaluation.problems import Problems, Refused
 from evaluation.reading.judging.votes import read_votes, write_votes
 from leaderboard.actions.battles import VoteNames
 from leaderboard.archives.manifests import Manifest, plain_values
 from leaderboard.archives.track_import import Runs, clean_values
 from leaderboard.archives.zip_files import Archive, ArchiveError, ZipEntry
-from leaderboard.assessments.battles import load_votes
+from leaderboard.assessments.battles import load_all_votes
 from leaderboard.models import Battles, BattleVote, Track
 
 VOTES = "battles/votes.jsonl"
@@ -25,8 +24,7 @@ def battle_members(track: Track) -> Iterator[ZipEntry]:
     """Build the member of the votes, if there are any."""
     battles = Battles.objects.filter(track=track).first()
     if battles is not None and battles.votes.cast().of_runs_in_place().exists():
-        votes = (vote for kind in KINDS for vote in load_votes(battles, kind, by_id=True))
-        yield ZipEntry(VOTES, write_votes(votes))
+        yield ZipEntry(VOTES, write_votes(load_all_votes(battles, by_id=True)))
 
 
 def battles_entry(track: Track) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from random import SystemRandom
@@ -13,7 +14,7 @@ import numpy as np
 from django.db.models import Count
 
 from evaluation.answers.lengths import count_words
-from evaluation.battles import Choice, Kind, Vote, draw_pair, weigh_by_information
+from evaluation.battles import KINDS, Choice, Kind, Vote, draw_pair, weigh_by_information
 from evaluation.ragged import FloatArray
 from leaderboard.models import Battles, BattleVote, Run, Topic, User
 from leaderboard.runs.answers import load_answer
@@ -133,6 +134,12 @@ def measure_side(run: Run, topic: Topic) -> SideLength:
         return SideLength(0, 0)
     citations = sum(len(sentence.citations) for sentence in answer.sentences)
     return SideLength(count_words(answer.texts), citations)
+
+
+def load_all_votes(battles: Battles, by_id: bool = False) -> Iterator[Vote]:
+    """Yield the votes of people, then those of machines."""
+    for kind in KINDS:
+        yield from load_votes(battles, kind, by_id)
 
 
 def load_votes(battles: Battles, kind: Kind, by_id: bool = False) -> list[Vote]:

@@ -24,7 +24,31 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
 
-class NewBenchmarkForm(forms.ModelForm):
+class NamedBenchmarkForm(forms.ModelForm):
+    """The name of a new benchmark, and its short name, which is made of it if none is given."""
+
+    class Meta:
+        model = Benchmark
+        fields = ["name", "slug"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = unused_slug(cleaned["name"], Benchmark)
+        return cleaned
+
+
+class NewBenchmarkForm(NamedBenchmarkForm):
     """The name of a benchmark, and what it is made of: tracks, and collections without a track."""
 
     tracks = SeveralRowsField(
@@ -42,16 +66,8 @@ class NewBenchmarkForm(forms.ModelForm):
         "submit. You can change that later.",
     )
 
-    class Meta:
-        model = Benchmark
-        fields = ["name", "slug"]
-        labels = {"slug": "Short name"}
-        help_texts = {"slug": SHORT_NAME}
-        error_messages = {"slug": {"unique": TAKEN}}
-
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["slug"].required = False
         tracks = find_tracks_alone(user)
         self.fields["tracks"].queryset = tracks
         self.fields["collections"].queryset = collections_without_track(user)
@@ -67,13 +83,8 @@ class NewBenchmarkForm(forms.ModelForm):
         """Whether there is anything to make a benchmark of."""
         return "tracks" in self.fields or "collections" in self.fields
 
-    def clean_slug(self) -> str:
-        return refuse_reserved(self.cleaned_data["slug"])
-
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not cleaned.get("slug") and cleaned.get("name"):
-            cleaned["slug"] = unused_slug(cleaned["name"], Benchmark)
+        cleaned = super().clean()
         if not cleaned.get("tracks") and not cleaned.get("collections"):
             raise ValidationError("Choose what the benchmark is made of: at least one track.")
         return cleaned
@@ -204,20 +215,12 @@ class DeleteBenchmarkForm(forms.Form):
         return self.cleaned_data["name"]
 
 
-class CopyForm(forms.ModelForm):
+class CopyForm(NamedBenchmarkForm):
     """The name of next year's benchmark, and the collection of each of its tracks."""
-
-    class Meta:
-        model = Benchmark
-        fields = ["name", "slug"]
-        labels = {"slug": "Short name"}
-        help_texts = {"slug": SHORT_NAME}
-        error_messages = {"slug": {"unique": TAKEN}}
 
     def __init__(self, *args: Any, user: User, tracks: Sequence[Track], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.tracks = tracks
-        self.fields["slug"].required = False
         own = Collection.objects.organised_by(user).ready().values("pk")
         for track in tracks:
             known = Collection.objects.filter(Q(pk__in=own) | Q(pk=track.collection_id))
@@ -228,15 +231,6 @@ class CopyForm(forms.ModelForm):
                 initial=track.collection_id,
                 empty_label=None,
             )
-
-    def clean_slug(self) -> str:
-        return refuse_reserved(self.cleaned_data["slug"])
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not cleaned.get("slug") and cleaned.get("name"):
-            cleaned["slug"] = unused_slug(cleaned["name"], Benchmark)
-        return cleaned
 
     @property
     def collections(self) -> dict[int, Collection]:

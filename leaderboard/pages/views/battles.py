@@ -18,8 +18,8 @@ from evaluation.problems import Refused
 from evaluation.reading.judging.votes import write_votes
 from leaderboard.actions import battles as acts
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.analysis.battles import find_battle_standings, read_sides
-from leaderboard.assessments.battles import load_votes, measure_voting
+from leaderboard.analysis.battles import battles_or_404, find_battle_standings, read_sides
+from leaderboard.assessments.battles import load_all_votes, measure_voting
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.receipts import group_problems
 from leaderboard.collections.checking import problems_as_json
@@ -36,16 +36,9 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.sight.battles import can_vote
 
 
-def battles_or_404(sight: Sight) -> Battles:
-    """Return the battles of a track with the track as it was looked up."""
-    found = get_object_or_404(Battles, track=sight.track)
-    found.track = sight.track
-    return found
-
-
 @require_GET
 def battle_board(request: HttpRequest, address: str) -> HttpResponse:
-    """Show the runs by the votes of people or of machines, for who sees scores by topic."""
+    """Show the runs by the votes of people or of machines, for anyone who sees scores by topic."""
     sight = track_at_or_404(request.user, address)
     battles = battles_or_404(sight)
     if not sight.can_see_scores:
@@ -183,5 +176,5 @@ def _settings_context(
 def votes_file(request: HttpRequest, address: str) -> HttpResponseBase:
     """Download every vote on runs in place, voters under pseudonyms."""
     battles = battles_or_404(organised_sight_or_403(request, address))
-    lines = (line for kind in KINDS for line in write_votes(load_votes(battles, kind)))
+    lines = write_votes(load_all_votes(battles))
     return streamed_text(f"{battles.track.slug}-votes.jsonl", lines, "application/jsonl")

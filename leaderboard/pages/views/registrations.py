@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import people, registrations
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.boards.disclosure import benchmark_or_404
+from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
 from leaderboard.boards.registered_teams import (
     find_registered_teams,
     find_requests,
@@ -43,11 +43,10 @@ def registration(request: HttpRequest, slug: str) -> HttpResponse:
         registrations.ask_teams(sight.benchmark, request.user, **form.cleaned_data)
         messages.success(request, "Saved. Teams that join from now on are asked for this.")
         return redirect("registration", slug=slug)
-    return _show(request, slug, form=form)
+    return _show(request, sight, form=form)
 
 
-def _show(request: HttpRequest, slug: str, **forms: object) -> HttpResponse:
-    sight = organised_benchmark_or_403(request, slug)
+def _show(request: HttpRequest, sight: BenchmarkSight, **forms: object) -> HttpResponse:
     agreement = sight.benchmark.agreement
     context = {
         "benchmark": sight.benchmark,
@@ -77,7 +76,7 @@ def write_agreement(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("registration", slug=slug)
         except ActionError as reason:
             form.add_error("text", str(reason))
-    return _show(request, slug, agreement_form=form)
+    return _show(request, sight, agreement_form=form)
 
 
 @login_required
