@@ -23,6 +23,7 @@ from leaderboard.api.benchmark_schemas import (
 from leaderboard.api.errors import ApiError, field_error, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import Paging, response_schemas
+from leaderboard.api.tracks import refuse_without_right_to_open
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.sight.tracks import Viewer
@@ -73,8 +74,8 @@ def create_benchmark(request: HttpRequest, body: BenchmarkIn) -> Status[dict[str
     It has the strictest joining of its tracks, and the terms of all.
     """
     user = viewer(request)
-    if body.collections and not user.may_organise:
-        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
+    if body.collections:
+        refuse_without_right_to_open(user)
     if Benchmark.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is already in use; choose another", body.slug)
     tracks = [_free_track_or_error(user, slug, "tracks") for slug in dict.fromkeys(body.tracks)]
@@ -109,13 +110,19 @@ def _free_track_or_error(user: Viewer, slug: str, field: str) -> Track:
     return track
 
 
+def organised_benchmark_or_403(user: Viewer, slug: str) -> BenchmarkSight:
+    """Return a benchmark to its organisers; raise Http404 or ApiError for others."""
+    sight = benchmark_or_404(user, slug)
+    if not sight.is_organiser:
+        raise permission_error("Only organisers of this benchmark can do this.")
+    return sight
+
+
 @router.patch("/{slug:slug}", auth=ORGANISE, response=response_schemas(BenchmarkOut))
 def change_benchmark(request: HttpRequest, slug: str, body: BenchmarkPatch) -> dict[str, Any]:
     """Change the given settings; joining and terms change on all tracks of the benchmark."""
     user = viewer(request)
-    sight = benchmark_or_404(user, slug)
-    if not sight.is_organiser:
-        raise permission_error("Only organisers of this benchmark can do this.")
+    sight = organised_benchmark_or_403(user, slug)
     changes = {name: getattr(body, name) for name in PLAIN if name in body.model_fields_set}
     if "measure" in changes:
         _check_measure(sight, changes["measure"])

@@ -15,7 +15,8 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, SUBMIT, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkTeamOut, MergeIn, NewTeamOut
-from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.benchmarks import organised_benchmark_or_403
+from leaderboard.api.errors import ApiError, field_error
 from leaderboard.api.schemas import JoinIn, TeamIn, response_schemas
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
 from leaderboard.models import Benchmark, Team, User
@@ -40,7 +41,7 @@ def join_benchmark(request: HttpRequest, slug: str, body: JoinIn = None) -> dict
 def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
     """Create a team with an account and an API token, for teams that do not sign up."""
     user = viewer(request)
-    sight = organised_benchmark_or_error(user, slug)
+    sight = organised_benchmark_or_403(user, slug)
     try:
         (made,) = create_teams(sight.benchmark, user, [body.name])
     except people.JoinError as reason:
@@ -56,7 +57,7 @@ def merge_two_teams(request: HttpRequest, slug: str, body: MergeIn) -> dict[str,
     On each track the later deadline of both is its own. You cannot undo this.
     """
     user = viewer(request)
-    sight = organised_benchmark_or_error(user, slug)
+    sight = organised_benchmark_or_403(user, slug)
     kept = team_or_error(sight, body.into, "into")
     try:
         merge_teams(kept, team_or_error(sight, body.team, "team"), user)
@@ -68,14 +69,6 @@ def merge_two_teams(request: HttpRequest, slug: str, body: MergeIn) -> dict[str,
 def serialise_team(sight: BenchmarkSight, team: Team) -> dict[str, Any]:
     tracks = [seen.track.slug for seen in sight.sights]
     return {"benchmark": sight.benchmark.slug, "team": team.name, "tracks": tracks}
-
-
-def organised_benchmark_or_error(user: User, slug: str) -> BenchmarkSight:
-    """Return a benchmark to its organisers; raise Http404 or ApiError for others."""
-    sight = benchmark_or_404(user, slug)
-    if not sight.is_organiser:
-        raise permission_error("Only organisers of this benchmark can do this.")
-    return sight
 
 
 def team_or_error(sight: BenchmarkSight, name: str, field: str) -> Team:

@@ -56,8 +56,7 @@ PLAIN_SETTINGS = [
 @router.post("", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True)
 def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     user = viewer(request)
-    if not user.may_organise:
-        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
+    refuse_without_right_to_open(user)
     collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is already in use; choose another", body.slug)
@@ -81,8 +80,7 @@ def copy_track(request: HttpRequest, slug: str, body: CopyIn) -> Status[dict[str
     """Create a draft in the same benchmark, on the same collection and with the same settings."""
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
-    if not user.may_organise:
-        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
+    refuse_without_right_to_open(user)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is already in use; choose another", body.slug)
     try:
@@ -211,6 +209,12 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         answer["public_topics"] = track.public_topics
         answer["invitation"] = track.benchmark.invitation
     return answer
+
+
+def refuse_without_right_to_open(user: Viewer) -> None:
+    """Raise ApiError for an account that may not open tracks."""
+    if not user.may_organise:
+        raise permission_error("Your account cannot open tracks. Ask an administrator for access.")
 
 
 def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
