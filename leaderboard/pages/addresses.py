@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from urllib.parse import quote
 
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -64,7 +64,7 @@ class FollowMovedTracks:
         if not isinstance(error, TrackMoved) or match is None or "address" not in match.kwargs:
             return None
         page = reverse(match.view_name, kwargs={**match.kwargs, "address": error.address})
-        return redirect(with_query(page, request), preserve_request=request.method not in READING)
+        return lead_to(page, request)
 
 
 def former_page(request: HttpRequest, slug: str, rest: str) -> HttpResponse:
@@ -74,12 +74,11 @@ def former_page(request: HttpRequest, slug: str, rest: str) -> HttpResponse:
     """
     track = Track.objects.visible_to(request.user).filter(slug=slug).first()
     page = f"{reverse('overview', args=[track.address if track else slug])}{quote(rest)}"
-    return HttpResponsePermanentRedirect(
-        with_query(page, request), preserve_request=request.method not in READING
-    )
+    return lead_to(page, request, permanent=True)
 
 
-def with_query(page: str, request: HttpRequest) -> str:
-    """Return the address of a page with the query parameters of a request."""
+def lead_to(page: str, request: HttpRequest, *, permanent: bool = False) -> HttpResponse:
+    """Redirect to a page with the query of a request, and with its method unless it only reads."""
     query = request.META.get("QUERY_STRING", "")
-    return f"{page}?{query}" if query else page
+    page = f"{page}?{query}" if query else page
+    return redirect(page, permanent=permanent, preserve_request=request.method not in READING)

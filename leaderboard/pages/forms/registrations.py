@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, JoinRequest
 from leaderboard.models.registrations import Asked
 
 
@@ -47,5 +47,5 @@ class ApprovalForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        waiting = benchmark.join_requests.filter(state="waiting")
+        waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
         self.fields["chosen"].choices = [(f"{row.pk} {row.team_name}",) * 2 for row in waiting]

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard.actions import people
 from leaderboard.boards.disclosure import benchmark_or_404, find_moved, track_at_or_404
 from leaderboard.models import Benchmark, Membership, Team, Track
-from leaderboard.pages.addresses import with_query
+from leaderboard.pages.addresses import lead_to
 from leaderboard.pages.forms.people import JoinForm, MemberForm
 from leaderboard.pages.views.invitations import invite_stranger, place_to_join, read_invitation
 
@@ -25,8 +25,7 @@ def join(request: HttpRequest, address: str) -> HttpResponse:
     """Join a benchmark; an invitation link also opens one that is not public."""
     slug, _, below = address.partition("/")
     if below:
-        page = with_query(reverse("join", args=[slug]), request)
-        return redirect(page, preserve_request=request.method == "POST")
+        return lead_to(reverse("join", args=[slug]), request)
     benchmark = Benchmark.objects.filter(slug=slug).first()
     if not request.user.is_authenticated:
         return invite_stranger(request, benchmark)
