@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,17 +40,17 @@ class BattleBoard:
         """What length, citations and position do to votes."""
         return () if self.held_equal is None else self.held_equal.effects
 
-    @property
+    @cached_property
     def num_battles(self) -> IntArray:
         """int[R]: the games of each run."""
         return np.asarray(self.games.played.sum(axis=1), dtype=np.int64)
 
-    @property
+    @cached_property
     def won(self) -> FloatArray:
         """float64[R]: the share of its games that a run won."""
         return np.asarray(self.games.wins.sum(axis=1) / self.num_battles)
 
-    @property
+    @cached_property
     def tied(self) -> FloatArray:
         """float64[R]: the share of its games that a run tied; games that were both bad too."""
         return np.asarray(self.games.ties.sum(axis=1) / self.num_battles)

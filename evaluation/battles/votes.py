@@ -86,13 +86,13 @@ class Games:
         np.add.at(ties, (self.left, self.right), self.outcomes == 0)
         return ties + ties.T
 
-    @property
+    @cached_property
     def played(self) -> FloatArray:
         """float64[R, R], symmetric: the games of each pair."""
         played: FloatArray = self.wins + self.wins.T + self.ties
         return played
 
-    @property
+    @cached_property
     def shares(self) -> FloatArray:
         """float64[R, R]: how often the row was preferred to the column, ties half; NaN if never."""
         shares = np.full(self.played.shape, np.nan)
