@@ -16,7 +16,7 @@ from evaluation.agreement.assessors import STATISTICS, agreement_by_topic, grade
 from evaluation.agreement.jackknife import Estimate
 from evaluation.agreement.noise import find_unused_grades
 from evaluation.agreement.orders import kendall_tau, tau_ap, top_tau_b
-from evaluation.ragged import FloatArray, IntArray
+from evaluation.ragged import FloatArray
 from evaluation.reading.judging.qrels import Qrels
 from evaluation.significance.pairwise import PAIR_DRAWS, PairDecisions, compare_all_pairs
 
@@ -63,7 +63,6 @@ class JudgeStanding:
     bias: float
     error: float
     unused: tuple[int, ...]
-    board: BoardOfJudge | None = None
 
     @property
     def has_rank(self) -> bool:
@@ -96,12 +95,9 @@ def compare_judges(
     judges: Mapping[str, Qrels],
     statistic: str = USUAL,
     rel: float = 1,
-    boards: Mapping[str, BoardOfJudge] | None = None,
     draws: int = PAIR_DRAWS,
 ) -> JudgesBoard:
     """Compare judges with people by one of `STATISTICS`; ValueError for another name.
-
-    `boards` has what `compare_systems` found for each judge, where systems are known.
 
     >>> from io import BytesIO
     >>> from evaluation.reading.judging.qrels import read_qrels
@@ -128,15 +124,14 @@ def compare_judges(
         }
         rows.append(found[statistic][1])
         estimates = {each: estimate for each, (estimate, _) in found.items()}
-        board = (boards or {}).get(name)
-        standings.append(_describe(name, people, truth, given, estimates, board))
+        standings.append(_describe(name, people, truth, given, estimates))
     values = np.array(rows)
     # Statistics such as kappa reach from -1 to 1.
     pairs = compare_all_pairs(values, draws=draws, half_range=1.0)
     return JudgesBoard(statistic, tuple(standings), topics, values, pairs)
 
 
-def compare_systems(people: FloatArray, judge: FloatArray, direction: int = 1) -> BoardOfJudge:
+def compare_systems(people: FloatArray, judge: FloatArray) -> BoardOfJudge:
     """Compare the values of the same systems by people and by a judge, float64[systems] each.
 
     >>> compare_systems(np.array([0.8, 0.6, 0.2]), np.array([0.9, 0.5, 0.4])).tau
@@ -145,8 +140,8 @@ def compare_systems(people: FloatArray, judge: FloatArray, direction: int = 1) -
     return BoardOfJudge(
         systems=len(people),
         tau=kendall_tau(judge, people),
-        tau_ap=tau_ap(direction * judge, direction * people),
-        top=top_tau_b(direction * judge, direction * people, TOP),
+        tau_ap=tau_ap(judge, people),
+        top=top_tau_b(judge, people, TOP),
         error=float(np.abs(judge - people).mean()),
         bias=float((judge - people).mean()),
     )
@@ -163,31 +158,12 @@ def count_grades(grades: FloatArray) -> dict[int, int]:
     return {int(grade): int(count) for grade, count in pairs}
 
 
-def calibrate(confidences: FloatArray, is_right: IntArray, bins: int = 10) -> float | None:
-    """Expected calibration error: the mean distance of confidence from the share that is right.
-
-    `confidences` float64[marks] are from 0 to 1, `is_right` int64[marks] is 1 where the mark is
-    that of people; marks are in `bins` of equal width (Guo and others, ICML 2017). None without
-    a mark.
-
-    >>> calibrate(np.array([0.9, 0.9, 0.6, 0.6]), np.array([1, 1, 1, 0]))
-    0.1
-    """
-    if not len(confidences):
-        return None
-    places = np.minimum((confidences * bins).astype(np.int64), bins - 1)
-    sizes = np.bincount(places, minlength=bins)
-    apart = np.bincount(places, confidences, bins) - np.bincount(places, is_right, bins)
-    return float(round(np.abs(apart[sizes > 0]).sum() / len(confidences), 12))
-
-
 def _describe(
     name: str,
     people: Qrels,
     truth: FloatArray,
     given: FloatArray,
     estimates: Mapping[str, Estimate],
-    board: BoardOfJudge | None,
 ) -> JudgeStanding:
     graded = sum(grade >= 0 for documents in people.grades.values() for grade in documents.values())
     apart = given - truth
@@ -201,5 +177,4 @@ def _describe(
         bias=float(apart.mean()) if len(apart) else 0.0,
         error=float(np.abs(apart).mean()) if len(apart) else 0.0,
         unused=tuple(grade for grade in unused if grade in used),
-        board=board,
     )

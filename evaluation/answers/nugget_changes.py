@@ -11,12 +11,11 @@ from evaluation.answers.nuggets import Nugget, NuggetBank
 
 @dataclass(frozen=True, slots=True)
 class KeptNugget:
-    """One nugget as both versions have it, with its places in them, counted from 0."""
+    """One nugget as both versions have it, and its place in the first, from 0."""
 
     old: Nugget
     new: Nugget
     old_place: int
-    new_place: int
 
     @property
     def is_reworded(self) -> bool:
@@ -32,7 +31,7 @@ class KeptNugget:
 
 @dataclass(frozen=True)
 class BankChanges:
-    """What became of the nuggets of one version in another, topic by topic."""
+    """What happened to the nuggets of one version in another, topic by topic."""
 
     added: Sequence[Nugget]
     removed: Sequence[Nugget]
@@ -83,7 +82,7 @@ def compare_banks(old: NuggetBank, new: NuggetBank) -> BankChanges:
         before, after = old.topics.get(topic, ()), new.topics.get(topic, ())
         places = _match(before, after)
         kept[topic] = [
-            KeptNugget(before[was], after[now], was, now) for was, now in sorted(places.items())
+            KeptNugget(before[was], after[now], was) for was, now in sorted(places.items())
         ]
         removed += [nugget for place, nugget in enumerate(before) if place not in places]
         found = set(places.values())

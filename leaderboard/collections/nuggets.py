@@ -155,5 +155,5 @@ def load_nuggets(version: NuggetVersion, topic_id: int) -> tuple[Nugget, ...] | 
 
 
 def compare_versions(before: NuggetVersion, after: NuggetVersion) -> BankChanges:
-    """Return what became of the nuggets of one version in another."""
+    """Return what happened to the nuggets of one version in another."""
     return compare_banks(load_bank(before.pk), load_bank(after.pk))

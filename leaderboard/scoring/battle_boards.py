@@ -57,7 +57,6 @@ def pack_board(votes: list[Vote]) -> dict[str, Any]:
     return {
         **head,
         "has_half_games": board.strengths.has_half_games,
-        "tie": board.strengths.tie,
         "runs": [_pack_run(board, run) for run in order],
         "shares": [[_number(board.games.shares[a, b]) for b in order] for a in order],
         "better": [[bool(board.pairs.better[a, b]) for b in order] for a in order],

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import compress
 from typing import Any
-
-import numpy as np
 
 from evaluation.agreement.judges import JudgesBoard, compare_judges
 from evaluation.problems import Problems
@@ -17,7 +14,7 @@ from leaderboard.models import Calculation, Edition, Run
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
 from leaderboard.scoring.judge_runs import load_judge
-from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
+from leaderboard.scoring.judgments import tested_topics
 
 # The layout of stored results: those of an earlier one are computed again.
 LAYOUT = 1
@@ -50,8 +47,7 @@ def compute_judges_board(asked: Calculation, progress: Progress) -> Publish:
 
 def load_people(edition: Edition) -> Qrels:
     """Return the judgments of an edition on the topics that count."""
-    numbers = load_topic_numbers(edition.track.collection_id)
-    counted = set(compress(numbers, topic_mask(edition)))
+    counted = set(tested_topics(edition))
     grades = load_qrels(edition.judgment_set).grades
     kept = {topic: graded for topic, graded in grades.items() if topic in counted}
     return Qrels(kept, Problems())
@@ -59,16 +55,14 @@ def load_people(edition: Edition) -> Qrels:
 
 def pack_judges(board: JudgesBoard) -> dict[str, Any]:
     """Return the board as JSON, judges by their ids, the best first."""
-    order = board.order
     return {
         "topics": [topic.decode() for topic in board.topics],
-        "judges": [_pack_judge(board, place) for place in order],
-        "better": [[bool(board.pairs.better[a, b]) for b in order] for a in order],
+        "judges": [_pack_judge(board, place) for place in board.order],
     }
 
 
 def _pack_judge(board: JudgesBoard, place: int) -> dict[str, Any]:
-    each, values = board.standings[place], board.values[place]
+    each = board.standings[place]
     return {
         "id": each.name,
         "documents": each.documents,
@@ -82,5 +76,4 @@ def _pack_judge(board: JudgesBoard, place: int) -> dict[str, Any]:
         "statistics": {
             name: [found.value, found.low, found.high] for name, found in each.statistics.items()
         },
-        "by_topic": [None if np.isnan(value) else float(value) for value in values],
     }
