@@ -13,6 +13,7 @@ from django.db.models import Q
 from evaluation.answers.nuggets import Nugget
 from leaderboard.assessments.texts import ReadableText, make_readable, read_texts
 from leaderboard.collections.answer_pools import PairName, read_pair
+from leaderboard.collections.documents import find_documents
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.pooled_texts import PooledText, load_texts
 from leaderboard.collections.topic_words import find_stems
@@ -114,10 +115,14 @@ def find_beside(assignment: Assignment, names: Iterable[str]) -> Beside:
 def read_sentence_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:
     """Return cited documents with the words of the sentence marked, and the sentence."""
     texts = load_texts(pool, topic.number)
+    pairs = {name: read_pair(name) for name in names}
+    documents = find_documents(topic.collection, {pair.other for pair in pairs.values()})
     found = {}
-    for name in names:
-        pair = read_pair(name)
+    for name, pair in pairs.items():
         sentence = texts.get(pair.key, PooledText(("",), 0))
-        text = read_texts(topic, {pair.other}, find_stems(sentence.sentence))[pair.other]
+        document, text = documents.get(pair.other), MISSING
+        if document is not None:
+            stems = find_stems(sentence.sentence)
+            text = make_readable(document.title, document.text, stems)
         found[name] = JudgedItem(text, sentence=sentence)
     return found

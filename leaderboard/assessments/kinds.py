@@ -175,9 +175,13 @@ def title_items(pool: Pool, items: Iterable[tuple[Topic, str]]) -> dict[tuple[in
     kind = kind_of_pool(pool)
     if not kind.is_of_answers:
         return title_documents(pool.track.collection, list(items))
+    named: dict[Topic, list[str]] = {}
+    for topic, name in items:
+        named.setdefault(topic, []).append(name)
     return {
-        (topic.pk, name): kind.read(pool, topic, [name], {})[name].beginning
-        for topic, name in items
+        (topic.pk, name): item.beginning
+        for topic, names in named.items()
+        for name, item in kind.read(pool, topic, names, {}).items()
     }
 
 

@@ -80,18 +80,10 @@ class ReadableText:
         return sum(part.hits for part in self.parts) + sum(piece.is_term for piece in self.title)
 
 
-def read_text(topic: Topic, docno: str) -> ReadableText:
-    """Return the text of one document, read for a topic."""
-    return read_texts(topic, {docno})[docno]
-
-
-def read_texts(
-    topic: Topic, docnos: Set[str], terms: frozenset[str] | None = None
-) -> dict[str, ReadableText]:
-    """Return the texts of documents by docno, with these stems marked, or those of the topic."""
+def read_texts(topic: Topic, docnos: Set[str]) -> dict[str, ReadableText]:
+    """Return the texts of documents by docno, with the words of the topic marked."""
     found = find_documents(topic.collection, docnos)
-    if terms is None:
-        terms = find_terms(topic)
+    terms = find_terms(topic)
     texts = dict.fromkeys(docnos, ReadableText([], [], exists=False))
     for docno, document in found.items():
         texts[docno] = make_readable(document.title, document.text, terms)
