@@ -153,32 +153,31 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
         return []
     measure = parse_measure(board.measure)
     runs = [standing.run.pk for standing in standings]
-    scores = score_matrix(board.edition, board.measure, runs)
+    intervals = find_intervals(board, board.measure, standings)
     best = max(
         standings,
         key=lambda standing: (
-            measure.direction * _mean(board, standing),
+            measure.direction * mean_of(standing, board.measure),
             -_figure(standing, cost).value,
         ),
     )
     against = _compare_with_best(board, best.run, runs)
     front = find_pareto_front(
         [
-            (_figure(standing, cost).value, measure.direction * _mean(board, standing))
+            (_figure(standing, cost).value, measure.direction * mean_of(standing, board.measure))
             for standing in standings
         ]
     )
     lines = []
-    for standing, row, on_front in zip(standings, scores, front, strict=True):
-        mean, difference = _mean(board, standing), against.get(standing.run.pk)
-        interval = interval_of_score(row, measure) or Interval(mean, mean)
+    for standing, interval, on_front in zip(standings, intervals, front, strict=True):
+        difference = against.get(standing.run.pk)
         lines.append(
             CostLine(
                 standing=standing,
                 figure=_figure(standing, cost),
                 cost=_figure(standing, cost).value / COSTS[cost].units[unit],
                 cost_text=_figure(standing, cost).words_in(unit),
-                mean=mean,
+                mean=mean_of(standing, board.measure),
                 low=interval.low,
                 high=interval.high,
                 against=difference,
@@ -200,8 +199,20 @@ def _figure(standing: Standing, cost: str) -> Figure:
     return figure
 
 
-def _mean(board: Board, standing: Standing) -> float:
-    mean = standing.scores[board.measure]
+def find_intervals(board: Board, measure: str, standings: Sequence[Standing]) -> list[Interval]:
+    """Return the 95 % interval of the mean of each run; the mean alone where there is none."""
+    scores = score_matrix(board.edition, measure, [each.run.pk for each in standings])
+    means = [mean_of(each, measure) for each in standings]
+    parsed = parse_measure(measure)
+    return [
+        interval_of_score(row, parsed) or Interval(mean, mean)
+        for row, mean in zip(scores, means, strict=True)
+    ]
+
+
+def mean_of(standing: Standing, measure: str) -> float:
+    """Return the mean of a run that has one."""
+    mean = standing.scores[measure]
     assert mean is not None
     return mean
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluation.answers.any_measure import parse_measure
-from evaluation.significance import Interval, interval_of_score
-from leaderboard.analysis.costs import find_pareto_front
+from evaluation.significance import Interval
+from leaderboard.analysis.costs import find_intervals, find_pareto_front, mean_of
 from leaderboard.boards.rows import OF_PARAMETERS
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
@@ -19,7 +19,6 @@ from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.display.numbers import score
 from leaderboard.models import Run
 from leaderboard.runs.facts import Parameter
-from leaderboard.scoring.scores import score_matrix
 
 # A plot has so many runs, the best ones, besides those that the reader chose.
 MOST_DRAWN = 300
@@ -165,7 +164,7 @@ class ParameterPlot:
         return [
             ValueGroup(
                 parameter.words(runs[0].facts),
-                [_mean(each, self.board.measure) for each in runs],
+                [mean_of(each, self.board.measure) for each in runs],
                 runs[0],
             )
             for runs in ordered
@@ -235,7 +234,8 @@ def build_parameter_plot(board: Board, across: str, chosen: Sequence[str]) -> Pa
     """
     named = {f"{OF_PARAMETERS}{each.name}": each for each in board.parameters}
     others = [measure for measure in board.measures if measure != board.measure]
-    runs = [standing for standing in board.standings if standing.key in set(chosen)]
+    keys = set(chosen)
+    runs = [standing for standing in board.standings if standing.key in keys]
     if across in others:
         return ParameterPlot(board, None, across, _with_value(board, across), runs)
     parameter = named.get(across) or _find_telling(board)
@@ -281,16 +281,16 @@ def _plot(plot: ParameterPlot, standings: Sequence[Standing]) -> list[PlottedRun
     if not standings:
         return []
     board, parameter = plot.board, plot.parameter
-    up = _intervals(board, board.measure, standings)
+    up = find_intervals(board, board.measure, standings)
     if parameter is None:
-        across = _intervals(board, plot.other, standings)
-        at = [_mean(each, plot.other) for each in standings]
+        across = find_intervals(board, plot.other, standings)
+        at = [mean_of(each, plot.other) for each in standings]
         texts = [score(value, 3) for value in at]
     else:
         at = [_place(plot, parameter, each) for each in standings]
         across = [Interval(value, value) for value in at]
         texts = [parameter.words(each.facts) for each in standings]
-    means = [_mean(each, board.measure) for each in standings]
+    means = [mean_of(each, board.measure) for each in standings]
     front = find_pareto_front(_sides(plot, at, means)) if plot.has_front else [True] * len(at)
     chosen = {each.key for each in plot.chosen}
     return [
@@ -315,19 +315,3 @@ def _sides(
 def _place(plot: ParameterPlot, parameter: Parameter, standing: Standing) -> float:
     number = parameter.number(standing.facts)
     return plot.places[parameter.words(standing.facts)] if number is None else number
-
-
-def _intervals(board: Board, measure: str, standings: Sequence[Standing]) -> list[Interval]:
-    scores = score_matrix(board.edition, measure, [each.run.pk for each in standings])
-    means = [_mean(each, measure) for each in standings]
-    parsed = parse_measure(measure)
-    return [
-        interval_of_score(row, parsed) or Interval(mean, mean)
-        for row, mean in zip(scores, means, strict=True)
-    ]
-
-
-def _mean(standing: Standing, measure: str) -> float:
-    mean = standing.scores[measure]
-    assert mean is not None
-    return mean

@@ -730,8 +730,9 @@ def _filter_and_sort(board: Board) -> list[Standing]:
     shown = [each for each in standings if choice.matches(each)]
     shown = [each for each in shown if choice.kind in ("", each.run.kind)]
     for parameter in board.parameters if choice.parameters else ():
-        limits = choice.parameters.get(parameter.name, Limits())
-        shown = [each for each in shown if limits.admit(parameter, each)]
+        if parameter.name in choice.parameters:
+            limits = choice.parameters[parameter.name]
+            shown = [each for each in shown if limits.admit(parameter, each)]
     if choice.best_per_team:
         first: dict[int, Standing] = {}
         for standing in shown:
