@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.infrastructure.logs import log_failure
+from leaderboard.jobs.calculations import JOBS, Kind
 from leaderboard.models import (
     Assessment,
     Benchmark,
@@ -56,20 +57,7 @@ def erase_track(track: Track) -> None:
 def _erase_tracks(tracks: QuerySet[Track]) -> None:
     editions = Edition.objects.filter(track__in=tracks)
     runs = Run.objects.filter(track__in=tracks)
-    _cancel_jobs("check_run", runs.values_list("pk", flat=True))
-    for kind in ("make_baseline", "announce_judgments"):
-        _cancel_jobs(kind, tracks.values_list("pk", flat=True))
-    for kind in ("build_edition", "score_again", "compare"):
-        _cancel_jobs(kind, editions.values_list("pk", flat=True))
-    for model in (NuggetVersion, MarkLayer):
-        for kind in ("check", "import"):
-            versions = model.objects.filter(track__in=tracks)
-            _cancel_jobs(f"{kind}_{model.noun}", versions.values_list("pk", flat=True))
-    asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
-    for kind in ("judge_boards", "correct_means", "rank_battles", "compare_judges", "try_orders"):
-        _cancel_jobs(kind, asked.values_list("pk", flat=True))
-    copies = PagesCopy.objects.filter(track__in=tracks)
-    _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))
+    _cancel_jobs_of_tracks(tracks, runs, editions)
     # Protected rows can be deleted only after the rows that protect them.
     BenchmarkSnapshot.objects.filter(editions__in=editions).delete()
     for rows in (Snapshot, Assessment, Pool):
@@ -81,6 +69,27 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
         benchmark.renew_addresses()
     for benchmark in of.filter(tracks=None):
         erase_benchmark(benchmark)
+
+
+def _cancel_jobs_of_tracks(
+    tracks: QuerySet[Track], runs: QuerySet[Run], editions: QuerySet[Edition]
+) -> None:
+    _cancel_jobs("check_run", runs.values_list("pk", flat=True))
+    for kind in ("make_baseline", "announce_judgments"):
+        _cancel_jobs(kind, tracks.values_list("pk", flat=True))
+    for kind in ("build_edition", "score_again", "compare"):
+        _cancel_jobs(kind, editions.values_list("pk", flat=True))
+    for model in (NuggetVersion, MarkLayer):
+        for kind in ("check", "import"):
+            versions = model.objects.filter(track__in=tracks)
+            _cancel_jobs(f"{kind}_{model.noun}", versions.values_list("pk", flat=True))
+    asked = Calculation.objects.filter(Q(track__in=tracks) | Q(edition__in=editions))
+    for made, kind in JOBS.items():
+        # The job of tests has the key of an edition.
+        if made != Kind.TESTS:
+            _cancel_jobs(kind, asked.values_list("pk", flat=True))
+    copies = PagesCopy.objects.filter(track__in=tracks)
+    _cancel_jobs("copy_pages", copies.values_list("pk", flat=True))
 
 
 @transaction.atomic
