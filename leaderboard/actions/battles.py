@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evaluation.battles import CHOICES, Vote
-from evaluation.problems import Problems
+from evaluation.battles import CHOICES
 from evaluation.reading.judging.votes import read_votes
 from leaderboard.actions.submission_rules import ActionError, NotAccepted, refuse_large
-from leaderboard.assessments.battles import draw_battle, find_open_pair
-from leaderboard.models import AuditEvent, Battles, BattleVote, BattleVoter, Run, User
+from leaderboard.assessments.battles import VoteNames, draw_battle, find_open_pair
+from leaderboard.models import AuditEvent, Battles, BattleVote, BattleVoter, User
 from leaderboard.models.battles import LATER
-from leaderboard.models.runs import RunQuerySet
 from leaderboard.sight.battles import runs_for_voter
 from leaderboard.sight.tracks import TrackSight
 
-# A pair is looked at for at least so long, and nobody decides more in a day.
+# The shortest look at a pair, and the most votes of a person in a day.
 FEWEST_SECONDS = 2
 MOST_PER_DAY = 1_000
 LARGEST_FILE = 16 * 2**20
+
+
+def _refuse_closed(battles: Battles) -> None:
+    if not battles.accepts_votes:
+        raise ActionError("The battles are closed.")
 
 
 @transaction.atomic
@@ -38,8 +39,7 @@ def save_battles(battles: Battles, user: User) -> None:
 
 def accept_invitation(battles: Battles, user: User) -> None:
     """Let a user vote who has the invitation link."""
-    if not battles.accepts_votes:
-        raise ActionError("The battles are closed.")
+    _refuse_closed(battles)
     BattleVoter.objects.get_or_create(battles=battles, user=user)
 
 
@@ -82,15 +82,13 @@ def cast_vote(battles: Battles, user: User, vote_id: int, choice: str, reason: s
     """
     if choice not in CHOICES:
         raise ActionError("Choose left, right, a tie, or both bad.")
-    if not battles.accepts_votes:
-        raise ActionError("The battles are closed.")
-    own, now = BattleVote.objects.filter(battles=battles, user=user), timezone.now()
-    waiting = own.waiting().filter(pk=vote_id).first()
+    _refuse_closed(battles)
+    own, now = BattleVote.objects.filter(battles=battles, user=user, pk=vote_id), timezone.now()
+    waiting = own.waiting().first()
     if waiting is None:
         raise ActionError("This pair is decided already. Here is the next one.")
     _refuse_haste(waiting, now)
-    done = own.waiting().filter(pk=vote_id)
-    if not done.update(choice=choice, reason=reason.strip()[:1000], voted_at=now):
+    if not own.waiting().update(choice=choice, reason=reason.strip()[:1000], voted_at=now):
         raise ActionError("This pair is decided already. Here is the next one.")
 
 
@@ -100,7 +98,7 @@ def _refuse_haste(waiting: BattleVote, now: datetime) -> None:
         raise NotAccepted("E_RATE", message, FEWEST_SECONDS)
     lately = BattleVote.objects.filter(user=waiting.user_id, voted_at__gt=now - timedelta(days=1))
     if lately.count() >= MOST_PER_DAY:
-        message = f"You can decide {MOST_PER_DAY:,} pairs a day. Go on tomorrow."
+        message = f"You can decide up to {MOST_PER_DAY:,} pairs a day. Continue tomorrow."
         raise NotAccepted("E_RATE", message, 3600)
 
 
@@ -112,8 +110,7 @@ def put_off(battles: Battles, user: User, vote_id: int) -> None:
 @transaction.atomic
 def undo_vote(battles: Battles, user: User) -> None:
     """Open the last pair again that a voter decided; the present one is kept for later."""
-    if not battles.accepts_votes:
-        raise ActionError("The battles are closed.")
+    _refuse_closed(battles)
     own = BattleVote.objects.filter(battles=battles, user=user)
     last = own.cast().order_by("-voted_at", "-pk").first()
     if last is None:
@@ -131,90 +128,11 @@ def import_votes(battles: Battles, user: User, file: UploadedFile) -> int:
     """
     refuse_large(file, LARGEST_FILE)
     read = read_votes(file.file)
-    problems = Problems()
-    known = VoteNames.of(battles)
-    rows = [
-        known.build(battles, line, vote, problems)
-        for line, vote in zip(read.lines, read.votes, strict=True)
-    ]
-    problems.fold(max(read.lines, default=0))
-    problems.raise_if_refused()
+    rows = VoteNames.of(battles).build_all(battles, read)
     try:
         with transaction.atomic():
-            BattleVote.objects.bulk_create([row for row in rows if row], batch_size=500)
+            BattleVote.objects.bulk_create(rows, batch_size=500)
             AuditEvent.objects.record(user, "import votes", battles, after={"votes": len(rows)})
     except IntegrityError:
         raise ActionError("The votes have changed meanwhile. Import the file again.") from None
     return len(rows)
-
-
-@dataclass(frozen=True)
-class VoteNames:
-    """The topics, the runs by tag and by id, and the votes under names that a track has."""
-
-    topics: Mapping[str, int]
-    runs: Mapping[str, list[str]]
-    votes: Collection[tuple[str, str, int, str, str]]
-
-    @classmethod
-    def of(cls, battles: Battles) -> VoteNames:
-        runs: dict[str, list[str]] = {}
-        for pk, tag in _runs_of(battles).values_list("pk", "tag"):
-            runs.setdefault(tag, []).append(pk)
-            runs[pk] = [pk]
-        topics = battles.track.collection.topics.values_list("number", "pk")
-        named = battles.votes.filter(user=None)
-        votes = named.values_list("kind", "name", "topic", "first", "second")
-        return cls(dict(topics), runs, set(votes))
-
-    def build(
-        self, battles: Battles, line: int, vote: Vote, problems: Problems
-    ) -> BattleVote | None:
-        """Return the row of a vote; None where something of it is not known."""
-        before = problems.errors
-        if not vote.voter:
-            problems.error("E_FIELD", line, 'the field "voter" is missing')
-        topic = self.topics.get(vote.topic)
-        if topic is None:
-            message = "the collection has no such topic"
-            problems.error("E_UNKNOWN_TOPIC", line, message, vote.topic)
-        left, right = (self._run(line, tag, problems) for tag in (vote.left, vote.right))
-        first, second = min(left, right), max(left, right)
-        if topic is not None and (vote.kind, vote.voter, topic, first, second) in self.votes:
-            message = f"{vote.voter} has voted on this pair already"
-            problems.error("E_DUP_VOTE", line, message, vote.topic)
-        if problems.errors > before:
-            return None
-        return BattleVote(
-            battles=battles,
-            topic_id=topic,
-            first_id=first,
-            second_id=second,
-            is_turned=left != first,
-            kind=vote.kind,
-            name=vote.voter[:128],
-            choice=vote.choice,
-            reason=vote.reason[:1000],
-            probability=vote.probability,
-            left_words=vote.left_words,
-            right_words=vote.right_words,
-            left_citations=vote.left_citations,
-            right_citations=vote.right_citations,
-            voted_at=vote.at or timezone.now(),
-        )
-
-    def _run(self, line: int, tag: str, problems: Problems) -> str:
-        """Return the id of the run that a vote names; report another name."""
-        found = self.runs.get(tag, [])
-        if len(found) == 1:
-            return found[0]
-        if found:
-            hint = "Name the run by its id, which is in its address."
-            problems.error("E_TAG", line, "several runs have this tag", tag, hint)
-        else:
-            problems.error("E_UNKNOWN_RUN", line, "the track has no such run", tag)
-        return ""
-
-
-def _runs_of(battles: Battles) -> RunQuerySet:
-    return Run.objects.filter(track=battles.track_id).accepted().not_removed()

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.problems import Problems, Refused
+from evaluation.problems import Refused
 from evaluation.reading.judging.votes import read_votes, write_votes
-from leaderboard.actions.battles import VoteNames
 from leaderboard.archives.manifests import Manifest, plain_values
 from leaderboard.archives.track_import import Runs, clean_values
 from leaderboard.archives.zip_files import Archive, ArchiveError, ZipEntry
-from leaderboard.assessments.battles import load_all_votes
+from leaderboard.assessments.battles import VoteNames, load_all_votes
 from leaderboard.models import Battles, BattleVote, Track
 
 VOTES = "battles/votes.jsonl"
@@ -43,13 +42,9 @@ def restore_battles(archive: Archive, manifest: Manifest, track: Track, runs: Ru
         return
     topics = dict(track.collection.topics.values_list("number", "pk"))
     names = VoteNames(topics, {old: [run.pk] for old, run in runs.items()}, set())
-    problems = Problems()
     try:
         with archive.member(VOTES) as file:
-            read = read_votes(file)
-        pairs = zip(read.lines, read.votes, strict=True)
-        rows = [names.build(battles, line, vote, problems) for line, vote in pairs]
-        problems.raise_if_refused()
+            rows = names.build_all(battles, read_votes(file))
     except Refused as refusal:
         raise ArchiveError(f"its votes: {refusal}") from None
-    BattleVote.objects.bulk_create([row for row in rows if row is not None], batch_size=500)
+    BattleVote.objects.bulk_create(rows, batch_size=500)

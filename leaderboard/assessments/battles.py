@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from random import SystemRandom
@@ -12,10 +12,13 @@ from typing import cast
 
 import numpy as np
 from django.db.models import Count
+from django.utils import timezone
 
 from evaluation.answers.lengths import count_words
 from evaluation.battles import KINDS, Choice, Kind, Vote, draw_pair, weigh_by_information
+from evaluation.problems import Problems
 from evaluation.ragged import FloatArray
+from evaluation.reading.judging.votes import VoteFile
 from leaderboard.models import Battles, BattleVote, Run, Topic, User
 from leaderboard.runs.answers import load_answer
 from leaderboard.sight.battles import runs_for_voter
@@ -23,7 +26,7 @@ from leaderboard.sight.tracks import TrackSight
 
 # More runs than this are too many pairs for one page; the latest take part.
 MOST_RUNS = 300
-# Pairs without a word on either side are drawn again so often.
+# How often a pair without a word on either side is drawn again.
 MOST_EMPTY = 50
 Pair = tuple[str, str]
 
@@ -67,8 +70,8 @@ def draw_battle(sight: TrackSight, battles: Battles) -> BattleVote | None:
     topics = list(sight.track.collection.topics.order_by("position"))
     pairs = list(combinations(runs, 2))
     weights, seen = weigh_pairs(battles, pairs), find_seen(sight, battles)
+    left = np.array([len(topics) - len(seen[pair]) for pair in pairs], dtype=np.int64)
     for _ in range(MOST_EMPTY):
-        left = np.array([len(topics) - len(seen[pair]) for pair in pairs], dtype=np.int64)
         drawn = draw_pair(weights, left, SystemRandom().random())
         if drawn is None:
             return None
@@ -88,6 +91,7 @@ def draw_battle(sight: TrackSight, battles: Battles) -> BattleVote | None:
         if (vote.left_words, vote.right_words) != (0, 0):
             return vote
         seen[pair].add(vote.topic_id)
+        left[drawn.place] -= 1
     return None
 
 
@@ -168,3 +172,81 @@ def load_votes(battles: Battles, kind: Kind, by_id: bool = False) -> list[Vote]:
         )
         for row in rows
     ]
+
+
+@dataclass(frozen=True)
+class VoteNames:
+    """The topics, the runs by tag and by id, and the votes under names that a track has."""
+
+    topics: Mapping[str, int]
+    runs: Mapping[str, list[str]]
+    votes: Collection[tuple[str, str, int, str, str]]
+
+    @classmethod
+    def of(cls, battles: Battles) -> VoteNames:
+        runs: dict[str, list[str]] = {}
+        known = battles.track.runs.accepted().not_removed()
+        for pk, tag in known.values_list("pk", "tag"):
+            runs.setdefault(tag, []).append(pk)
+            runs[pk] = [pk]
+        topics = battles.track.collection.topics.values_list("number", "pk")
+        named = battles.votes.filter(user=None)
+        votes = named.values_list("kind", "name", "topic", "first", "second")
+        return cls(dict(topics), runs, set(votes))
+
+    def build_all(self, battles: Battles, read: VoteFile) -> list[BattleVote]:
+        """Return the rows of votes; raises Refused with what of them is not known."""
+        problems = Problems()
+        pairs = zip(read.lines, read.votes, strict=True)
+        rows = [self._build(battles, line, vote, problems) for line, vote in pairs]
+        problems.fold(max(read.lines, default=0))
+        problems.raise_if_refused()
+        return [row for row in rows if row is not None]
+
+    def _build(
+        self, battles: Battles, line: int, vote: Vote, problems: Problems
+    ) -> BattleVote | None:
+        """Return the row of a vote; None where something of it is not known."""
+        before = problems.errors
+        if not vote.voter:
+            problems.error("E_FIELD", line, 'the field "voter" is missing')
+        topic = self.topics.get(vote.topic)
+        if topic is None:
+            message = "the collection has no such topic"
+            problems.error("E_UNKNOWN_TOPIC", line, message, vote.topic)
+        left, right = (self._run(line, tag, problems) for tag in (vote.left, vote.right))
+        first, second = min(left, right), max(left, right)
+        if topic is not None and (vote.kind, vote.voter, topic, first, second) in self.votes:
+            message = f"{vote.voter} has voted on this pair already"
+            problems.error("E_DUP_VOTE", line, message, vote.topic)
+        if problems.errors > before:
+            return None
+        return BattleVote(
+            battles=battles,
+            topic_id=topic,
+            first_id=first,
+            second_id=second,
+            is_turned=left != first,
+            kind=vote.kind,
+            name=vote.voter[:128],
+            choice=vote.choice,
+            reason=vote.reason[:1000],
+            probability=vote.probability,
+            left_words=vote.left_words,
+            right_words=vote.right_words,
+            left_citations=vote.left_citations,
+            right_citations=vote.right_citations,
+            voted_at=vote.at or timezone.now(),
+        )
+
+    def _run(self, line: int, tag: str, problems: Problems) -> str:
+        """Return the id of the run that a vote names; report another name."""
+        found = self.runs.get(tag, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            hint = "Name the run by its id, which is in its address."
+            problems.error("E_TAG", line, "several runs have this tag", tag, hint)
+        else:
+            problems.error("E_UNKNOWN_RUN", line, "the track has no such run", tag)
+        return ""

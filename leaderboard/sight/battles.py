@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.models import Battles, BattleVoter, Run
+from leaderboard.models import Battles, BattleVoter
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.sight.tracks import TrackSight
 
@@ -22,5 +22,5 @@ def can_vote(sight: TrackSight, battles: Battles) -> bool:
 
 def runs_for_voter(sight: TrackSight) -> RunQuerySet:
     """Return the runs that may stand in a pair: accepted ones of other teams than the viewer's."""
-    runs = Run.objects.filter(track=sight.track).accepted().not_removed()
+    runs = sight.track.runs.accepted().not_removed()
     return runs if sight.team is None else runs.exclude(team=sight.team)
