@@ -101,7 +101,7 @@ def _refuse_unfit_plan(assessment: Assessment) -> None:
     if assessment.order != Assessment.Order.RANDOM:
         raise ActionError("Answers are judged in random order.")
     if assessment.rule == Assessment.Rule.MEDIAN:
-        raise ActionError("Labels have no middle. Choose another rule.")
+        raise ActionError("Labels have no median. Choose another rule.")
 
 
 @transaction.atomic
@@ -491,13 +491,15 @@ def close_assessment(
     lock_assessors(assessment=assessment)
     outcome = find_outcome(assessment)
     if outcome.num_ungraded and not is_early:
-        kind = kind_of_judging(assessment)
-        what = "pairs have no label" if kind.is_of_answers else "documents have no grade"
-        raise ActionError(f"Some {what}. Confirm that you close the judging early.")
+        label = "label" if kind_of_judging(assessment).is_of_answers else "grade"
+        raise ActionError(
+            f"Some {assessment.pool.noun}s have no {label}. Confirm that you close the judging "
+            "early."
+        )
     states = (Assessment.State.OPEN, Assessment.State.PAUSED)
     _move(assessment, user, "close", states, Assessment.State.CLOSED)
     note = describe_making(assessment, outcome)
-    made = _make_made(assessment, user, version, outcome, note)
+    made = _make_result(assessment, user, version, outcome, note)
     field = "layer" if isinstance(made, MarkLayer) else "version"
     Assessment.objects.filter(pk=assessment.pk).update(closed_at=timezone.now(), **{field: made})
     return made
@@ -509,10 +511,10 @@ def make_trial_version(assessment: Assessment, user: User, version: str) -> Impo
     if not outcome.num_graded:
         raise ActionError("Nothing is judged yet.")
     note = f"As judged so far. {describe_making(assessment, outcome)}"
-    return _make_made(assessment, user, version, outcome, note)
+    return _make_result(assessment, user, version, outcome, note)
 
 
-def _make_made(
+def _make_result(
     assessment: Assessment, user: User, version: str, outcome: JudgingOutcome, note: str
 ) -> ImportedVersion:
     make = _make_layer if kind_of_judging(assessment).is_of_answers else _make_version
@@ -543,19 +545,18 @@ def _make_layer(
     return layer
 
 
-def describe_outcome(outcome: JudgingOutcome, noun: str, label: str) -> str:
+def describe_outcome(assessment: Assessment, outcome: JudgingOutcome) -> str:
     """Return how much of the pool is judged, for the note of the version."""
     verb = "has" if outcome.num_graded == 1 else "have"
-    pooled = counted(outcome.num_pooled, noun)
+    pooled = counted(outcome.num_pooled, assessment.pool.noun)
+    label = "a label" if kind_of_judging(assessment).is_of_answers else "a grade"
     return f"{outcome.num_graded:,} of {pooled} of the pool {verb} {label}."
 
 
 def describe_making(assessment: Assessment, outcome: JudgingOutcome) -> str:
     """Return how much is judged, and how it was drawn, for the note of the version."""
-    if kind_of_judging(assessment).is_of_answers:
-        return describe_outcome(outcome, "pair", "a label")
-    if not assessment.chooses:
-        return describe_outcome(outcome, "document", "a grade")
+    if kind_of_judging(assessment).is_of_answers or not assessment.chooses:
+        return describe_outcome(assessment, outcome)
     verb = "has" if outcome.num_graded == 1 else "have"
     graded = counted(outcome.num_graded, "document")
     return f"{graded} {verb} a grade. {describe_drawing(assessment)}"
