@@ -1,4 +1,7 @@
-"""Confirm, check again, correct or discard a collection or its judgments."""
+"""Confirm, check again, correct or discard a collection or its judgments.
+
+Downloads of files that not everyone may have are recorded here too.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,10 @@ from leaderboard.collections.preview import (
     read_judgments_preview,
     read_preview,
 )
-from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
+from leaderboard.models import AuditEvent, Collection, Download, JudgmentSet, User
 from leaderboard.models.collections import ImportState
+from leaderboard.models.registrations import FileReaders
+from leaderboard.sight.readers import Viewer
 
 FIRST_VERSION = "v1"
 
@@ -277,3 +282,9 @@ def discard_collection(collection: Collection, user: User) -> None:
         )
     if not deleted:
         raise ActionError("This collection cannot be deleted: tracks use it.")
+
+
+def record_download(viewer: Viewer, collection: Collection, file: str, readers: str) -> None:
+    """Record who downloads a file that not everyone may have."""
+    if readers != FileReaders.EVERYONE and isinstance(viewer, User):
+        Download.objects.create(collection=collection, file=file, user=viewer)

@@ -1,4 +1,4 @@
-"""Register a team: what it says of itself, and what somebody signs for it."""
+"""Register a team: what it says of itself, and what is signed for it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from leaderboard.models import (
     Agreement,
     AuditEvent,
     Benchmark,
-    Collection,
-    Download,
     Registration,
     Signature,
     Team,
     User,
 )
-from leaderboard.models.registrations import Asked, FileReaders
-from leaderboard.sight.readers import Viewer
+from leaderboard.models.registrations import Asked
 
 
 class RegistrationError(Exception):
@@ -83,15 +80,11 @@ def register(
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     agreement = benchmark.agreement
     _refuse_incomplete(benchmark, details, agreement)
-    values = {
-        "person": details.person,
-        "answers": {name: details.answers[name] for name in benchmark.asked},
-    }
     key = {"team": team} if team is not None else {"user": user, "team": None}
     known = benchmark.registrations.filter(**key).first()
     found = known or Registration(benchmark=benchmark, user=user, team=team)
-    for name, value in values.items():
-        setattr(found, name, value)
+    found.person = details.person
+    found.answers = {name: details.answers[name] for name in benchmark.asked}
     found.save()
     AuditEvent.objects.record(user, "register", found)
     if agreement is not None:
@@ -132,9 +125,3 @@ def give_registration(team: Team, user: User) -> None:
     """Make what a user said the registration of the team that the user now leads."""
     own = Registration.objects.filter(benchmark=team.benchmark, user=user, team=None)
     own.update(team=team)
-
-
-def record_download(viewer: Viewer, collection: Collection, file: str, readers: str) -> None:
-    """Record who downloads a file that not everyone may have."""
-    if readers != FileReaders.EVERYONE and isinstance(viewer, User):
-        Download.objects.create(collection=collection, file=file, user=viewer)

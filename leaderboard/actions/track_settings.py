@@ -164,7 +164,7 @@ def _check_disclosure(track: Track) -> Iterator[SettingProblem]:
             yield SettingProblem(name, "Only available with rounded leaderboard means.")
 
 
-def find_date_of_topics(track: Track) -> datetime | None:
+def find_shared_topics_date(track: Track) -> datetime | None:
     """Return when the topics appear on the other tracks of its collection."""
     others = track.collection.tracks.exclude(pk=track.pk).exclude(topics_at=None)
     return others.values_list("topics_at", flat=True).first()
@@ -174,7 +174,7 @@ def _check_topics_date(track: Track, changed: Track) -> Iterator[SettingProblem]
     if changed.topics_at == (track.topics_at if track.pk else None):
         return
     others = track.collection.tracks.exclude(pk=track.pk)
-    if track.pk is None and others.exists() and find_date_of_topics(track) != changed.topics_at:
+    if track.pk is None and others.exists() and find_shared_topics_date(track) != changed.topics_at:
         message = "Topics appear at one time on all tracks of a collection. Change it on another."
         yield SettingProblem("topics_at", message)
     elif changed.topics_at is not None:
@@ -190,7 +190,7 @@ def _check_dates(track: Track) -> Iterator[SettingProblem]:
         yield SettingProblem("closes_at", "Must be after the opening time.", closes.isoformat())
     topics_at = track.topics_at
     if topics_at is None and track.pk is None:
-        topics_at = find_date_of_topics(track)
+        topics_at = find_shared_topics_date(track)
     if topics_at is not None and closes <= topics_at:
         yield SettingProblem(
             "closes_at", "Must be after the time when topics appear.", closes.isoformat()

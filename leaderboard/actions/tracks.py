@@ -16,7 +16,7 @@ from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.names import unused_slug
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.track_settings import find_date_of_topics, with_changes
+from leaderboard.actions.track_settings import find_shared_topics_date, with_changes
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
@@ -74,7 +74,7 @@ def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> T
     if track.benchmark_id is None:
         track.benchmark = make_own_benchmark(track, user, **rules)
     if track.topics_at is None:
-        track.topics_at = find_date_of_topics(track)
+        track.topics_at = find_shared_topics_date(track)
     track.save(force_insert=True)
     _renew_address(track)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})

@@ -92,12 +92,12 @@ def can_see_topics(viewer: Viewer, collection: Collection) -> bool:
 
     They organise the collection, or one of the tracks on it.
     """
-    if find_topics_date(collection) is None or collection.is_organised_by(viewer):
+    if find_coming_topics_date(collection) is None or collection.is_organised_by(viewer):
         return True
     return collection.tracks.organised_by(viewer).exists()
 
 
-def find_topics_date(collection: Collection) -> datetime | None:
+def find_coming_topics_date(collection: Collection) -> datetime | None:
     """Return when the topics of a collection will appear; None if they are out."""
     hiding = collection.tracks.hiding_topics()
     return hiding.values_list("topics_at", flat=True).order_by("-topics_at").first()

@@ -29,9 +29,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation.problems import Refused
 from leaderboard.actions import collections as collection_actions
 from leaderboard.actions import submission_rules
-from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
+from leaderboard.actions.collections import (
+    Replacements,
+    record_download,
+    replace_files,
+    replace_judgments,
+)
 from leaderboard.actions.overviews import change_data_terms
-from leaderboard.actions.registrations import record_download
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import (
     CollectionFiles,
@@ -74,7 +78,7 @@ from leaderboard.sight.visible_rows import (
     can_download_documents,
     can_download_topics,
     can_see_topics,
-    find_topics_date,
+    find_coming_topics_date,
     visible_judgment_sets,
 )
 
@@ -164,7 +168,7 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
         "review": review_of(found) if organises and found.state != ImportState.READY else None,
         "tracks": found.tracks.visible_to(request.user),
         "first_topics": found.topics.all()[:FIRST_TOPICS] if shows_topics else [],
-        "topics_at": None if shows_topics else find_topics_date(found),
+        "topics_at": None if shows_topics else find_coming_topics_date(found),
         "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
     }
 
