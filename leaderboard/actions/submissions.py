@@ -649,7 +649,7 @@ def _accept_run_file(
     return FileOutcome(file.name, accepted.run, accepted.is_new)
 
 
-def restore_run(
+def submit_archived_run(
     track: Track, team: Team, file: UploadedFile, details: RunDetails, version: SystemVersion | None
 ) -> SubmittedRun:
     """Submit a run of an archive for a team, as the run of a version if there is one.

@@ -389,7 +389,7 @@ def restore_run(
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
         team = find_or_create_team(track, entry.team)
-        restored = submissions.restore_run(track, team, sent, details, version)
+        restored = submissions.submit_archived_run(track, team, sent, details, version)
     if restored.is_new:
         Run.objects.filter(pk=restored.run.pk).update(**values)
     return restored.run
