@@ -269,7 +269,7 @@ def delete_account(user: User) -> None:
     The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
     the owner of a benchmark or collection, and for the only leader of a team with members.
     """
-    # Who leaves a benchmark at the same moment could make the user its owner.
+    # Someone who leaves a benchmark at the same moment could make the user its owner.
     benchmarks = Benchmark.objects.filter(co_organisers=user).order_by("pk")
     list(benchmarks.select_for_update(no_key=True, of=("self",)))
     # Of two leaders who leave at the same moment, one sees that nobody else leads.
@@ -283,7 +283,7 @@ def delete_account(user: User) -> None:
     Authenticator.objects.filter(user=user).delete()
     SocialAccount.objects.filter(user=user).delete()
     _leave_assessments(user)
-    _part_from_votes(user)
+    _leave_battles(user)
     for benchmark in benchmarks:
         benchmark.co_organisers.remove(user)
     for collection in Collection.objects.filter(co_organisers=user):
@@ -302,8 +302,8 @@ def delete_account(user: User) -> None:
     user.save()
 
 
-def _part_from_votes(user: User) -> None:
-    """Keep the votes of a user under a name that says nothing."""
+def _leave_battles(user: User) -> None:
+    """Keep the votes of a user under a random name."""
     BattleVoter.objects.filter(user=user).delete()
     user.battle_votes.waiting().delete()
     user.battle_votes.put_off().delete()

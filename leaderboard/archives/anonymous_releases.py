@@ -1,6 +1,6 @@
 """The results of a track without the names of runs and teams.
 
-README.txt         what it holds
+README.txt         what it contains
 board.csv          each run by its alias, with its means
 scores.csv         a line for each run and topic, a column for each measure
 runs/<alias>.run   the rankings, as they were scored
@@ -28,8 +28,8 @@ from leaderboard.runs.rankings import render_rankings
 LENGTH = 12
 README = """{track}: results without names
 
-Judgments {judgments}. Runs and teams have aliases, the same in each release of this track. Who
-knows the scores of a run from elsewhere finds its alias by them.
+Judgments {judgments}. Runs and teams have aliases, the same in each release of this track. Anyone
+who knows the scores of a run can find its alias from them.
 
 board.csv          each run with its means
 scores.csv         a line for each run and topic

@@ -85,13 +85,13 @@ def describe_lone_benchmark(manifest: Manifest) -> BenchmarkManifest:
     """Return the manifest of the benchmark of a track alone: its name, rules and teams."""
     track = manifest.track
     _, rules = split_fields(track.fields)
-    fields = {name: track.fields[name] for name in ("name",) if name in track.fields}
+    named = {"name": track.fields["name"]} if "name" in track.fields else {}
     return BenchmarkManifest(
         benchmark_archive=BENCHMARK_ARCHIVE_VERSION,
         rankfield=manifest.rankfield,
         made_at=manifest.made_at,
         slug=track.slug,
-        fields=fields | rules,
+        fields=named | rules,
         places=[PlaceEntry(track=track.slug, fields={})],
         teams=[
             BenchmarkTeamEntry(

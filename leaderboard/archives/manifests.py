@@ -148,7 +148,7 @@ class EditionEntry(Entry):
 
 
 # Archives of documents alone are as they were before answers were judged.
-ABSENT: Any = Field(None, exclude_if=lambda name: name is None)
+ABSENT: Any = Field(None, exclude_if=lambda value: value is None)
 
 
 class PoolEntry(Entry):
@@ -241,7 +241,7 @@ class Manifest(Entry):
     nuggets: list[ImportedEntry] = Field([], exclude_if=lambda entries: not entries)
     layers: list[LayerEntry] = Field([], exclude_if=lambda entries: not entries)
     # How battles are held, where they are.
-    battles: dict[str, Any] | None = Field(None, exclude_if=lambda found: found is None)
+    battles: dict[str, Any] | None = ABSENT
     snapshots: list[SnapshotEntry]
 
 

@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('question', models.CharField(default='Which would you rather give to a reader who asked this?', max_length=200)),
                 ('voters', models.CharField(choices=[('invited', 'People with the invitation link'), ('signed in', 'Everyone who is signed in and sees the scores')], default='invited', max_length=10)),
-                ('drawing', models.CharField(choices=[('random', 'At random'), ('information', 'Rather pairs whose vote tells more')], default='random', max_length=12)),
+                ('drawing', models.CharField(choices=[('random', 'At random'), ('information', 'Prefer pairs whose votes tell more')], default='random', max_length=12)),
                 ('is_open', models.BooleanField(default=True)),
                 ('closes_at', models.DateTimeField(blank=True, null=True)),
                 ('invitation', models.CharField(default=leaderboard.models.tracks.new_invitation, editable=False, max_length=40, unique=True)),

@@ -27,7 +27,7 @@ class Battles(models.Model):
 
     class Drawing(models.TextChoices):
         RANDOM = "random", "At random"
-        INFORMATION = "information", "Rather pairs whose vote tells more"
+        INFORMATION = "information", "Prefer pairs whose votes tell more"
 
     track = models.OneToOneField(Track, models.CASCADE, related_name="battles")
     question = models.CharField(max_length=200, default=QUESTION)

@@ -28,7 +28,7 @@ class QuestionQuerySet(models.QuerySet["Question"]):
 
 
 class Question(models.Model):
-    """What somebody asks the organisers; others never see who asked."""
+    """What a user asks the organisers; others never see who asked."""
 
     benchmark = models.ForeignKey("Benchmark", models.CASCADE, related_name="questions")
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="questions")

@@ -78,7 +78,7 @@ class RegistrationQuerySet(models.QuerySet["Registration"]):
 
 
 class Registration(models.Model):
-    """What somebody said to register a team; `team` is None until the team takes part."""
+    """What a user said to register a team; `team` is None until the team takes part."""
 
     benchmark = models.ForeignKey("Benchmark", models.CASCADE, related_name="registrations")
     user = models.ForeignKey(User, models.CASCADE, related_name="registrations")
