@@ -46,11 +46,16 @@ class Demo:
 
 
 PICTURES = (
-    Picture("board", "", "/benchmarks/harbours/board/"),
-    Picture("submit", "ben", "/benchmarks/harbours/submit/"),
-    Picture("run", "ben", "/benchmarks/harbours/board/", ("rrf",)),
-    Picture("compare", "cat", "/benchmarks/harbours/board/", ("lsa", "Compare with bm25")),
-    Picture("desk", "ada", "/benchmarks/harbours/desk/"),
+    Picture("board", "", "/benchmarks/harbours-and-gardens/tracks/harbours/board/"),
+    Picture("submit", "ben", "/benchmarks/harbours-and-gardens/tracks/harbours/submit/"),
+    Picture("run", "ben", "/benchmarks/harbours-and-gardens/tracks/harbours/board/", ("rrf",)),
+    Picture(
+        "compare",
+        "cat",
+        "/benchmarks/harbours-and-gardens/tracks/harbours/board/",
+        ("lsa", "Compare with bm25"),
+    ),
+    Picture("desk", "ada", "/benchmarks/harbours-and-gardens/tracks/harbours/desk/"),
     Picture("collection", "ada", "/collections/harbours/"),
     Picture("judging", "dan", "/judging/", ("Begin", "Start judging")),
     Picture("benchmark", "", "/benchmarks/harbours-and-gardens/board/"),

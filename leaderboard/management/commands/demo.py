@@ -17,10 +17,9 @@ from leaderboard.management.demo_samples import GARDENS, HARBOURS
 from leaderboard.management.processes import RunningSite, ServeError, run_site
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.management.waiting import wait_until
-from leaderboard.models import Run
+from leaderboard.models import Run, Track
 
 SCORING_SECONDS = 120
-TRACK, NAME = HARBOURS.slug, HARBOURS.name
 
 
 class Command(SiteCommand):
@@ -48,9 +47,9 @@ class Command(SiteCommand):
             self.stdout.write("Stopped. Run the same command to start again.")
 
     def say(self, site: RunningSite, accounts: list[Account]) -> None:
-        self.stdout.write(f"\nRankfield is at {site.url}/benchmarks/{TRACK}/board/\n")
+        self.stdout.write(f"\nRankfield is at {site.url}{overview_of(HARBOURS.slug)}board/\n")
         self.stdout.write(f"Systems on two collections: {site.url}/benchmarks/{BENCHMARK}/\n")
-        self.stdout.write(f"Generated answers: {site.url}/benchmarks/{ANSWERS.slug}/board/\n")
+        self.stdout.write(f"Generated answers: {site.url}{overview_of(ANSWERS.slug)}board/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
@@ -76,19 +75,25 @@ def wait_until_scored() -> None:
         raise CommandError(f"{waiting} runs not scored after {SCORING_SECONDS} seconds")
 
 
+def overview_of(slug: str) -> str:
+    """Return the address of a track, which leads through its benchmark."""
+    return f"/benchmarks/{Track.objects.get(slug=slug).address}/"
+
+
 def main_pages() -> list[tuple[str, str]]:
     """Return the pages to check, each with a word that it shows only if it works."""
-    best = Run.objects.filter(track__slug=TRACK).on_the_board().order_by("tag")[0]
+    harbours = overview_of(HARBOURS.slug)
+    best = Run.objects.filter(track__slug=HARBOURS.slug).on_the_board().order_by("tag")[0]
     answer = Run.objects.filter(track__slug=ANSWERS.slug).on_the_board().order_by("tag")[0]
     return [
-        ("/", NAME),
-        (f"/benchmarks/{TRACK}/board/", best.tag),
-        (f"/benchmarks/{TRACK}/topics/", "Topics"),
-        (f"/benchmarks/{TRACK}/topic/?number=1", "Judged documents"),
+        ("/", HARBOURS.name),
+        (f"{harbours}board/", best.tag),
+        (f"{harbours}topics/", "Topics"),
+        (f"{harbours}topic/?number=1", "Judged documents"),
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
         (f"/runs/{answer.pk}/answer/?number=1", answer.tag),
-        ("/collections/harbours/", NAME),
+        ("/collections/harbours/", HARBOURS.name),
         (f"/benchmarks/{BENCHMARK}/board/", SYSTEMS[1].name),
         ("/measures/", "nDCG"),
         ("/api/v1/openapi.json", "leaderboard"),
