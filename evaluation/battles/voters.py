@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.battles.votes import Kind, Vote
 
-# With so many votes for a winner, the chance that all name one side is 2^-9, below .002.
+# With this many votes for a winner, the chance that all name one side is 2^-9, below .002.
 FEWEST_DECISIVE = 10
 
 

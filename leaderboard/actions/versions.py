@@ -14,7 +14,7 @@ from django.db import transaction
 
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
-from leaderboard.collections.mark_layers import carried_lines
+from leaderboard.collections.mark_layers import render_carried
 from leaderboard.collections.nuggets import compare_versions
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, MarkLayer, NuggetVersion, User
@@ -89,7 +89,7 @@ def carry_marks(
     """
     assert layer.nuggets is not None, "a layer about nuggets names them"
     changes = compare_versions(layer.nuggets, nuggets)
-    lines = b"".join(carried_lines(layer, changes, keeps_reworded))
+    lines = b"".join(render_carried(layer, changes, keeps_reworded))
     if not lines:
         raise ActionError("The two versions share no nugget that is marked.")
     carried = MarkLayer(

@@ -32,7 +32,7 @@ from leaderboard.models import Battles, BattleVote, Calculation, Run, Topic
 from leaderboard.runs.answers import load_answer
 from leaderboard.scoring.battle_boards import LAYOUT, find_basis
 
-# How many documents of a ranking stand at a side.
+# How many documents of a ranking are shown on a side.
 SHOWN_DOCUMENTS = 10
 
 
@@ -201,7 +201,7 @@ class FoundBattles:
 
 
 def find_battle_standings(sight: Sight, battles: Battles, kind: Kind) -> FoundBattles:
-    """Return the board of the votes of people or of machines, and have a job make it anew."""
+    """Return the board of the votes of people or of machines, and have a job compute it again."""
     key = f"{kind} {LAYOUT}"
     wanted = Wanted(Calculation.Kind.BATTLES, sight.track, key, {"kind": kind})
     row, awaited = wanted.find(), Awaited.NOTHING

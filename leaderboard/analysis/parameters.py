@@ -20,11 +20,11 @@ from leaderboard.display.numbers import score
 from leaderboard.models import Run
 from leaderboard.runs.facts import Parameter
 
-# A plot has so many runs, the best ones, besides those that the reader chose.
+# How many runs a plot has: the best ones, besides those that the reader chose.
 MOST_DRAWN = 300
 # More different values make no groups.
 MOST_GROUPS = 30
-# In so many parameters of chosen runs fit a table.
+# How many differing parameters of chosen runs the table has.
 MOST_DIFFERENT = 12
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db.models import Prefetch
@@ -20,7 +20,7 @@ from leaderboard.models.registrations import Asked, RegistrationQuerySet
 
 
 @dataclass(frozen=True)
-class Answer:
+class RegisteredAnswer:
     """What a team said to one thing that it was asked."""
 
     label: str
@@ -33,7 +33,7 @@ class RegisteredTeam:
 
     registration: Registration
     name: str
-    answers: list[Answer]
+    answers: list[RegisteredAnswer]
     signature: Signature | None
     # Whether it signed the latest version, or there is none.
     is_signed: bool
@@ -50,7 +50,7 @@ class RegisteredRequest:
 def find_registered_teams(benchmark: Benchmark) -> list[RegisteredTeam]:
     """Return the registrations of teams that take part, by name."""
     rows = _read(benchmark).exclude(team=None).order_by("team__name")
-    return list(_describe(benchmark, {row.pk: row for row in rows}))
+    return list(_describe(benchmark, rows))
 
 
 def find_requests(benchmark: Benchmark) -> list[RegisteredRequest]:
@@ -58,10 +58,7 @@ def find_requests(benchmark: Benchmark) -> list[RegisteredRequest]:
     waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     asked = list(waiting.select_related("user"))
     rows = _read(benchmark).filter(team=None, user__in=[each.user_id for each in asked])
-    teams = {
-        team.registration.user_id: team
-        for team in _describe(benchmark, {row.pk: row for row in rows})
-    }
+    teams = {team.registration.user_id: team for team in _describe(benchmark, rows)}
     return [RegisteredRequest(each, teams.get(each.user_id)) for each in asked]
 
 
@@ -71,15 +68,18 @@ def _read(benchmark: Benchmark) -> RegistrationQuerySet:
     return rows.prefetch_related(signatures)
 
 
-def _describe(benchmark: Benchmark, rows: Mapping[int, Registration]) -> Iterator[RegisteredTeam]:
+def _describe(benchmark: Benchmark, rows: Iterable[Registration]) -> Iterator[RegisteredTeam]:
     latest = benchmark.agreement
-    for row in rows.values():
+    for row in rows:
         signatures = list(row.signatures.all())
         signed = signatures[0] if signatures else None
         yield RegisteredTeam(
             row,
             row.team.name if row.team is not None else "",
-            [Answer(_label(benchmark, name), _plain(text)) for name, text in row.answers.items()],
+            [
+                RegisteredAnswer(_label(benchmark, name), _plain(text))
+                for name, text in row.answers.items()
+            ],
             signed,
             is_signed=latest is None or (signed is not None and signed.agreement == latest),
         )

@@ -12,7 +12,7 @@ from leaderboard.runs.facts import FILTERS, Parameter
 
 # What begins the name of a parameter in an address, as a column and as a filter, and its limits.
 OF_PARAMETERS, FROM, TO = "fact.", "from.", "to."
-# A menu has up to so many numbers; of more, a reader gives limits.
+# A menu has up to this many numbers; for more, a reader gives limits.
 MOST_WORDS = 12
 # The two questions that a board answers: each has its own family of tests.
 AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"

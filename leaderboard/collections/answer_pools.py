@@ -100,7 +100,7 @@ class GatheredPairs:
 
 def gather_pairs(row: models.Pool, runs: Sequence[Run], progress: Progress) -> GatheredPairs:
     """Read the answers of runs to the topics of a collection, and pair their texts."""
-    find = find_support if row.about == MarkLayer.About.SUPPORT else find_assignments
+    find = pair_sentences if row.about == MarkLayer.About.SUPPORT else pair_answers
     gathered = GatheredPairs()
     for number, run in enumerate(runs):
         progress(number, len(runs))
@@ -109,7 +109,7 @@ def gather_pairs(row: models.Pool, runs: Sequence[Run], progress: Progress) -> G
     return gathered
 
 
-def find_assignments(row: models.Pool, run: Run) -> Iterator[FoundPair]:
+def pair_answers(row: models.Pool, run: Run) -> Iterator[FoundPair]:
     """Yield each answer of a run with each nugget of its topic."""
     assert row.nuggets_id is not None
     bank = load_bank(row.nuggets_id)
@@ -126,7 +126,7 @@ def find_assignments(row: models.Pool, run: Run) -> Iterator[FoundPair]:
             yield FoundPair(topic, name, text, 1, None if code == UNJUDGED else code)
 
 
-def find_support(row: models.Pool, run: Run) -> Iterator[FoundPair]:
+def pair_sentences(row: models.Pool, run: Run) -> Iterator[FoundPair]:
     """Yield each sentence of a run with each of the first documents that it cites."""
     layer = None if row.marked_in is None else load_support(row.marked_in, run)
     for topic, answer in read_answers(run):

@@ -313,10 +313,10 @@ def load_support(layer: MarkLayer, run: Run, topic: Topic | None = None) -> Supp
     return SupportLayer(layer.origin, by_place, by_text, Problems(), needs)
 
 
-def carried_lines(layer: MarkLayer, changes: BankChanges, keeps_reworded: bool) -> Iterator[bytes]:
+def render_carried(layer: MarkLayer, changes: BankChanges, keeps_reworded: bool) -> Iterator[bytes]:
     """Yield the marks of a layer as marks of the nuggets of another version, a line for each.
 
-    What was said of a nugget that is gone is left out, and what was said of one in other words
+    What was said of a nugget that is gone is excluded, and what was said of one in other words
     unless it is to be kept. The lines are read as a file of marks is.
     """
     new_keys = {

@@ -1,7 +1,7 @@
 """The texts of a pool of answers, as they were when it was made.
 
 The file has a block for each topic: by key of an answer its sentences, or by key of a sentence
-some sentences of an answer around it. So what assessors read stays, whatever becomes of a run.
+some sentences of an answer around it. So what assessors read stays, even if a run is removed.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from leaderboard.display.signs import badge, marked
 from leaderboard.models import Run
 from leaderboard.pages.template_tags import state
 
-# How much of what a run states a cell prints, and of its name a head.
+# The longest value of a parameter in a cell, and the longest name in a head.
 LONGEST_VALUE = 40
 JUDGE_BADGES = {"machine": "machine", "both": "people + machine"}
 

@@ -32,8 +32,7 @@ HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.
 MARGIN = 4.0
 
-
-# So many names are tried; more would take longer than the page.
+# Up to this many names are tried; more would take longer than the page.
 MOST_NAMED = 40
 
 

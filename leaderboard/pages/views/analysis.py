@@ -36,7 +36,7 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 RUNS = 40
 # A map with more cells than this is an image instead of single shapes.
 CELLS = 3000
-# So many chosen runs have a page of their own.
+# Two chosen runs are compared on a page of their own.
 PAIR = 2
 # Topics per page of the table.
 TOPICS = 100

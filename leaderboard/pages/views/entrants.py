@@ -19,7 +19,7 @@ from leaderboard.scoring.kinds import JUDGED
 
 @require_GET
 def judges(request: HttpRequest, address: str) -> HttpResponse:
-    """Show how far judges agree with people, for who sees scores by topic."""
+    """Show how far judges agree with people, for anyone who sees scores by topic."""
     sight = track_at_or_404(request.user, address)
     if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
         raise Http404("no judges to see")
@@ -37,6 +37,6 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
         context |= {
             "axis": charts.column_head(column),
             "rows": list(zip(found.rows, cells, strict=True)),
-            "verdict": wording.entrants_verdict(found),
+            "verdict": wording.describe_entrants(found),
         }
     return render(request, "machine/judges.html", context)

@@ -23,7 +23,7 @@ from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Track
 from leaderboard.models.registrations import FileReaders
 from leaderboard.pages import limits
-from leaderboard.pages.forms.overviews import DataForm, OverviewForm
+from leaderboard.pages.forms.overviews import READERS, DataForm, OverviewForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.runs.facts import find_label
@@ -69,10 +69,7 @@ def data(request: HttpRequest, address: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_at_or_404(request.user, address)
     collection, files = sight.track.collection, find_data_files(sight)
-    has_readers = any(
-        getattr(collection, name) != FileReaders.EVERYONE
-        for name in ("documents_readers", "topics_readers", "judgments_readers")
-    )
+    has_readers = any(getattr(collection, name) != FileReaders.EVERYONE for name in READERS)
     context = {
         "sight": sight,
         "track": sight.track,

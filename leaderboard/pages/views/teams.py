@@ -52,6 +52,7 @@ def join(request: HttpRequest, address: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "place": place_to_join(benchmark),
+        "kind": "benchmark" if benchmark.has_several_tracks else "track",
         "first_open": benchmark.tracks.opened().in_order().first(),
         "form": form,
         "team": benchmark.team_of(request.user),

@@ -29,7 +29,7 @@ from leaderboard.pages.wording.assessments import (
     describe_shared_out,
     name_judges,
 )
-from leaderboard.pages.wording.battles import describe_battles, describe_effects, entrants_verdict
+from leaderboard.pages.wording.battles import describe_battles, describe_effects, describe_entrants
 from leaderboard.pages.wording.benchmark_boards import (
     benchmark_verdict,
     describe_benchmark_family,
@@ -88,6 +88,7 @@ __all__ = [
     "describe_correction",
     "describe_decision",
     "describe_effects",
+    "describe_entrants",
     "describe_exclusion",
     "describe_flags",
     "describe_flips",
@@ -114,7 +115,6 @@ __all__ = [
     "describe_turned",
     "describe_unknown_measure",
     "describe_unmeasured",
-    "entrants_verdict",
     "explain_benchmark_mean",
     "gain_verdict",
     "impact_verdict",

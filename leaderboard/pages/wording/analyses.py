@@ -31,7 +31,7 @@ from leaderboard.pages.wording.phrases import (
     strong,
 )
 
-# So many parameters that go with another are named.
+# Up to this many parameters that go with another are named.
 MOST_TIED = 4
 
 

@@ -19,9 +19,7 @@ def describe_battles(standings: BattleStandings) -> Sentence:
     )
     if not best or first.interval is None:
         return join_phrases(*led, ". There are too few votes or topics to say how sure that is.")
-    if len(best) == 1:
-        return join_phrases(*led, "; ", strong("no other run may be the best"), ".")
-    return join_phrases(*led, "; ", strong(f"{counted(len(best), 'run')} may be the best"), ".")
+    return _say_who_may_be_best(led, len(best), "run")
 
 
 def describe_effects(standings: BattleStandings) -> list[str]:
@@ -39,7 +37,7 @@ def describe_effects(standings: BattleStandings) -> list[str]:
     return said
 
 
-def entrants_verdict(found: FoundJudges) -> Sentence:
+def describe_entrants(found: FoundJudges) -> Sentence:
     """Say which judge agrees best with people, and how many may be the best."""
     first, words = found.rows[0], STATISTICS_SHOWN[found.statistic]
     led = join_phrases(
@@ -47,8 +45,9 @@ def entrants_verdict(found: FoundJudges) -> Sentence:
     )
     if not found.best:
         return join_phrases(led, ". Too few documents are judged by both for ranks.")
-    if len(found.best) == 1:
-        return join_phrases(led, "; ", strong("no other judge may be the best"), ".")
-    return join_phrases(
-        led, "; ", strong(f"{counted(len(found.best), 'judge')} may be the best"), "."
-    )
+    return _say_who_may_be_best(led, len(found.best), "judge")
+
+
+def _say_who_may_be_best(led: Sentence, number: int, noun: str) -> Sentence:
+    best = f"no other {noun}" if number == 1 else counted(number, noun)
+    return join_phrases(led, "; ", strong(f"{best} may be the best"), ".")
