@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import combinations
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from leaderboard.actions import battles as acts
 from leaderboard.actions.accounts import delete_account, export_account
+from leaderboard.assessments.battles import count_points, weigh_pairs
 from leaderboard.models import Battles, BattleVote, Run, Track, User
 from tests.builders import (
     OTHER_RUN,
@@ -155,8 +157,11 @@ def test_pairs_for_information_are_rather_those_with_few_votes(battles, as_cat):
     for name in range(5):
         voter = signed_in(make_user(f"voter{name}"))
         decide(voter, "left")
-    look(as_cat)
-    assert 0 < BattleVote.objects.waiting().get().probability < 1
+    battles.refresh_from_db()
+    played = count_points(battles)[1]
+    pairs = list(combinations(sorted(Run.objects.values_list("pk", flat=True)), 2))
+    likeliest = pairs[int(weigh_pairs(battles, pairs).argmax())]
+    assert played[likeliest] == min(played[pair] for pair in pairs) < max(played.values())
 
 
 def import_file(client: Client, text: str) -> str:
