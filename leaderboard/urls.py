@@ -142,6 +142,7 @@ track_urls = [
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
     path("judges/", entrants.judges, name="judges"),
+    path("judges/boards/", entrants.judges_boards, name="judges_boards"),
     path("battles/", battles.battle_board, name="battle_board"),
     path("battles/vote/", battles.battle, name="battle"),
     path("battles/settings/", battles.battle_settings, name="battle_settings"),

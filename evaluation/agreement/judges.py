@@ -131,17 +131,20 @@ def compare_judges(
     return JudgesBoard(statistic, tuple(standings), topics, values, pairs)
 
 
-def compare_systems(people: FloatArray, judge: FloatArray) -> BoardOfJudge:
+def compare_systems(people: FloatArray, judge: FloatArray, direction: int = 1) -> BoardOfJudge:
     """Compare the values of the same systems by people and by a judge, float64[systems] each.
+
+    `direction` is -1 where low values are good.
 
     >>> compare_systems(np.array([0.8, 0.6, 0.2]), np.array([0.9, 0.5, 0.4])).tau
     1.0
     """
+    orders = direction * judge, direction * people
     return BoardOfJudge(
         systems=len(people),
-        tau=kendall_tau(judge, people),
-        tau_ap=tau_ap(judge, people),
-        top=top_tau_b(judge, people, TOP),
+        tau=kendall_tau(*orders),
+        tau_ap=tau_ap(*orders),
+        top=top_tau_b(*orders, TOP),
         error=float(np.abs(judge - people).mean()),
         bias=float((judge - people).mean()),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.agreement import Estimate
@@ -13,6 +13,8 @@ from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
 from leaderboard.models import Calculation, Run
+from leaderboard.runs.facts import find_common_cost, find_figure
+from leaderboard.runs.facts.figures import Cost, Figure
 from leaderboard.scoring.entrants import LAYOUT, find_basis, judges_of
 
 # What a reader may rank judges by.
@@ -41,6 +43,8 @@ class JudgeRow:
     unused: list[int]
     is_own: bool
     is_baseline: bool
+    # The cost that most judges state, if this one does.
+    figure: Figure | None = None
 
     @property
     def kind(self) -> str:
@@ -56,6 +60,8 @@ class FoundJudges:
     rows: list[JudgeRow]
     topics: int
     awaited: Awaited
+    # The cost that most judges state; None without any.
+    cost: Cost | None = None
 
     @property
     def best(self) -> list[JudgeRow]:
@@ -73,6 +79,8 @@ class FoundJudges:
             ("alpha_ordinal", "alpha.value"),
             *((name, name) for name in ("bias", "error", "documents", "abstained")),
         ]
+        if self.cost is not None:
+            columns.append((self.cost.name, "figure.value"))
         return tabulate(self.rows, columns)
 
 
@@ -91,7 +99,11 @@ def find_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
         awaited = calculations.request(wanted)
     packed = row.results.get("judges", []) if row is not None else []
     topics = len(row.results.get("topics", [])) if row is not None else 0
-    return FoundJudges(chosen, _read_rows(sight, chosen, packed), topics, awaited)
+    rows = _read_rows(sight, chosen, packed)
+    cost = find_common_cost([row.run.facts for row in rows])
+    if cost is not None:
+        rows = [replace(row, figure=find_figure(row.run.facts, cost.name)) for row in rows]
+    return FoundJudges(chosen, rows, topics, awaited, cost)
 
 
 def _read_rows(sight: Sight, statistic: str, packed: list[dict[str, Any]]) -> list[JudgeRow]:

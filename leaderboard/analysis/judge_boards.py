@@ -15,7 +15,7 @@ from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
-from leaderboard.models import Assessment, Calculation, JudgmentSet, Run
+from leaderboard.models import Assessment, Calculation, Edition, JudgmentSet, Run
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judge_boards import (
     ComparedJudges,
@@ -142,6 +142,11 @@ def find_boards_of_machines(
 ) -> BoardsByJudge:
     """Return the boards by several versions of machines, and have a job compute what is missing."""
     return _find_boards(sight, asked, ComparedJudges(versions=tuple(versions)))
+
+
+def find_boards_of_entrants(sight: Sight, edition: Edition, asked: str) -> BoardsByJudge:
+    """Return the boards by each judge of an edition, and have a job compute what is missing."""
+    return _find_boards(sight, asked, ComparedJudges(entrants=edition))
 
 
 def _find_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsByJudge:

@@ -1,4 +1,4 @@
-"""The endpoint of judges on a track whose runs are judgments."""
+"""The endpoints of judges on a track whose runs are judgments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
 from leaderboard.api.agreement import serialise_table
 from leaderboard.api.auth import PUBLIC, viewer
+from leaderboard.api.fields import Label
 from leaderboard.api.schemas import TableRow, response_schemas
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.scoring.kinds import JUDGED
 
@@ -38,9 +40,7 @@ def get_judges(
 
     Judges are compared in the background: while `judges_follow` is true, ask again.
     """
-    sight = track_or_404(viewer(request), slug)
-    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
-        raise Http404("no judges to see")
+    sight = _judged_sight_or_404(request, slug)
     found = find_judges(sight, statistic)
     return {
         "statistic": found.statistic,
@@ -48,3 +48,38 @@ def get_judges(
         "topics": found.topics,
         "judges": serialise_table(found.table),
     }
+
+
+class JudgesBoardsOut(Schema):
+    """The boards of systems that judges would make; rows as in the tables as CSV."""
+
+    track: str = Field(description="The track whose runs are the systems; empty without one.")
+    measure: str
+    boards_follow: bool = Field(description="Whether the boards are being computed.")
+    judges: list[TableRow]
+    systems: list[TableRow]
+
+
+@router.get("/{slug:slug}/judges/boards", auth=PUBLIC, response=response_schemas(JudgesBoardsOut))
+def get_judges_boards(
+    request: HttpRequest, slug: str, of: Label = "", measure: Label = ""
+) -> dict[str, Any]:
+    """Get the board of systems that each judge would make, beside that of people.
+
+    The systems are the runs of a track of rankings on the same collection: `of` is its short name.
+    Boards are computed in the background: while `boards_follow` is true, ask again.
+    """
+    found = find_entrant_boards(_judged_sight_or_404(request, slug), of, measure)
+    return {
+        "track": found.systems.slug if found.systems is not None else "",
+        "measure": found.by_judge.measure,
+        "boards_follow": found.by_judge.awaited == Awaited.FOLLOWS,
+        **{name: serialise_table(table) for name, table in found.tables.items()},
+    }
+
+
+def _judged_sight_or_404(request: HttpRequest, slug: str) -> Sight:
+    sight = track_or_404(viewer(request), slug)
+    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
+        raise Http404("no judges to see")
+    return sight

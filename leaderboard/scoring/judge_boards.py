@@ -1,7 +1,8 @@
 """Boards by judge: every run scored with the grades of each judge, and with random mixtures.
 
-The judges are the assessors of an assessment, or two versions of the judgments.  A topic that an
-assessor did not judge keeps the grades of the others, and so do single documents.
+The judges are the assessors of an assessment, versions of the judgments, or the entrants of a track
+of judges.  A topic that an assessor did not judge keeps the grades of the others, and so do single
+documents; an entrant has its own grades alone.
 """
 
 from __future__ import annotations
@@ -32,12 +33,23 @@ from evaluation.significance import (
     topic_order,
 )
 from leaderboard.assessments.judgments import settle_marks
-from leaderboard.models import Assessment, AssignedDocument, Calculation, JudgmentSet, Mark, Run
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Calculation,
+    Edition,
+    JudgmentSet,
+    Mark,
+    Run,
+)
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
+from leaderboard.scoring import entrants
 from leaderboard.scoring.editions import scoring_settings
+from leaderboard.scoring.entrants import judges_of, load_people
 from leaderboard.scoring.files import open_run
+from leaderboard.scoring.judge_runs import load_judge
 from leaderboard.scoring.judgments import count_units_of, number_topic_groups, resolve_measure
 
 # The layout of stored results: those of an earlier one are computed again.
@@ -91,17 +103,21 @@ def family_by_judge(track: Track) -> list[str]:
 
 @dataclass(frozen=True)
 class ComparedJudges:
-    """Whose boards of a track are compared: assessors, or versions of the judgments.
+    """Whose boards of a track are compared: assessors, versions of the judgments, or entrants.
 
-    More than two versions are by machines.
+    More than two versions are by machines. The entrants are those of an edition of a track of
+    judges, and its judgments are by people.
     """
 
     assessment: Assessment | None = None
     versions: tuple[JudgmentSet, ...] = ()
+    entrants: Edition | None = None
 
     def __str__(self) -> str:
         if self.assessment is not None:
             return f"assessors of {self.assessment.pk}"
+        if self.entrants is not None:
+            return f"entrants of {self.entrants.pk}"
         return "versions " + " and ".join(str(each.pk) for each in self.versions)
 
     def pack(self) -> dict[str, Any]:
@@ -109,6 +125,7 @@ class ComparedJudges:
         return {
             "assessment": self.assessment and self.assessment.pk,
             "versions": [each.pk for each in self.versions],
+            "entrants": self.entrants and self.entrants.pk,
         }
 
     @classmethod
@@ -117,6 +134,10 @@ class ComparedJudges:
         if stored["assessment"] is not None:
             assessment = Assessment.objects.filter(pk=stored["assessment"]).first()
             return None if assessment is None else cls(assessment)
+        # Requests of earlier versions name no entrants.
+        if stored.get("entrants") is not None:
+            edition = Edition.objects.filter(pk=stored["entrants"]).first()
+            return None if edition is None else cls(entrants=edition)
         found = JudgmentSet.objects.in_bulk(stored["versions"])
         versions = tuple(found[number] for number in stored["versions"] if number in found)
         return cls(versions=versions) if len(versions) == len(stored["versions"]) else None
@@ -136,6 +157,8 @@ def find_basis(track: Track, judges: ComparedJudges) -> str:
         marks = Mark.objects.of(judges.assessment).aggregate(Max("pk"))
         settled = judges.assessment.settlements.aggregate(Count("pk"), latest=Max("settled_at"))
         basis |= {"rule": judges.assessment.rule, **marks, **settled}
+    if judges.entrants is not None:
+        basis["entrants"] = entrants.find_basis(judges.entrants, judges_of(judges.entrants))
     return settings_digest({name: str(value) for name, value in basis.items()})
 
 
@@ -155,6 +178,8 @@ def load_panel(judges: ComparedJudges) -> Panel:
     """Return the grades of the judges."""
     if judges.assessment is not None:
         return _panel_of_assessors(judges.assessment)
+    if judges.entrants is not None:
+        return _panel_of_entrants(judges.entrants)
     if len(judges.versions) == 2:
         return _panel_of_versions(*judges.versions)
     return _panel_of_machines(judges.versions)
@@ -193,6 +218,15 @@ def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:
         ],
         tests_pairs=True,
     )
+
+
+def _panel_of_entrants(edition: Edition) -> Panel:
+    """Return the judges of a track beside its people, each with its own grades and by its id."""
+    people = load_people(edition).grades
+    judges = [
+        Judge(run.pk, load_judge(run).grades, frozenset(people)) for run in judges_of(edition)
+    ]
+    return Panel(people, judges)
 
 
 def _panel_of_assessors(assessment: Assessment) -> Panel:

@@ -294,6 +294,7 @@ CALLS = {
     ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
     "get /tracks/{slug}/judges": Call("/tracks/judged/judges", EVERYBODY),
+    "get /tracks/{slug}/judges/boards": Call("/tracks/judged/judges/boards", EVERYBODY),
     "get /tracks/{slug}/battles": Call("/tracks/blind/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/battles/votes": Call("/tracks/blind/battles/votes", ORGANISERS_SEE),
     "post /tracks/{slug}/battles/votes": Call(

@@ -26,6 +26,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/failed-jobs/{job}/again": {"post"},
     "/api/v1/tracks/{slug}/battles": {"get"},
     "/api/v1/tracks/{slug}/judges": {"get"},
+    "/api/v1/tracks/{slug}/judges/boards": {"get"},
     "/api/v1/tracks/{slug}/battles/votes": {"get", "post"},
     "/api/v1/tracks/{slug}/nuggets": {"get", "post"},
     "/api/v1/tracks/{slug}/nuggets/{version}": {"get", "delete"},

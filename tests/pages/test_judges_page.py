@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import find_judges
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Run, Score, Track, User
 from leaderboard.scoring.judge_runs import load_judge
-from tests.builders import QRELS, make_collection, make_run, make_track, make_user, work
-from tests.pages.reading import page_at, words
+from tests.builders import (
+    OTHER_RUN,
+    QRELS,
+    make_collection,
+    make_run,
+    make_track,
+    make_user,
+    work,
+)
+from tests.pages.reading import page_at, rows, words
 
 PAGE = "/benchmarks/bread/judges/"
+BOARDS = "/benchmarks/bread/judges/boards/"
 # One grade of eight is wrong, and one document is left out.
 SLIPS = QRELS.replace("1 0 d2 1", "1 0 d2 2").replace("2 0 d5 0\n", "")
 
@@ -73,7 +83,7 @@ def test_a_withdrawn_judge_is_compared_no_more(track, ada):
 @pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
 def test_judges_do_not_see_people_while_scores_are_hidden(track, as_ben, as_ada, disclosure):
     Track.objects.update(disclosure=disclosure)
-    for address in (PAGE, "/api/v1/tracks/bread/judges"):
+    for address in (PAGE, BOARDS, "/api/v1/tracks/bread/judges"):
         assert as_ben.get(address).status_code == 404
         assert as_ada.get(address).status_code == 200
 
@@ -91,3 +101,57 @@ def test_the_numbers_are_a_table_as_csv(track, client):
 def test_a_track_of_rankings_has_no_judges(track, client):
     Track.objects.update(run_kind="ranked")
     assert client.get(PAGE).status_code == 404
+
+
+@pytest.fixture
+def systems(track: Track, ben: User) -> Track:
+    """Two runs on the collection of the judges, of which the second is better."""
+    ranked = make_track(track.collection, slug="rolls")
+    make_run(ranked, ben)
+    make_run(ranked, make_user("eve"), OTHER_RUN)
+    return ranked
+
+
+def test_each_judge_would_make_a_board_of_the_systems(track, systems, client):
+    assert "boards by judge are being computed" in page_at(client, BOARDS)
+    work()
+    page = page_at(client, BOARDS)
+    assert "exact orders the runs most like people: τ 1.000; the same run is first" in words(page)
+    exact, _ = rows(page)
+    assert exact.split()[:5] == ["exact", "ben", "1.000", "1.000", "1.000"]
+    assert rows(page, 1)[0].split()[1] in exact
+
+
+def test_the_board_of_an_exact_judge_is_that_of_people(track, systems, ada):
+    sight = sight_of(track, ada)
+    find_entrant_boards(sight, measure="nDCG@10")
+    work()
+    exact, slips = find_entrant_boards(sight, measure="nDCG@10").rows
+    assert (exact.board.error, exact.board.bias, exact.board.systems) == (0, 0, 2)
+    assert slips.board.error > 0 and exact.shift.num_moved == 0
+
+
+def test_boards_by_judges_are_tables(track, systems, client):
+    page_at(client, BOARDS)
+    work()
+    for table, head in (("judges", "run,tag,team,tau,tau_ap,top"), ("systems", "run,tag,rank_by")):
+        assert client.get(f"{BOARDS}?format=csv&table={table}").text.startswith(head)
+    assert client.get(f"{BOARDS}?format=csv&table=other").status_code == 404
+    found = client.get("/api/v1/tracks/bread/judges/boards").json()
+    assert (found["track"], found["measure"], found["boards_follow"]) == ("rolls", "AP", False)
+    assert found["judges"][0]["tau"] == 1
+
+
+@pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
+def test_boards_by_judges_need_the_scores_of_the_systems(track, systems, as_ben, disclosure):
+    Track.objects.filter(pk=systems.pk).update(disclosure=disclosure)
+    assert "No boards to compare" in page_at(as_ben, BOARDS)
+    assert as_ben.get("/api/v1/tracks/bread/judges/boards").json()["systems"] == []
+
+
+def test_the_cost_that_judges_state_stands_beside_them(track, client):
+    price = {"what": "run_price", "value": 4.1, "unit": "USD", "origin": "self-reported"}
+    Run.objects.filter(tag="exact").update(facts={"efficiency": [price]})
+    page_at(client, PAGE)
+    work()
+    assert rows(page_at(client, PAGE))[0].endswith("4.1 USD")

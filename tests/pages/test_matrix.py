@@ -140,6 +140,7 @@ PAGES = {
     "nuggets": ("/benchmarks/meal/tracks/blind/nuggets/", EVERYBODY),
     # Its runs are no judgments; see test_judges_page.py.
     "judges": ("/benchmarks/meal/tracks/blind/judges/", NOBODY),
+    "judges_boards": ("/benchmarks/meal/tracks/blind/judges/boards/", NOBODY),
     "battle_board": ("/benchmarks/meal/tracks/blind/battles/", OPENED),
     "battle": ("/benchmarks/meal/tracks/blind/battles/vote/", ORGANISERS_404),
     "battle_settings": ("/benchmarks/meal/tracks/blind/battles/settings/", ORGANISERS),
@@ -577,6 +578,7 @@ OPEN_PAGES = {
     "answer": ("/runs/{open_run}/answer/?number=1", EVERYBODY),
     "nuggets": ("/benchmarks/meal/tracks/open/nuggets/", EVERYBODY),
     "judges": ("/benchmarks/meal/tracks/open/judges/", NOBODY),
+    "judges_boards": ("/benchmarks/meal/tracks/open/judges/boards/", NOBODY),
     "battle_board": ("/benchmarks/meal/tracks/open/battles/", EVERYBODY),
     "battle": ("/benchmarks/meal/tracks/open/battles/vote/", SIGNED_IN),
     "nugget": ("/benchmarks/meal/tracks/open/nugget/?number=1&key=1-1", EVERYBODY),
@@ -612,6 +614,7 @@ LEADERBOARD_PAGES = {
     "answer": ("/runs/{lead_run}/answer/?number=1", OWN_TEAM),
     "nuggets": ("/benchmarks/lead/nuggets/", EVERYBODY),
     "judges": ("/benchmarks/lead/judges/", NOBODY),
+    "judges_boards": ("/benchmarks/lead/judges/boards/", NOBODY),
     "battle_board": ("/benchmarks/lead/battles/", OPENED),
     "battle": ("/benchmarks/lead/battles/vote/", ORGANISERS_404),
     "nugget": ("/benchmarks/lead/nugget/?number=1&key=1-1", OPENED),

@@ -1,4 +1,4 @@
-"""The page of judges on a track whose runs are judgments."""
+"""The pages of judges on a track whose runs are judgments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
-from leaderboard.boards.disclosure import track_at_or_404
+from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.display import charts
 from leaderboard.pages import wording
 from leaderboard.pages.battle_cells import draw_estimates
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring.kinds import JUDGED
 
@@ -20,9 +22,7 @@ from leaderboard.scoring.kinds import JUDGED
 @require_GET
 def judges(request: HttpRequest, address: str) -> HttpResponse:
     """Show how far judges agree with people, for anyone who sees scores by topic."""
-    sight = track_at_or_404(request.user, address)
-    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
-        raise Http404("no judges to see")
+    sight = _judged_sight_or_404(request, address)
     found = find_judges(sight, request.GET.get("statistic", ""))
     if wants_csv(request):
         return csv_file(f"{sight.track.slug}-judges", *found.table)
@@ -40,3 +40,32 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
             "verdict": wording.describe_entrants(found),
         }
     return render(request, "machine/judges.html", context)
+
+
+@require_GET
+def judges_boards(request: HttpRequest, address: str) -> HttpResponse:
+    """Show the board of systems that each judge would make, beside that of people."""
+    sight = _judged_sight_or_404(request, address)
+    found = find_entrant_boards(sight, request.GET.get("of", ""), request.GET.get("measure", ""))
+    if wants_csv(request):
+        table = found.tables.get(request.GET.get("table", "judges"))
+        if table is None:
+            raise Http404("no such table")
+        return csv_file(f"{sight.track.slug}-boards-by-judges", *table)
+    context: dict[str, Any] = {
+        "sight": sight,
+        "track": sight.track,
+        "found": found,
+        "by_judge": found.by_judge,
+        "runs": shorten(request, "systems", "run", found.runs, carried=("of", "measure")),
+    }
+    if found.rows:
+        context["verdict"] = wording.describe_entrant_boards(found)
+    return render(request, "machine/judges_boards.html", context)
+
+
+def _judged_sight_or_404(request: HttpRequest, address: str) -> Sight:
+    sight = track_at_or_404(request.user, address)
+    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
+        raise Http404("no judges to see")
+    return sight

@@ -29,7 +29,12 @@ from leaderboard.pages.wording.assessments import (
     describe_shared_out,
     name_judges,
 )
-from leaderboard.pages.wording.battles import describe_battles, describe_effects, describe_entrants
+from leaderboard.pages.wording.battles import (
+    describe_battles,
+    describe_effects,
+    describe_entrant_boards,
+    describe_entrants,
+)
 from leaderboard.pages.wording.benchmark_boards import (
     benchmark_verdict,
     describe_benchmark_family,
@@ -88,6 +93,7 @@ __all__ = [
     "describe_correction",
     "describe_decision",
     "describe_effects",
+    "describe_entrant_boards",
     "describe_entrants",
     "describe_exclusion",
     "describe_flags",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.analysis.battles import BattleStandings
+from leaderboard.analysis.entrant_boards import FoundEntrantBoards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, FoundJudges
 from leaderboard.display.numbers import counted, score
 from leaderboard.pages.wording.phrases import Sentence, join_phrases, strong
@@ -46,6 +47,17 @@ def describe_entrants(found: FoundJudges) -> Sentence:
     if not found.best:
         return join_phrases(led, ". Too few documents are judged by both for ranks.")
     return _say_who_may_be_best(led, len(found.best), "judge")
+
+
+def describe_entrant_boards(found: FoundEntrantBoards) -> Sentence:
+    """Say whose board is nearest to that of people, and whether it has the same first run."""
+    first = found.rows[0]
+    best = first.shift.by_rank_before[0].run
+    led = join_phrases(strong(str(first.run)), " orders the runs most like people")
+    if first.board.tau is None:
+        return join_phrases(strong("No board of a judge has an order."))
+    ends = "the same run is" if first.leader == best else "another run would be"
+    return join_phrases(*led, f": τ {score(first.board.tau, 3)}; {ends} first.")
 
 
 def _say_who_may_be_best(led: Sentence, number: int, noun: str) -> Sentence:

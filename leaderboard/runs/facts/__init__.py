@@ -4,7 +4,7 @@ Form fields, the schema of the API, the rows of a page and ir_metadata all come 
 """
 
 from leaderboard.runs.facts.declared import BY_NAME, FACTS, FILTERS, OF_COMMITS, REQUIRABLE
-from leaderboard.runs.facts.figures import COSTS, Figure, find_figure
+from leaderboard.runs.facts.figures import COSTS, Figure, find_common_cost, find_figure
 from leaderboard.runs.facts.form import FactsForm
 from leaderboard.runs.facts.headers import read_header, render_metadata
 from leaderboard.runs.facts.kinds import Fact
@@ -38,6 +38,7 @@ __all__ = [
     "build_rows",
     "clean_facts",
     "facts_schema",
+    "find_common_cost",
     "find_figure",
     "find_label",
     "find_parameters",

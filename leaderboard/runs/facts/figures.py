@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -112,6 +112,13 @@ def find_figure(facts: Mapping[str, Any], cost: str) -> Figure | None:
     """Return the figure of one cost in the facts of a run, if stated."""
     figures = facts.get("efficiency", ())
     return next((Figure(**figure) for figure in figures if figure["what"] == cost), None)
+
+
+def find_common_cost(stated: Sequence[Mapping[str, Any]]) -> Cost | None:
+    """Return the cost that most of these facts have, the first of several; None without any."""
+    counts = {name: sum(find_figure(each, name) is not None for each in stated) for name in COSTS}
+    most = max(COSTS, key=lambda name: counts[name])
+    return COSTS[most] if counts[most] else None
 
 
 def clean_figure(given: Any) -> Figure:
