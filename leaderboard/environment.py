@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import os
 import secrets
 import stat
@@ -10,6 +11,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 SQLITE_OPTIONS = {
     # IMMEDIATE: a transaction that will write waits for the lock at its start.  DEFERRED ones fail
@@ -70,6 +73,31 @@ def number(name: str, default: int) -> int:
 
 def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def networks(name: str) -> list[Network]:
+    """Addresses and networks, such as `127.0.0.1` and `10.2.0.0/16`."""
+    found = []
+    for word in words(name):
+        try:
+            found.append(ipaddress.ip_network(word))
+        except ValueError as reason:
+            raise ImproperlyConfigured(f"{name}: {reason}") from None
+    return found
+
+
+def pairs(name: str) -> list[tuple[str, str]]:
+    """Pairs `left=right`; the left side may have an equals sign of its own.
+
+    >>> os.environ["LABELS"] = "lab=harbours/Crumbs, editors=organise"
+    >>> pairs("LABELS")
+    [('lab', 'harbours/Crumbs'), ('editors', 'organise')]
+    """
+    found = [word.rpartition("=") for word in words(name)]
+    for left, _, right in found:
+        if not left or not right:
+            raise ImproperlyConfigured(f"{name} has a part that is not LEFT=RIGHT")
+    return [(left.strip(), right.strip()) for left, _, right in found]
 
 
 def secret(name: str, path: Path) -> str:

@@ -44,6 +44,7 @@ def find_insecure_settings() -> Iterator[tuple[str, str, str]]:
             "OIDC_ISSUER is not https, so anyone on the way can sign in as anyone.",
             "Use the https:// address of the provider.",
         )
+    yield from find_insecure_proxies()
     key = settings.SECRET_KEY
     if len(key) < SHORTEST_KEY or len(set(key)) < 8 or "insecure" in key:
         yield (
@@ -51,3 +52,24 @@ def find_insecure_settings() -> Iterator[tuple[str, str, str]]:
             "SECRET_KEY can be guessed, and with it every session.",
             "Create one with `openssl rand -hex 32`, or unset it: then one is created and kept.",
         )
+
+
+def find_insecure_proxies() -> Iterator[tuple[str, str, str]]:
+    """Yield what lets others than the proxy sign people in, or gives its groups nothing."""
+    if not settings.PROXY_USER_HEADER:
+        return
+    everyone = [each for each in settings.PROXY_ADDRESSES if each.prefixlen == 0]
+    if not settings.PROXY_ADDRESSES or everyone:
+        yield (
+            "rankfield.E005",
+            "PROXY_USER_HEADER signs in whoever it names, and PROXY_ADDRESSES limits nobody.",
+            "Set PROXY_ADDRESSES to the addresses of the proxy, for example 127.0.0.1.",
+        )
+    for group, gift in settings.PROXY_GROUPS:
+        benchmark, _, team = gift.partition("/")
+        if gift != "organise" and not (benchmark and team):
+            yield (
+                "rankfield.E006",
+                f"PROXY_GROUPS gives the group {group} neither organise nor a team.",
+                "Write GROUP=organise or GROUP=BENCHMARK/TEAM.",
+            )

@@ -13,7 +13,9 @@ from leaderboard.environment import (
     database,
     default_home,
     name_provider,
+    networks,
     number,
+    pairs,
     private_folder,
     secret,
     switch,
@@ -76,6 +78,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "leaderboard.pages.middleware.record_start_time",
     "leaderboard.pages.middleware.return_to_form",
+    "leaderboard.pages.proxy_sign_in.lead_to_sign_in",
     "leaderboard.pages.middleware.require_second_factor",
     "leaderboard.pages.middleware.read_notice",
     "leaderboard.pages.addresses.FollowMovedTracks",
@@ -231,6 +234,18 @@ SOCIALACCOUNT_PROVIDERS = {
 }
 SOCIALACCOUNT_ADAPTER = "leaderboard.pages.single_sign_on.ProviderAccountAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# Sign-in by a proxy that asks the provider itself and names the person in a header.
+PROXY_USER_HEADER = text("PROXY_USER_HEADER")
+PROXY_ADDRESSES = networks("PROXY_ADDRESSES")
+PROXY_EMAIL_HEADER = text("PROXY_EMAIL_HEADER")
+PROXY_FULL_NAME_HEADER = text("PROXY_FULL_NAME_HEADER")
+PROXY_GROUPS_HEADER = text("PROXY_GROUPS_HEADER")
+# What a group gives: `organise`, or a team as BENCHMARK/TEAM.
+PROXY_GROUPS = pairs("PROXY_GROUPS")
+PROXY_NAME = text("PROXY_NAME", "your institution")
+PROXY_SIGNUP = switch("PROXY_SIGNUP", default=True)
+PROXY_JOINS_BY_EMAIL = switch("PROXY_JOINS_BY_EMAIL")
+PROXY_SIGN_OUT = text("PROXY_SIGN_OUT")
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 

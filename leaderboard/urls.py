@@ -74,6 +74,9 @@ single_sign_on_urls = [
     path("answer/", single_sign_on.single_sign_on_answer, name="single_sign_on_answer"),
     path("join/", single_sign_on.join_provider, name="join_provider"),
     path("leave/", single_sign_on.leave_provider, name="leave_provider"),
+    path("proxy/", single_sign_on.proxy_sign_in, name="proxy_sign_in"),
+    path("proxy/join/", single_sign_on.join_proxy, name="join_proxy"),
+    path("signed-out/", single_sign_on.signed_out_of_proxy, name="signed_out_of_proxy"),
 ]
 
 assessment_urls = [

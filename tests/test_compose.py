@@ -17,7 +17,7 @@ from leaderboard.environment import text
 ROOT = Path(__file__).parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-READERS = {"choice", "text", "switch", "number", "words", "secret"}
+READERS = {"choice", "text", "switch", "number", "words", "secret", "networks", "pairs"}
 
 
 def variables() -> set[str]:

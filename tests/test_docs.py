@@ -21,7 +21,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-FOLDERS = "evaluation|leaderboard|rankfield|tests|templates|static|benchmarks|docs|edge"
+FOLDERS = "evaluation|leaderboard|rankfield|tests|templates|static|benchmarks|docs|edge|deploy"
 PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
 DOTTED = re.compile(r"(?:evaluation|leaderboard)(?:\.\w+)+")
 LINK = re.compile(r"\]\(([^):#]+)\)")

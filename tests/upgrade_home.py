@@ -116,7 +116,7 @@ def make_open_track(collection: Collection, ada: User, ben: User, cat: User) -> 
     make_run(track, cat, OTHER_RUN)
     work()
     track.refresh_from_db()
-    freeze("/tracks/open/", ada)
+    freeze("/benchmarks/open/", ada)
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "open.zip"
         call_command("export_benchmark", "open", str(archive))

@@ -56,11 +56,11 @@ def change_profile(user: User, display_name: str, affiliation: str, orcid: str) 
     AuditEvent.objects.record(user, "change", user)
 
 
-def disconnect_provider(user: User) -> None:
-    """End the connection with single sign-on.  Raises ActionError without a password."""
+def disconnect_provider(user: User, provider: str) -> None:
+    """End the connection with a provider.  Raises ActionError without a password."""
     if not user.has_usable_password():
         raise ActionError("Set a password first: you could not sign in otherwise.")
-    SocialAccount.objects.filter(user=user).delete()
+    SocialAccount.objects.filter(user=user, provider=provider).delete()
 
 
 @transaction.atomic

@@ -73,14 +73,14 @@ def enable_user(user: User, by: User) -> None:
 
 
 @transaction.atomic
-def let_organise(user: User, by: User) -> None:
-    """Let a user create collections, benchmarks and tracks."""
+def let_organise(user: User, by: User | None) -> None:
+    """Let a user create collections, benchmarks and tracks; `by` is missing for single sign-on."""
     if User.objects.filter(pk=user.pk, can_organise=False).update(can_organise=True):
         AuditEvent.objects.record(by, "let organise", user)
 
 
 @transaction.atomic
-def stop_organising(user: User, by: User, reason: str) -> None:
+def stop_organising(user: User, by: User | None, reason: str) -> None:
     """Let a user create nothing more; what they organise stays theirs.  Raises ActionError."""
     _require_reason(reason)
     if User.objects.filter(pk=user.pk, can_organise=True).update(can_organise=False):

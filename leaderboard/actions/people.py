@@ -145,7 +145,7 @@ def admit(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails())
         raise NotInvitedError(JOIN_HINTS[Benchmark.Joining(benchmark.joining)])
     refuse_without_terms(benchmark, asking)
     if admission.inviting is not None:
-        return _become_member(admission.inviting, user)
+        return _become_member(admission.inviting, user, terms_accepted_at(benchmark))
     name = clean_team_name(asking.team_name or user.username)
     with transaction.atomic():
         _register(benchmark, user, asking)
@@ -279,6 +279,14 @@ def create_team(benchmark: Benchmark, leader: User, name: str) -> Team:
     return _create_team(benchmark, leader, name, accepted=None)
 
 
+def place_in_team(benchmark: Benchmark, user: User, name: str) -> Team:
+    """Make a user, who accepts no terms, a member of the team of that name; raises JoinError."""
+    team = benchmark.teams.filter(key=team_key(clean_team_name(name))).first()
+    if team is None:
+        return create_team(benchmark, user, clean_team_name(name))
+    return _become_member(team, user, accepted=None)
+
+
 def _create_team(benchmark: Benchmark, user: User, name: str, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
@@ -295,14 +303,14 @@ def _create_team(benchmark: Benchmark, user: User, name: str, accepted: datetime
         raise NameTakenError(name) from None
 
 
-def _become_member(team: Team, user: User) -> Team:
+def _become_member(team: Team, user: User, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
             # The members may have deleted their accounts; then nobody else could lead the team.
             leads = not team.memberships.filter(role=Membership.Role.LEADER).exists()
             role = Membership.Role.LEADER if leads else Membership.Role.MEMBER
-            _add_member(team, user, role, terms_accepted_at(team.benchmark))
+            _add_member(team, user, role, accepted)
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:

@@ -14,9 +14,11 @@ from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 
 from leaderboard.actions.people import needs_second_factor
+from leaderboard.pages.proxy_sign_in import read_person
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +26,12 @@ log = logging.getLogger(__name__)
 class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.SIGNUP_OPEN
+
+    def get_logout_redirect_url(self, request: HttpRequest) -> str:
+        """Return where a sign-out leads; a proxy would sign its person in again at once."""
+        if settings.PROXY_USER_HEADER and read_person(request):
+            return reverse("signed_out_of_proxy")
+        return super().get_logout_redirect_url(request)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send an email, but only log a failure, so that a mail server outage breaks no page."""

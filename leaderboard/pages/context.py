@@ -21,6 +21,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
+        "proxy_name": settings.PROXY_NAME if settings.PROXY_USER_HEADER else "",
         "num_unread": cache(partial(count_unread, request)),
         **({"csrf_token": leave_gap("token")} if is_leaving_gaps() else {}),
     }

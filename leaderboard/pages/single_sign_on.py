@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 import jwt
@@ -23,11 +24,36 @@ from leaderboard.models import User
 
 log = logging.getLogger(__name__)
 
+# The provider under which people of a trusted proxy are stored.
+PROXY = "proxy"
 # Signatures that only the provider can make; with HS256 everyone who knows the secret could.
 SIGNATURES = {
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
 }
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A provider with which a user can sign in, once their account is connected with it."""
+
+    provider: str
+    name: str
+    join: str
+    is_joined: bool
+
+
+def list_connections(user: User) -> list[Connection]:
+    """Return the providers of this site, and whether the account of a user is connected."""
+    joined = set(SocialAccount.objects.filter(user=user).values_list("provider", flat=True))
+    known = [(settings.OIDC_PROVIDER, settings.OIDC_NAME, "join_provider")]
+    known = known if settings.OIDC_ISSUER else []
+    if settings.PROXY_USER_HEADER:
+        known.append((PROXY, settings.PROXY_NAME, "join_proxy"))
+    return [
+        Connection(provider, name, reverse(join), provider in joined)
+        for provider, name, join in known
+    ]
 
 
 class ProviderError(OAuth2Error):
@@ -109,14 +135,16 @@ class ProviderAccountAdapter(DefaultSocialAccountAdapter):
     """Which account a person from the provider gets: their own, or a new one."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        return settings.OIDC_SIGNUP
+        return settings.PROXY_SIGNUP if is_of_proxy(sociallogin) else settings.OIDC_SIGNUP
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """Return the account with the same email address, if both sides have confirmed it.
 
-        Only with OIDC_JOINS_BY_EMAIL. Staff join on their account page, with their password.
+        Only with OIDC_JOINS_BY_EMAIL, or PROXY_JOINS_BY_EMAIL for the proxy. Staff join on their
+        account page, with their password.
         """
-        if not settings.OIDC_JOINS_BY_EMAIL:
+        of_proxy = is_of_proxy(sociallogin)
+        if not (settings.PROXY_JOINS_BY_EMAIL if of_proxy else settings.OIDC_JOINS_BY_EMAIL):
             return None
         for address in find_confirmed_addresses(sociallogin):
             if address.user.is_active and not address.user.is_staff:
@@ -128,8 +156,9 @@ class ProviderAccountAdapter(DefaultSocialAccountAdapter):
         if sociallogin.is_existing or sociallogin.state.get("process") == "connect":
             return
         if find_confirmed_addresses(sociallogin):
+            name = {"single_sign_on": settings.PROXY_NAME} if is_of_proxy(sociallogin) else {}
             raise ImmediateHttpResponse(
-                render(request, "account/single_sign_on_taken.html", status=409)
+                render(request, "account/single_sign_on_taken.html", name, status=409)
             )
         confirmed = [each for each in sociallogin.email_addresses if each.verified]
         # Whoever typed the address here without confirming it does not keep its owner out.
@@ -158,6 +187,11 @@ class ProviderAccountAdapter(DefaultSocialAccountAdapter):
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
         return reverse("account")
+
+
+def is_of_proxy(sociallogin: SocialLogin) -> bool:
+    """Whether a trusted proxy names the person, instead of the provider of OIDC_ISSUER."""
+    return sociallogin.account.provider == PROXY
 
 
 def describe_failure(error: str | None, exception: Exception | None) -> str:

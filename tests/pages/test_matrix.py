@@ -995,7 +995,7 @@ BEFORE_SIGNING_IN = {
     *("account_reset_password_done", "account_reset_password_from_key"),
     "account_reset_password_from_key_done",
     # These are not found without a provider.
-    *("single_sign_on", "single_sign_on_answer"),
+    *("single_sign_on", "single_sign_on_answer", "proxy_sign_in", "signed_out_of_proxy"),
 }
 
 

@@ -49,6 +49,10 @@ ELSEWHERE = {
         "pages/test_matrix.py::test_a_page_of_a_blind_track",
         "pages/test_matrix.py::test_an_act",
     ],
+    13: [
+        "pages/test_proxy_sign_in.py::test_a_header_from_anywhere_else_is_ignored_and_logged",
+        "pages/test_proxy_sign_in.py::test_an_account_with_the_address_is_not_taken_over",
+    ],
     14: [
         "api/test_tokens.py::test_a_token_that_has_ended_is_unauthorised",
         "api/test_matrix.py::test_a_token_does_what_its_scopes_say",

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "apt-get install postgresql": "changes the host; tests/management/test_setup.py has its files",
     "export S3_BUCKET": "needs a bucket; tests/services/test_buckets.py has one",
     "export OIDC_ISSUER": "needs a provider; tests/browser/test_single_sign_on.py has one",
+    "export PROXY_USER_HEADER": "needs a proxy; tests/services/test_proxy_sign_in.py has one",
     "scrape_configs": "is of Prometheus; tests/pages/test_metrics.py reads what it reads",
     "docker compose exec web python": "the same, on a site that runs in containers",
 }

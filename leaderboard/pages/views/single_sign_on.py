@@ -1,4 +1,4 @@
-"""Single sign-on: the way to the provider and back, and the end of the connection."""
+"""Single sign-on: by the provider or by a trusted proxy, and the end of the connection."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.conf import settings
 from django.contrib import messages
@@ -18,6 +19,7 @@ from requests import RequestException
 
 from leaderboard.actions.accounts import disconnect_provider
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.pages.proxy_sign_in import read_person, sign_in
 from leaderboard.pages.single_sign_on import CheckedProvider
 
 log = logging.getLogger(__name__)
@@ -74,8 +76,43 @@ def single_sign_on_answer(request: HttpRequest) -> HttpResponse:
 def leave_provider(request: HttpRequest) -> HttpResponse:
     """End the connection of an account that has a password to sign in with."""
     try:
-        disconnect_provider(request.user)
+        disconnect_provider(request.user, request.POST.get("provider", settings.OIDC_PROVIDER))
         messages.success(request, "Single sign-on disconnected.")
     except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("account")
+
+
+@never_cache
+@require_GET
+def proxy_sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in the person whom the headers of a trusted proxy name."""
+    return answer_proxy(request, AuthProcess.LOGIN)
+
+
+@never_cache
+@login_required
+@require_POST
+@reauthentication_required
+def join_proxy(request: HttpRequest) -> HttpResponse:
+    """Connect the account of this user with the person whom the proxy names."""
+    return answer_proxy(request, AuthProcess.CONNECT)
+
+
+def answer_proxy(request: HttpRequest, process: str) -> HttpResponse:
+    if not settings.PROXY_USER_HEADER:
+        raise Http404("no sign-in by a proxy here")
+    person = read_person(request)
+    if person is None:
+        context = {"single_sign_on": settings.PROXY_NAME, "is_unnamed": True}
+        return render(request, "account/single_sign_on_failed.html", context, status=401)
+    return sign_in(request, person, process, get_next_redirect_url(request))
+
+
+@never_cache
+@require_GET
+def signed_out_of_proxy(request: HttpRequest) -> HttpResponse:
+    """Say that the proxy still knows the person, and lead to where it forgets them."""
+    if not settings.PROXY_USER_HEADER:
+        raise Http404("no sign-in by a proxy here")
+    return render(request, "account/proxy_signed_out.html", {"url": settings.PROXY_SIGN_OUT})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from allauth.account.models import EmailAddress
-from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import connection
@@ -23,6 +22,7 @@ from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import Track
 from leaderboard.pages.forms.people import EmailNoticesForm, ProfileForm, TokenForm
 from leaderboard.pages.limits import site_limits
+from leaderboard.pages.single_sign_on import list_connections
 from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
 LONGEST = 100
@@ -81,7 +81,7 @@ def _render_account(request: HttpRequest, profile: ProfileForm) -> HttpResponse:
         .order_by("pk"),
         "mail_address": EmailAddress.objects.get_verified(request.user),
         "mails_form": EmailNoticesForm(instance=request.user),
-        "is_joined": SocialAccount.objects.filter(user=request.user).exists(),
+        "connections": list_connections(request.user),
     }
     is_wrong = form.is_bound or profile.is_bound
     return render(request, "account/overview.html", context, status=422 if is_wrong else 200)
