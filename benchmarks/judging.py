@@ -1,15 +1,16 @@
 """How fast documents are judged: a pool of 50,000 documents and twenty assessors at once.
 
-    python -m benchmarks.judging
+    python -m benchmarks.judging [--only documents answers]
 
 Web, workers, PostgreSQL and Redis run as in production.  Every second another assessor begins a
 topic, then sends a mark a second, far faster than anybody reads; what is measured is the time until
 the answer with the next document has arrived.  In Chromium it is the time from a key until the
-next document is painted.
+next document is painted. Of answers, one assessor has 2,000 nuggets and 2,000 sentences to judge.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import statistics
@@ -20,11 +21,15 @@ from io import BytesIO
 from random import Random
 
 from benchmarks import tables
+from benchmarks.loading import processor_of
+from benchmarks.submission import processes_of
 from benchmarks.tables import seconds
 from tests.services.browsers import Browser
+from tests.services.machines import Site
 
 TOPICS, DEPTH, ASSESSORS = 50, 1000, 20
 DOCUMENTS, WORDS = 20_000, 300
+ANSWERS, FACTS = 20, 100
 MARKS = 40
 KEYS = 60
 # Longer than the keys sleep after a document is painted.
@@ -65,7 +70,7 @@ def fill() -> None:
     track.primary_measure, track.depth = "AP", DEPTH
     tracks.open_track(track, ada)
     file = SimpleUploadedFile("bench.run", _run())
-    run = submissions.accept_run(track, ada, file, uploads.RunDetails()).run
+    run = submissions.accept_run(track, ada, file).run
     until(lambda: track.runs.filter(pk=run.pk, state="valid").exists(), "the run", 600)
     pool = pools.create_pool(track, ada, [run], Pool.Method.DEPTH, DEPTH)
     until(lambda: Pool.objects.filter(pk=pool.pk, state="proposed").exists(), "the pool", 600)
@@ -78,6 +83,14 @@ def fill() -> None:
         user = User.objects.create_user(f"judge{number}", password=f"judge{number}-s-word")
         assessments.add_assessor(assessment, user)
     assessments.open_assessment(assessment, ada)
+
+
+def fill_answers() -> None:
+    """Make twenty answers with a hundred nuggets and sentences; runs in a shell of the site."""
+    from tests.services.judging_scene import make_answers
+
+    facts = [f"the harbour has {number} boats of class {number}" for number in range(FACTS)]
+    make_answers("judge", opinions=1, answers=ANSWERS, facts=facts, said_of_each=FACTS)
 
 
 def _words(random: Random, number: int) -> str:
@@ -114,10 +127,10 @@ class Told:
     marks: list[float] = field(default_factory=list)
 
 
-def judge(url: str, name: str, told: Told) -> None:
-    """One assessor: the first document of a topic, then a mark a second."""
+def judge(url: str, name: str, told: Told, place: int = 0) -> None:
+    """One assessor: the first document of the topic in this place, then a mark a second."""
     browser = Browser(url, name)
-    assignment = browser.assignments()[0]
+    assignment = browser.assignments()[place]
     began = time.perf_counter()
     token = browser.start(assignment)
     told.first.append(time.perf_counter() - began)
@@ -170,31 +183,58 @@ def row(what: str, measured: list[float], goal: str) -> tuple[str, ...]:
     return (what, str(len(ordered)), *map(seconds, figures), goal)
 
 
+def measure_documents(site: Site) -> None:
+    """Twenty assessors at once."""
+    site.manage("shell", "-c", "from benchmarks.judging import fill; fill()")
+    told = Told()
+    threads = [
+        threading.Thread(target=judge, args=(site.url, f"judge{number}", told))
+        for number in range(ASSESSORS)
+    ]
+    for thread in threads:
+        thread.start()
+        # Not a whole second, so that they do not press their keys all at once.
+        time.sleep(1.05)
+    for thread in threads:
+        thread.join()
+    tables.heading(f"{TOPICS * DEPTH:,} documents, {ASSESSORS} assessors at once, PostgreSQL")
+    rows = [
+        row("first document of a topic", told.first, "1 s"),
+        row("a mark, until the next document is there", told.marks, "100 ms (95th of 100)"),
+        row("from a key to the next document", press_keys(site.url), "50 ms"),
+    ]
+    tables.table(HEAD, rows)
+
+
+def measure_answers(site: Site) -> None:
+    """One assessor with all pairs of a topic."""
+    site.manage("shell", "-c", "from benchmarks.judging import fill_answers; fill_answers()")
+    tables.heading(f"{ANSWERS * FACTS:,} open pairs of one assessor, PostgreSQL")
+    rows, web = [], processes_of(site)[0]
+    for place, what in enumerate(("nugget", "sentence")):
+        told = Told()
+        before = processor_of(web)
+        judge(site.url, "judge", told, place)
+        each = (processor_of(web) - before) / MARKS
+        rows.append(row(f"first {what} of a topic", told.first, "1 s"))
+        rows.append(row(f"a mark, until the next {what} is there", told.marks, "50 ms"))
+        rows.append(row("processor of web for each mark, first pages included", [each], "50 ms"))
+    tables.table(HEAD, rows)
+
+
+HEAD = ("what", "times", "median", "95th of 100", "slowest", "goal")
+PARTS = {"documents": measure_documents, "answers": measure_answers}
+
+
 def main() -> None:
     from benchmarks.load import server_site
 
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
     print(tables.machine(), flush=True)
-    with server_site() as site:
-        site.manage("shell", "-c", "from benchmarks.judging import fill; fill()")
-        told = Told()
-        threads = [
-            threading.Thread(target=judge, args=(site.url, f"judge{number}", told))
-            for number in range(ASSESSORS)
-        ]
-        for thread in threads:
-            thread.start()
-            # Not a whole second, so that they do not press their keys all at once.
-            time.sleep(1.05)
-        for thread in threads:
-            thread.join()
-        tables.heading(f"{TOPICS * DEPTH:,} documents, {ASSESSORS} assessors at once, PostgreSQL")
-        head = ("what", "times", "median", "95th of 100", "slowest", "goal")
-        rows = [
-            row("first document of a topic", told.first, "1 s"),
-            row("a mark, until the next document is there", told.marks, "100 ms (95th of 100)"),
-            row("from a key to the next document", press_keys(site.url), "50 ms"),
-        ]
-        tables.table(head, rows)
+    for name in parser.parse_args().only:
+        with server_site() as site:
+            PARTS[name](site)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from leaderboard.actions import assessments, pools, submissions, tracks, uploads
 from leaderboard.actions.lone_tracks import RULES
 from leaderboard.actions.submissions import RunDetails
 from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.assessments.kinds import kind_of_pool
 from leaderboard.jobs import running
 from leaderboard.models import (
     Assessment,
@@ -177,9 +178,11 @@ def signed_in(user: User) -> Client:
 
 
 @recorded
-def make_pool(track: Track, user: User, runs: Sequence[Run], size: int = 3) -> Pool:
-    """An approved pool of the first documents of these runs."""
-    made = pools.create_pool(track, user, runs, Pool.Method.DEPTH, size)
+def make_pool(
+    track: Track, user: User, runs: Sequence[Run], size: int = 3, method: str = Pool.Method.DEPTH
+) -> Pool:
+    """An approved pool of these runs: of their first documents, if no other method is named."""
+    made = pools.create_pool(track, user, runs, method, size)
     work()
     made.refresh_from_db()
     pools.approve_pool(made, user)
@@ -199,7 +202,9 @@ def make_assessment(pool: Pool, organiser: User, *assessors: User, **fields: Any
     """An open assessment of a pool, shared out among these assessors; nobody judges twice."""
     fields.setdefault("overlap", Assessment.Overlap.NONE)
     assessment = Assessment(pool=pool, **fields)
-    assessments.plan_assessment(assessment, organiser, "Judge what is *written*.", SCALE)
+    kind = kind_of_pool(pool)
+    text, scale = kind.text or "Judge what is *written*.", kind.scale or SCALE
+    assessments.plan_assessment(assessment, organiser, text, scale)
     for assessor in assessors:
         assessments.add_assessor(assessment, assessor)
     assessments.open_assessment(assessment, organiser)

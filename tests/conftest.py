@@ -236,6 +236,18 @@ def cat(db) -> User:
 
 
 @pytest.fixture
+def dan(db: None) -> User:
+    """Dan judges, and does not take part."""
+    return someone("dan")
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    """Eve judges too."""
+    return someone("eve")
+
+
+@pytest.fixture
 def collection(ada: User) -> Collection:
     return make_collection(ada)
 

@@ -43,16 +43,6 @@ def assessment(pool: Pool, ada_api: Program) -> Assessment:
 
 
 @pytest.fixture
-def dan(db: None) -> User:
-    return User.objects.create_user("dan")
-
-
-@pytest.fixture
-def eve(db: None) -> User:
-    return User.objects.create_user("eve")
-
-
-@pytest.fixture
 def judged(assessment: Assessment, dan: User, eve: User, ada_api: Program) -> Assessment:
     """Dan and Eve judge, and Dan has given one grade."""
     for user in (dan, eve):

@@ -12,7 +12,6 @@ from tests.builders import (
     make_pool,
     make_run,
     make_track,
-    make_user,
 )
 
 
@@ -26,18 +25,6 @@ def unjudged_track(ada: User) -> Track:
 def pool(unjudged_track: Track, ada: User, ben: User, cat: User) -> Pool:
     runs = [make_run(unjudged_track, ben), make_run(unjudged_track, cat, OTHER_RUN)]
     return make_pool(unjudged_track, ada, runs)
-
-
-@pytest.fixture
-def dan(db: None) -> User:
-    """Judges, and does not take part."""
-    return make_user("dan")
-
-
-@pytest.fixture
-def eve(db: None) -> User:
-    """Judges too."""
-    return make_user("eve")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
-from leaderboard.assessments.kinds import kind_of_judging, read_items
+from leaderboard.assessments.kinds import read_items
 from leaderboard.assessments.progress import find_disputes, measure_assessment
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.boards.disclosure import sight_of
@@ -20,8 +20,7 @@ from leaderboard.collections.mark_layers import load_assignments
 from leaderboard.collections.prompting import render_assessment_prompts
 from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
 from tests.assessments.marks import judge_everything
-from tests.builders import make_run, make_track, make_user, work
-from tests.recording import recorded
+from tests.builders import make_assessment, make_pool, make_run, make_track, work
 from tests.scoring.test_answer_runs import ANSWERS, RISES, SLOWLY, answer
 from tests.scoring.test_marks import ASSIGNMENTS, VITAL, make_layer, make_nuggets, use
 
@@ -38,38 +37,12 @@ def track(collection, ben, cat) -> Track:
     return track
 
 
-@pytest.fixture
-def dan(db: None) -> User:
-    return make_user("dan")
-
-
-@pytest.fixture
-def eve(db: None) -> User:
-    return make_user("eve")
-
-
-@recorded
 def pool_answers(track: Track, method: str, size: int = 2) -> Pool:
-    organiser = track.benchmark.owner
-    pool = pools.create_pool(track, organiser, list(track.runs.all()), method, size)
-    work()
-    pools.approve_pool(pool, organiser)
-    pool.refresh_from_db()
-    return pool
+    return make_pool(track, track.benchmark.owner, list(track.runs.all()), size, method)
 
 
-@recorded
 def judge_pool(pool: Pool, *assessors: User, **fields: object) -> Assessment:
-    """An open assessment of a pool of answers, with the labels of its kind."""
-    organiser = pool.track.benchmark.owner
-    fields = {"overlap": Assessment.Overlap.NONE} | fields
-    assessment = Assessment(pool=pool, **fields)
-    kind = kind_of_judging(assessment)
-    assessments.plan_assessment(assessment, organiser, kind.text, kind.scale)
-    for assessor in assessors:
-        assessments.add_assessor(assessment, assessor)
-    assessments.open_assessment(assessment, organiser)
-    return assessment
+    return make_assessment(pool, pool.track.benchmark.owner, *assessors, **fields)
 
 
 def first_assignment(assessment: Assessment) -> Assignment:

@@ -15,7 +15,6 @@ from leaderboard.models import (
     Calculation,
     Job,
     Track,
-    User,
 )
 from leaderboard.scoring import judge_boards
 from tests.assessments.marks import judge_everything
@@ -26,7 +25,6 @@ from tests.builders import (
     make_pool,
     make_run,
     make_track,
-    make_user,
     upload,
     work,
 )
@@ -170,16 +168,6 @@ def test_the_judgments_lead_to_the_agreement(as_ada, two_versions):
 
 
 # Assessors
-
-
-@pytest.fixture
-def dan(db) -> User:
-    return make_user("dan")
-
-
-@pytest.fixture
-def eve(db) -> User:
-    return make_user("eve")
 
 
 @pytest.fixture

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from leaderboard.actions import versions
+from evaluation.answers.assignment_files import read_assignments
+from evaluation.answers.marks import bank_of_marks
+from evaluation.answers.nugget_writing import NuggetWriter
+from leaderboard.actions import uploads, versions
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.tracks import change_track
-from leaderboard.models import MarkLayer, NuggetVersion, Run, Score, ScoreSet, Track
+from leaderboard.actions.uploads import CollectionFiles
+from leaderboard.models import (
+    Collection,
+    MarkLayer,
+    NuggetVersion,
+    Run,
+    Score,
+    ScoreSet,
+    Track,
+)
 from tests.builders import make_run, make_track, upload, work
 from tests.recording import recorded
-from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_answer_runs import ANSWERS, answer
 
 VITAL, OKAY = {"importance": "vital"}, {"importance": "okay"}
 NUGGETS = "".join(
@@ -142,6 +158,34 @@ def test_marks_of_unknown_runs_and_nuggets_are_counted(track, run):
     layer = make_layer(track, ASSIGNMENTS + "oak 1 1 support\nben-rag 1 x support\n")
     assert layer.state == "ready" and layer.num_marks == 4
     assert layer.problem_totals == {"W_RUN": 1, "W_NUGGET": 1}
+
+
+@pytest.mark.data
+def test_the_preview_counts_the_labels_of_published_marks(ada, data):
+    file = gzip.decompress(
+        (data / "data/answers/dragun/auto_report_assessments.csv.gz").read_bytes()
+    )
+    rows = list(csv.DictReader(io.StringIO(file.decode())))
+    topics = dict.fromkeys(row["topic_id"] for row in rows)
+    collection = Collection(
+        slug="dragun", name="DRAGUN", owner=ada, asks_first=False, grouping="none"
+    )
+    listed = "".join(f"<top>\n<num> {t}\n<title> news {t}\n</top>\n" for t in topics)
+    uploads.accept_collection(collection, CollectionFiles(upload("topics.trec", listed)))
+    work()
+    collection.refresh_from_db()
+    assert collection.state == "ready"
+    track = make_track(collection, "dragun", judgment_set=None, run_kind="answers")
+    said = answer(rows[0]["topic_id"], ("News.", [])).replace("ben-rag", "03_01_Baseline")
+    run = make_run(track, ada, said)
+    assert (run.state, run.tag) == ("valid", "03_01_Baseline"), run.problems
+    marks = read_assignments(io.BytesIO(file))
+    make_nuggets(track, b"".join(NuggetWriter(bank_of_marks(marks), "nuggetizer").lines()))
+    layer = make_layer(track, file, made_by="machine", machine="published/1", asks_first=True)
+    assert (layer.state, layer.preview["topics"]) == ("preview", 30), layer.problems
+    of_run = Counter(row["auto_assessment"] for row in rows if row["run_tag"] == "03_01_Baseline")
+    of_run["support"] = of_run.pop("supports")
+    assert layer.preview["labels"] == of_run
 
 
 def test_a_measure_needs_its_layer(track):

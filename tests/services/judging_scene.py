@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import assessments, pools, submissions, tracks, uploads, versions
-from leaderboard.actions.submissions import RunDetails
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.assessments.kinds import kind_of_pool
 from leaderboard.models import Assessment, Collection, NuggetVersion, Pool, Run, Track, User
@@ -73,7 +72,7 @@ def open_isle(slug: str, **fields: object) -> Track:
 
 def send_run(track: Track, text: str) -> Run:
     ada = track.benchmark.owner
-    sent = submissions.accept_run(track, ada, upload("a.run", text), RunDetails()).run
+    sent = submissions.accept_run(track, ada, upload("a.run", text)).run
     wait(lambda: track.runs.filter(pk=sent.pk, state="valid").exists())
     return sent
 
@@ -128,17 +127,27 @@ NUGGETS = (
 )
 
 
-def make_answers(*names: str, opinions: int = 2, slug: str = "answers") -> None:
-    """Ten answers with six nuggets, and forty sentences with documents, on the first topic."""
+def make_answers(
+    *names: str,
+    opinions: int = 2,
+    slug: str = "answers",
+    answers: int = 10,
+    facts: Sequence[str] = NUGGETS,
+    said_of_each: int = 4,
+) -> None:
+    """Answers with every fact as a nugget, and sentences with a document, on the first topic."""
     track = open_isle(slug, run_kind="answers")
-    for number in range(1, 11):
+    for number in range(1, answers + 1):
         said = [
-            {"text": f"Ferry {number} sails at noon, and {nugget}.", "citations": [f"isle-{place}"]}
-            for place, nugget in enumerate(NUGGETS[:4], 4)
+            {
+                "text": f"Ferry {number} sails at noon, and {fact}.",
+                "citations": [f"isle-{4 + place % (DOCUMENTS - 4)}"],
+            }
+            for place, fact in enumerate(facts[:said_of_each])
         ]
         metadata = {"run_id": f"secret-{number}", "topic_id": "1"}
         send_run(track, json.dumps({"metadata": metadata, "responses": said}) + "\n")
-    nuggets = [{"text": text, "importance": "vital"} for text in NUGGETS]
+    nuggets = [{"text": text, "importance": "vital"} for text in facts]
     version = NuggetVersion(
         track=track, version="v1", created_by=track.benchmark.owner, asks_first=False
     )

@@ -1,7 +1,9 @@
 """Answer runs beside what the public tools and the specification give for the same files."""
 
+import gzip
 import json
 import os
+import re
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from evaluation.agreement import cohen_kappa, kendall_tau, overlap, tau_ap
+from evaluation.answers.agreement import ORIGIN, grades_of_nuggets
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.drafts import numbers_in_brackets
 from evaluation.answers.findings import Findings
@@ -366,6 +369,36 @@ def test_real_nuggets_and_marks_are_read_whole():
     matches = read_assignments(opened(REAL / "cone-rag/human-study-matching-labels.txt.gz"))
     labels = Counter(m.code for marks in matches.marks.values() for m in marks.values())
     assert labels == {0: 932, 2: 154}
+
+
+def grades_of_marks(file):
+    """The grades of every pair of a layer about nuggets, in the order of the file."""
+    found = grades_of_nuggets(read_assignments(open_answers(BytesIO(file)))).grades
+    return np.array([grade - ORIGIN for of in found.values() for grade in of.values()], np.float64)
+
+
+def test_the_use_of_labels_of_dragun_is_as_recorded():
+    recorded = json.loads((REAL / "expected.json").read_bytes())["dragun_marks"]["labels"]
+    file = (REAL / "dragun/auto_report_assessments.csv.gz").read_bytes()
+    used = Counter(grades_of_marks(file).tolist())
+    words = {0: "none", 2: "supports", 1: "partial", -1: "contradicts"}
+    assert {word: used[grade] for grade, word in words.items()} == recorded
+
+
+def test_matching_labels_of_cone_rag_have_a_kappa():
+    """The file has one label of each pair; the second assessor here finds one match in three."""
+    labels = gzip.decompress((REAL / "cone-rag/human-study-matching-labels.txt.gz").read_bytes())
+    matches = re.findall(rb"\S+\t1", labels)
+    less = labels
+    for match in matches[::3]:
+        less = less.replace(match, match[:-1] + b"0")
+    people, second = grades_of_marks(labels), grades_of_marks(less)
+    assert (len(people), len(matches)) == (1086, 154)
+    # By hand: they differ on 52 pairs, 102 are matches of both, and by chance 79.09 % agree.
+    by_chance = (154 * 102 + 932 * 984) / 1086**2
+    wanted = (1 - 52 / 1086 - by_chance) / (1 - by_chance)
+    assert cohen_kappa(people, second) == pytest.approx(wanted)
+    assert cohen_kappa(people, people) == 1
 
 
 def test_real_marks_of_dragun_score_as_recorded():
