@@ -6,13 +6,16 @@ A stored file never changes under its name, so a host may keep a copy of what it
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from django.apps import apps
 from django.core.files.storage import FileSystemStorage
+from django.db import connection
 from django.db.models import FileField
 
 CHUNK_BYTES = 2**20
@@ -38,6 +41,13 @@ class DiskStorage(FileSystemStorage):
         root = Path(self.location)
         for path in list_files_before(root / folder, instant):
             yield str(path.relative_to(root))
+
+    def stored_sizes(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the size of every stored file."""
+        root = Path(self.location)
+        for path in list_files_before(root, math.inf):
+            with suppress(FileNotFoundError):
+                yield str(path.relative_to(root)), path.stat().st_size
 
 
 def list_files_before(folder: Path, instant: float) -> Iterator[Path]:
@@ -76,9 +86,23 @@ def mark_used(path: Path) -> None:
 
 
 def stored_file_names() -> Iterator[str]:
-    """Return every stored file that a row of any model names."""
+    """Return every stored file that a row of any model names.
+
+    A backup before an upgrade reads tables of the version before, which lack what is new.
+    """
     for model in apps.get_app_config("leaderboard").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, FileField):
+        fields = [each for each in model._meta.get_fields() if isinstance(each, FileField)]
+        known = find_columns(model._meta.db_table) if fields else set()
+        for field in fields:
+            if field.column in known:
                 names = model._base_manager.exclude(**{field.name: ""})
                 yield from names.values_list(field.name, flat=True).iterator()
+
+
+def find_columns(table: str) -> set[str]:
+    """Return the columns of a table; none if there is no such table."""
+    with connection.cursor() as cursor:
+        if table not in connection.introspection.table_names(cursor):
+            return set()
+        described = connection.introspection.get_table_description(cursor, table)
+        return {column.name for column in described}
