@@ -302,6 +302,7 @@ COLLECTION_UPLOAD_LIMIT = number("COLLECTION_UPLOAD_LIMIT", 4096 * MIB)
 COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
 # Of stored uploads; 0 means no limit.
 TEAM_BYTES = number("TEAM_BYTES", 10 * 1024 * MIB)
+BENCHMARK_BYTES = number("BENCHMARK_BYTES", 0)
 SITE_BYTES = number("SITE_BYTES", 500 * 1024 * MIB)
 PROBLEMS_SHOWN = 50
 # Defaults for a new track; its organisers may set other numbers.

@@ -15,6 +15,7 @@ from leaderboard.analysis.desk import find_failed_jobs
 from leaderboard.models import (
     ApiToken,
     AuditEvent,
+    Benchmark,
     Calculation,
     Collection,
     Edition,
@@ -85,6 +86,25 @@ def stop_organising(user: User, by: User | None, reason: str) -> None:
     _require_reason(reason)
     if User.objects.filter(pk=user.pk, can_organise=True).update(can_organise=False):
         AuditEvent.objects.record(by, "stop organising", user, after={"reason": reason.strip()})
+
+
+@transaction.atomic
+def limit_storage(benchmark: Benchmark, by: User, max_bytes: int | None) -> None:
+    """Limit the files of a benchmark; without a number, the limit of the site applies.
+
+    What is stored stays, also beyond the new limit.
+    """
+    before = benchmark.max_bytes
+    if before == max_bytes:
+        return
+    Benchmark.objects.filter(pk=benchmark.pk).update(max_bytes=max_bytes)
+    AuditEvent.objects.record(
+        by,
+        "limit storage",
+        benchmark,
+        before={"bytes": before},
+        after={"bytes": max_bytes},
+    )
 
 
 @transaction.atomic

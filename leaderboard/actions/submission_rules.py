@@ -14,10 +14,17 @@ from django.utils import timezone
 
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.display.phases import phase_of
-from leaderboard.models import Run, Team, Track
+from leaderboard.models import Benchmark, Run, Team, Track
 from leaderboard.runs.facts import missing_facts
 from leaderboard.runs.quotas import Quota, find_benchmark_quota, find_freed_place, find_quota
-from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
+from leaderboard.runs.stored_bytes import (
+    bytes_of_benchmark,
+    bytes_of_team,
+    exceeds_benchmark,
+    exceeds_site,
+    exceeds_team,
+    limit_of_benchmark,
+)
 
 
 class NotAccepted(Exception):
@@ -47,6 +54,17 @@ def refuse_full_team(team: Team, size: int) -> None:
             "E_QUOTA",
             f"Your team’s files may take {mebibytes(settings.TEAM_BYTES)} in total, "
             f"and {mebibytes(bytes_of_team(team))} are used. Ask the administrators for more.",
+        )
+
+
+def refuse_full_benchmark(benchmark: Benchmark, size: int) -> None:
+    """Refuse a file beyond the storage of a benchmark."""
+    if exceeds_benchmark(benchmark, size):
+        raise NotAccepted(
+            "E_FULL",
+            f"The files of this benchmark may take {mebibytes(limit_of_benchmark(benchmark))} in "
+            f"total, and {mebibytes(bytes_of_benchmark(benchmark))} are used, so nothing was "
+            "saved. Its organisers can ask the administrators for more.",
         )
 
 

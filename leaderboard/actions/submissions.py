@@ -28,6 +28,7 @@ from leaderboard.actions.submission_rules import (
     format_utc,
     lock_team,
     refuse_after_refusals,
+    refuse_full_benchmark,
     refuse_full_site,
     refuse_full_team,
     refuse_large,
@@ -508,6 +509,7 @@ def _insert_runs(sent: Submission, runs: Sequence[SubmittedRun]) -> list[Submitt
 def insert_run(run: Run, team: Team, limited: bool) -> None:
     """Save a run and queue its check; the row of the team is locked.  Raises NotAccepted."""
     refuse_repeated_replacement(run)
+    refuse_full_benchmark(team.benchmark, run.size)
     if limited:
         refuse_full_team(team, run.size)
         refuse_over_quota(run.track, team, run.received_at, run.replaces)

@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.submission_rules import ActionError, refuse_full_benchmark
 from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
 from leaderboard.collections.mark_layers import render_carried
 from leaderboard.collections.nuggets import compare_versions
@@ -29,11 +29,18 @@ def accept_version(version: ImportedVersion, file: UploadedFile) -> None:
 
     Raises NotAccepted for a file that is too large, and for a name that is taken.
     """
-    refuse_files([file])
+    refuse_file(version, file)
     with transaction.atomic():
         store_version(version, file)
         AuditEvent.objects.record(version.created_by, "upload", version)
         queue.enqueue(f"check_{version.noun}", version)
+
+
+def refuse_file(version: ImportedVersion, file: UploadedFile) -> None:
+    """Raise NotAccepted for a file that is too large, for the site or for its benchmark."""
+    refuse_files([file])
+    if isinstance(version, NuggetVersion | MarkLayer):
+        refuse_full_benchmark(version.track.benchmark, file.size or 0)
 
 
 def confirm_version(version: ImportedVersion, user: User, **changes: Any) -> None:
@@ -72,7 +79,8 @@ def replace_version(version: ImportedVersion, user: User, file: UploadedFile | N
 
     Raises NotAccepted for a file that is too large, and ActionError once it is imported.
     """
-    refuse_files([file])
+    if file is not None:
+        refuse_file(version, file)
     check_version_again(version, user)
     if file is not None:
         store_version_file(version, file)

@@ -110,3 +110,9 @@ class BucketStorage(S3Storage):
             for stored in self.bucket.objects.filter(Prefix=f"{folder}/"):
                 if stored.last_modified.timestamp() < instant:
                     yield stored.key
+
+    def stored_sizes(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the size of every stored file, without asking for each."""
+        with translate_store_errors():
+            for stored in self.bucket.objects.all():
+                yield stored.key, stored.size

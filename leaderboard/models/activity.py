@@ -54,6 +54,7 @@ class Act(models.TextChoices):
     KEEP = "keep", "approved the"
     LEAVE = "leave", "left the"
     LET_ORGANISE = "let organise", "gave the right to organise to the"
+    LIMIT_STORAGE = "limit storage", "changed the storage limit of the"
     MAKE_BASELINE = "make baseline", "asked for a baseline run of the"
     MAKE_LEADER = "make leader", "added a leader to the"
     MERGE = "merge", "merged another team into the"

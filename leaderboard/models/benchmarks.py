@@ -72,6 +72,8 @@ class Benchmark(models.Model):
     # How many runs a team may submit to all tracks together; None for no limit.
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
+    # How many bytes its files may take, if administrators set another limit than BENCHMARK_BYTES.
+    max_bytes = models.BigIntegerField(null=True, blank=True, editable=False)
     # One measure for the board; "" for the primary measure of each track.
     measure = models.CharField(max_length=80, blank=True)
     baseline = models.ForeignKey("System", models.SET_NULL, null=True, blank=True, related_name="+")
@@ -103,6 +105,10 @@ class Benchmark(models.Model):
                 fields=["badge_code"],
                 condition=~Q(badge_code=""),
                 name="a_badge_code_leads_to_one_benchmark",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_bytes=None) | Q(max_bytes__gt=0),
+                name="a_storage_limit_of_a_benchmark_is_something",
             ),
         ]
 

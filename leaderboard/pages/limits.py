@@ -65,6 +65,7 @@ def team_limits() -> list[Limit]:
     return [
         Limit("Runs per team", "set by the track", "E_QUOTA"),
         Limit("Files per team", format_byte_limit(settings.TEAM_BYTES), "E_QUOTA"),
+        Limit("Files per benchmark", format_byte_limit(settings.BENCHMARK_BYTES), "E_FULL"),
         Limit("Files on the whole site", format_byte_limit(settings.SITE_BYTES), "E_FULL"),
         Limit(
             "Rejected files",

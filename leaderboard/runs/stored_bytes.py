@@ -1,4 +1,4 @@
-"""The stored bytes of teams and of the site, compared with their limits."""
+"""The stored bytes of teams, benchmarks and the site, compared with their limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db.models import Model, QuerySet, Sum
 
 from leaderboard.models import (
+    Benchmark,
     Collection,
     JudgmentSet,
     MarkLayer,
@@ -21,6 +22,20 @@ def bytes_of_team(team: Team) -> int:
     return _total(Run.objects.filter(team=team).exclude(file=""))
 
 
+def bytes_of_benchmark(benchmark: Benchmark) -> int:
+    """Return the total size of the files of a benchmark; collections are shared by several."""
+    runs = Run.objects.filter(track__benchmark=benchmark).exclude(file="")
+    versions = (NuggetVersion, MarkLayer)
+    return _total(runs) + sum(
+        _total(model.objects.filter(track__benchmark=benchmark)) for model in versions
+    )
+
+
+def limit_of_benchmark(benchmark: Benchmark) -> int:
+    """Return how many bytes the files of a benchmark may take; 0 for no limit."""
+    return benchmark.max_bytes or settings.BENCHMARK_BYTES
+
+
 def bytes_of_site() -> int:
     """Return the total size of all stored files of users."""
     runs = Run.objects.exclude(file="")
@@ -30,6 +45,11 @@ def bytes_of_site() -> int:
 
 def exceeds_team(team: Team, size: int) -> bool:
     return 0 < settings.TEAM_BYTES < bytes_of_team(team) + size
+
+
+def exceeds_benchmark(benchmark: Benchmark, size: int) -> bool:
+    limit = limit_of_benchmark(benchmark)
+    return 0 < limit < bytes_of_benchmark(benchmark) + size
 
 
 def exceeds_site(size: int) -> bool:

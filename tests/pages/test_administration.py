@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import smtplib
 from io import StringIO
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.apps import apps
 from django.core import mail
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db.models import FileField
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
+from leaderboard.analysis.storage_use import PLACES, SCORES, STRAYS, measure_storage
 from leaderboard.models import ApiToken, AuditEvent, Job, Run, User
 from tests.builders import make_run, make_user, signed_in, work
 from tests.security.test_headers import assert_guarded
 
 USERS = "/admin/users/"
+# Kinds that are in the database or beside the stored files.
+NOT_STORED = (SCORES.name, "the database", "cache/ of RANKFIELD_HOME")
+NOT_STORED += ("uploads/ of RANKFIELD_HOME", "static/ of RANKFIELD_HOME")
 
 
 @pytest.fixture
@@ -146,11 +155,63 @@ def test_a_job_that_did_not_fail_is_not_tried_again(track, ben, as_sue):
     assert Job.objects.filter(kind="check_run").count() == 1
 
 
-def test_storage_is_shown_by_collection_and_by_benchmark(track, ben, as_sue):
-    run = make_run(track, ben)
-    Run.objects.filter(pk=run.pk).update(size=3 * 2**20)
+def test_storage_is_shown_by_benchmark_collection_and_kind(track, ben, as_sue):
+    make_run(track, ben)
     page = as_sue.get("/admin/storage/").text
-    assert "3 MiB" in page and track.name in page and track.collection.name in page
+    assert track.benchmark.name in page and track.collection.name in page
+    assert "runs as submitted" in page and "rankings and answers as read" in page
+    assert "scores, in the database" in page and "the database" in page
+
+
+def test_every_stored_file_is_counted_once(track, ben):
+    make_run(track, ben)
+    default_storage.save("runs/stray", ContentFile(b"x" * 100))
+    use = measure_storage()
+    owned = [each for owner in (*use.benchmarks, *use.collections) for each in owner.kinds]
+    files = [each for each in (*owned, *use.rest) if each.kind.name not in NOT_STORED]
+    stored = dict(default_storage.stored_sizes())
+    assert sum(each.count for each in files) == len(stored)
+    assert sum(each.size for each in files) == sum(stored.values())
+    assert [each.size for each in use.rest if each.kind is STRAYS] == [100]
+
+
+def test_every_field_of_files_has_a_kind():
+    models = apps.get_app_config("leaderboard").get_models()
+    fields = {
+        (model, field.name)
+        for model in models
+        for field in model._meta.get_fields()
+        if isinstance(field, FileField)
+    }
+    assert {(model, field) for model, field, _, _ in PLACES} == fields
+
+
+def test_the_command_says_what_may_be_deleted(track, ben, capsys):
+    make_run(track, ben)
+    call_command("storage")
+    said = capsys.readouterr().out
+    assert f"benchmark {track.benchmark.slug} runs as submitted" in said
+    assert "judgments: Never: scores use them." in said
+    call_command("storage", "--json")
+    assert {row["kind of owner"] for row in json.loads(capsys.readouterr().out)} == {
+        *("benchmark", "collection", "site")
+    }
+
+
+def test_administrators_limit_the_files_of_a_benchmark(track, ben, as_sue):
+    sent = {"benchmark": track.benchmark.slug, "mebibytes": "5"}
+    page = as_sue.post("/admin/storage/", sent, follow=True).text
+    track.benchmark.refresh_from_db()
+    assert track.benchmark.max_bytes == 5 * 2**20 and "of at most 5 MiB" in page
+    assert AuditEvent.objects.filter(act="limit storage", benchmark=track.benchmark).exists()
+    as_sue.post("/admin/storage/", {**sent, "mebibytes": ""})
+    track.benchmark.refresh_from_db()
+    assert track.benchmark.max_bytes is None
+
+
+def test_a_limit_that_is_none_is_shown_again(track, as_sue):
+    sent = {"benchmark": track.benchmark.slug, "mebibytes": "0"}
+    assert as_sue.post("/admin/storage/", sent).status_code == 422
 
 
 def test_a_test_email_is_sent_to_the_address_alone(as_sue, settings):

@@ -10,7 +10,8 @@ from django.utils import timezone
 from leaderboard.actions import runs, tracks
 from leaderboard.actions.collections import Replacements, replace_files
 from leaderboard.actions.uploads import NotAccepted, accept_judgments
-from leaderboard.models import Collection, Run
+from leaderboard.actions.versions import accept_version
+from leaderboard.models import Benchmark, Collection, NuggetVersion, Run
 from leaderboard.runs.quotas import find_quota
 from leaderboard.runs.stored_bytes import bytes_of_site
 from tests.builders import (
@@ -77,6 +78,27 @@ def test_the_files_of_a_team_take_no_more_than_its_share(track, ben, cat, settin
         make_run(track, ben, OTHER_RUN)
     assert refused.value.code == "E_QUOTA"
     assert make_run(track, cat).state == "scored"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_files_of_a_benchmark_take_no_more_than_its_limit(track, ben, ada, settings, own):
+    limit = len(RUN) + 10
+    settings.BENCHMARK_BYTES = 1 if own else limit
+    Benchmark.objects.update(max_bytes=limit if own else None)
+    track.refresh_from_db()
+    make_run(track, ben)
+    with pytest.raises(NotAccepted, match="files of this benchmark may take") as refused:
+        make_run(track, ben, OTHER_RUN)
+    assert refused.value.code == "E_FULL" and "ask the administrators" in str(refused.value)
+    bank = NuggetVersion(track=track, version="v1", created_by=ada)
+    with pytest.raises(NotAccepted, match="files of this benchmark may take"):
+        accept_version(bank, upload("nuggets.jsonl", "{}" * 20))
+
+
+def test_another_benchmark_is_not_full_with_it(track, ben, ada, collection):
+    make_run(track, ben)
+    Benchmark.objects.update(max_bytes=1)
+    assert make_run(make_track(collection, "other"), ben).state == "scored"
 
 
 def test_a_file_that_was_deleted_takes_no_share(track, ben, settings):

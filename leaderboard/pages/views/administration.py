@@ -24,11 +24,11 @@ from django.views.decorators.cache import never_cache
 from leaderboard.actions import accounts, administration, people
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis.health_checks import run_checks
-from leaderboard.analysis.storage_use import measure_storage
+from leaderboard.analysis.storage_use import KINDS, measure_storage
 from leaderboard.display.numbers import MISSING, counted, distance, moment
 from leaderboard.models import ApiToken, AuditEvent, Job, User
 from leaderboard.models.jobs import JobQuerySet
-from leaderboard.pages.forms.administration import ReasonForm, TestEmailForm
+from leaderboard.pages.forms.administration import ReasonForm, StorageLimitForm, TestEmailForm
 from leaderboard.pages.wording.trail import TrailEntry, describe_events
 
 # It asks the storage for every file, which takes long on a large site.
@@ -81,9 +81,17 @@ class SiteAdministration(admin.AdminSite):
         return redirect("admin:leaderboard_user_changelist")
 
     def storage(self, request: HttpRequest) -> HttpResponse:
-        """Show what is stored, by collection and by benchmark."""
-        context = {"current": "storage", "use": measure_storage(), **self.each_context(request)}
-        return render(request, "administration/storage.html", context)
+        """Show what uses the disk, and limit the files of a benchmark."""
+        form = StorageLimitForm(request.POST or None)
+        if form.is_valid():
+            benchmark = form.cleaned_data["benchmark"]
+            administration.limit_storage(benchmark, request.user, form.max_bytes)
+            messages.success(request, f"Limit of {benchmark} changed.")
+            return redirect("admin:storage")
+        context = {"current": "storage", "form": form, "use": measure_storage(), "kinds": KINDS}
+        context |= self.each_context(request)
+        status = 422 if form.is_bound else 200
+        return render(request, "administration/storage.html", context, status=status)
 
     def email(self, request: HttpRequest) -> HttpResponse:
         """Send a test email, and show what the server answered."""
