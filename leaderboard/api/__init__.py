@@ -29,6 +29,7 @@ from leaderboard.api import (
     gates,
     judging,
     machines,
+    new_collections,
     nuggets,
     runs,
     snapshots,
@@ -152,6 +153,7 @@ api.add_router("/tracks", entrants.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
+api.add_router("/benchmarks", new_collections.router)
 api.add_router("/benchmarks", snapshots.of_benchmarks)
 api.add_router("", runs.router)
 api.add_router("/benchmarks", systems.router)

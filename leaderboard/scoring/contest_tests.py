@@ -29,12 +29,14 @@ from leaderboard.scoring.contests import (
     Contest,
     ContestLead,
     RowPairs,
+    UnseenRanks,
     compute_differences,
     compute_p_alone,
     contest_on,
     decide_all_pairs,
     decide_between,
     find_leads,
+    rank_for_unseen,
 )
 from leaderboard.scoring.families import family_of, with_values
 from leaderboard.scoring.scores import load_measure_means
@@ -53,7 +55,8 @@ class ContestTests:
 
     Those of a track have only what was asked for: `pairs`, or `against` the baseline.  `leads` are
     those of the best row over the second and over the baseline, and `alone` is the p of each row
-    against the baseline on each part, adjusted for rows and parts.
+    against the baseline on each part, adjusted for rows and parts.  `unseen` is what several parts
+    say about other collections of their kind.
     """
 
     family: list[str]
@@ -61,6 +64,7 @@ class ContestTests:
     against: dict[str, Difference] = field(default_factory=dict)
     leads: list[ContestLead] = field(default_factory=list)
     alone: dict[str, list[float | None]] = field(default_factory=dict)
+    unseen: UnseenRanks | None = None
     # The edition of the track whose board they are of.
     edition_id: int | None = None
 
@@ -136,8 +140,14 @@ def compute_tests(contest: Contest) -> ContestTests:
     pairs = AllPairs.of(names, decided)
     if contest.benchmark is None:
         return ContestTests(names, pairs)
-    leads = find_leads(contest, decided, against)
-    return ContestTests(names, pairs, against, leads, compute_p_alone(contest))
+    return ContestTests(
+        names,
+        pairs,
+        against,
+        leads=find_leads(contest, decided, against),
+        alone=compute_p_alone(contest),
+        unseen=rank_for_unseen(contest),
+    )
 
 
 def pack_tests(contest: Contest, tests: ContestTests) -> dict[str, Any]:
@@ -154,6 +164,7 @@ def pack_tests(contest: Contest, tests: ContestTests) -> dict[str, Any]:
         "against": against,
         "leads": [asdict(lead) for lead in tests.leads],
         "alone": tests.alone,
+        "unseen": asdict(tests.unseen) if tests.unseen is not None else None,
     }
 
 
@@ -173,6 +184,7 @@ def _read_tests(row: Calculation) -> ContestTests:
         against={name: Difference(**found, unit=unit) for name, found in against.items()},
         leads=[ContestLead.unpack(lead) for lead in stored.get("leads", [])],
         alone=stored.get("alone", {}),
+        unseen=UnseenRanks(**unseen) if (unseen := stored.get("unseen")) else None,
         edition_id=row.edition_id,
     )
 

@@ -30,6 +30,7 @@ from evaluation.significance import (
     compare_with_baseline,
     compute_leads,
     decide_pairs,
+    decide_pairs_of_unseen,
     decide_pairs_over_collections,
     decide_within_all_pairs,
     find_members,
@@ -44,7 +45,7 @@ from leaderboard.scoring.scores import collect_scores, tested_scores
 # The name of the test of all pairs, and what stands for a baseline there.
 ALL_PAIRS, EACH_OTHER = "all_pairs", "each other"
 # A new number makes all stored tests anew: those of tracks, and those of benchmarks.
-METHOD, BENCHMARK_METHOD = 3, 4
+METHOD, BENCHMARK_METHOD = 3, 5
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,35 @@ class RowPairs:
 
 
 @dataclass(frozen=True)
+class UnseenRanks:
+    """The ranks by the mean over collections of the kind of a benchmark's, by name.
+
+    They come from all pairs, with collections as units; `apart` of the pairs differ, and
+    `is_decided` is false where there are too few collections for a verdict.
+    """
+
+    collections: int
+    is_decided: bool
+    apart: int
+    rank_low: dict[str, int]
+    rank_high: dict[str, int]
+
+    @classmethod
+    def of(cls, names: Sequence[str], decided: PairDecisions) -> UnseenRanks:
+        return cls(
+            collections=decided.units,
+            is_decided=decided.critical is not None,
+            apart=decided.num_different,
+            rank_low=dict(zip(names, decided.rank_low.tolist(), strict=True)),
+            rank_high=dict(zip(names, decided.rank_high.tolist(), strict=True)),
+        )
+
+    def interval(self, name: str) -> tuple[int, int]:
+        """Return the ranks that a row of the contest can have."""
+        return self.rank_low[name], self.rank_high[name]
+
+
+@dataclass(frozen=True)
 class ContestLead:
     """The lead of one row of a contest over another, by name."""
 
@@ -373,6 +403,20 @@ def _decide_over_parts(
         maxima=maxima,
         sizes=sizes,
     )
+
+
+def rank_for_unseen(contest: Contest) -> UnseenRanks | None:
+    """Return the ranks by the mean over collections of this kind; None without several tracks.
+
+    Tracks on one collection are no two collections, so they are flipped together.
+    """
+    if contest.has_one_part or not contest.has_topics:
+        return None
+    collections = [part.edition.track.collection_id for part in contest.parts]
+    decided = decide_pairs_of_unseen(
+        contest.collected, collections, contest.direction, contest.scale
+    )
+    return UnseenRanks.of(contest.names, decided)
 
 
 def decide_between(contest: Contest, pairs: AllPairs, names: Sequence[str]) -> RowPairs:

@@ -63,7 +63,8 @@ ben:/account/notices/ token:/api/v1/runs/{run} token:/api/v1/tracks/bread/runs
 token:/api/v1/tracks/bread token:/api/v1/tracks token:/api/v1/tracks/bread/leaderboard
 token:/api/v1/tracks/bread/leaderboard?format=csv anyone:/benchmarks/food/board/
 ben:/benchmarks/food/board/ ada:/benchmarks/food/board/ ben:/benchmarks/food/submit/
-ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/ anyone:/benchmarks/food/history/
+ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/
+anyone:/benchmarks/food/new-collections/ anyone:/benchmarks/food/history/
 ada:/benchmarks/food/tracks/bread/desk/ ada:/benchmarks/food/tracks/bread/desk/trail/
 ada:/benchmarks/food/tracks/bread/manage/ ada:/benchmarks/food/tracks/bread/manage/people/
 ada:/benchmarks/cakes/judging/ ada:/benchmarks/cakes/pools/ dan:/judging/
