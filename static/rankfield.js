@@ -18,8 +18,6 @@ wear(stored());
 document.addEventListener("DOMContentLoaded", () => {
   wear(stored());
   all("form[data-upload]").forEach(upload);
-  // On a phone the tabs scroll; the current one shows.
-  one(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 });
 
 // A second click, while the page that answers the first is on its way, sends nothing.

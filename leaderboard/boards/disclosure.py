@@ -342,7 +342,7 @@ def track_at_or_404(viewer: Viewer, address: str) -> Sight:
 
 def _visible_tracks(viewer: Viewer) -> QuerySet[Track]:
     return Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team", "benchmark"),
+        *("collection", "judgment_set", "baseline__team", "benchmark", "battles"),
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
 
@@ -436,7 +436,7 @@ def _load_tracks(benchmark: Benchmark, known: QuerySet[Track, Any]) -> list[Trac
     tracks = benchmark.tracks.in_order().filter(pk__in=known)
     return list(
         tracks.select_related(
-            *("benchmark", "collection", "judgment_set", "baseline__team"),
+            *("benchmark", "collection", "judgment_set", "baseline__team", "battles"),
             *("edition__judgment_set", "public_edition__judgment_set"),
         )
     )

@@ -491,6 +491,11 @@ class Track(models.Model):
         return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
 
     @property
+    def is_alone(self) -> bool:
+        """Whether it is the only track of its benchmark, whose pages are then its own."""
+        return "/" not in self.address
+
+    @property
     def starts_at(self) -> datetime | None:
         """Return since when runs are accepted: not before the topics appear."""
         return max(filter(None, (self.opens_at, self.topics_at)), default=None)

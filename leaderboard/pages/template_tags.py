@@ -30,6 +30,7 @@ from leaderboard.display.signs import badge, marked, nugget_mark
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.models.assessments import GradeText
 from leaderboard.pages import page_urls
+from leaderboard.pages.tabs import Tabs, link_tabs
 from leaderboard.pages.wording.phrases import Phrase
 
 register = template.Library()
@@ -261,6 +262,12 @@ def tab(name: str, address: str, current: str, note: str | int = "") -> SafeStri
         name,
         format_html(" <small>{}</small>", note) if note != "" else "",
     )
+
+
+@register.simple_tag(takes_context=True)
+def tabs_around(context: Context, current: str) -> Tabs:
+    """Return the tabs of a page of a track or a benchmark; `current` names its view."""
+    return link_tabs(context["sight"], current, context["request"].GET)
 
 
 @register.simple_block_tag

@@ -173,7 +173,7 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
 class PlaceForm(forms.Form):
     """The place of one track: its position, phase and group."""
 
-    position = forms.IntegerField(label="PlacedTrack", min_value=1, max_value=10000)
+    position = forms.IntegerField(label="Place", min_value=1, max_value=10000)
     phase = forms.CharField(label="Phase", max_length=60, required=False)
     group = forms.CharField(label="Group", max_length=60, required=False)
 
