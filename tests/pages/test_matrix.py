@@ -873,10 +873,11 @@ class Members:
         return {role: expected[role] for role in self.roles}
 
 
-# How others join changes nothing for those who are in: by day they open every page with one way
-# to join, and lists with each.
+# What is seen by those who are in is what they see of an open track: by day every page is opened by
+# those who are not, and by Ben.
 WAYS_IN = [
-    pytest.param(Members("invitation"), id="invitation"),
+    pytest.param(Members("invitation", (*OUTSIDE["invitation"], "ben")), id="invitation"),
+    pytest.param(Members("invitation"), id="invitation-by-night", marks=pytest.mark.night),
     pytest.param(Members("everyone", OUTSIDE["invitation"]), id="everyone"),
     pytest.param(Members("everyone"), id="everyone-by-night", marks=pytest.mark.night),
     pytest.param(Members("approval"), id="approval", marks=pytest.mark.night),

@@ -36,6 +36,7 @@ def join(browser: Browser, path: str) -> None:
         assert error.code in (403, 404, 409, 422), error.code
 
 
+@pytest.mark.night
 def test_nobody_gets_into_both(site: Site) -> None:
     site.manage("shell", "-c", SCENE)
     ((code,),) = site.rows(

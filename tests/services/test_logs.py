@@ -15,7 +15,11 @@ from tests.builders import RUN, upload
 from tests.services.machines import Postgres, Redis, ServerSite, children, folder, until
 from tests.services.scene import scored_run
 
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,11 @@ import pytest
 
 from tests.services.machines import ROOT, Postgres, folder
 
-pytestmark = [pytest.mark.services, pytest.mark.long, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 Plans = dict[str, list[str]]
 
 
