@@ -18,6 +18,15 @@ CLOSES = "Closes"
 JUDGING = WORDS[Phase.JUDGING]
 RELEASED = WORDS[Phase.RELEASED]
 PLANNED_RELEASE = "Planned release"
+# What organisers read beside a date.
+MEANINGS = {
+    OPENS: "Runs are accepted from then on.",
+    TOPICS_APPEAR: "Until then only organisers see topics, and no run is accepted.",
+    CLOSES: "Later runs are rejected or marked late, as the rules for runs say.",
+    JUDGING: "Between the deadline and the release.",
+    PLANNED_RELEASE: "Scores appear when you release them, not by themselves.",
+    RELEASED: "Everyone who sees the track sees all scores.",
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,11 @@ class ScheduleEntry:
     is_next: bool = False
     # Whether its days have begun and are not over.
     is_on: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """What happens then; a milestone is only announced."""
+        return MEANINGS.get(self.label, "A milestone that the overview shows.")
 
     @property
     def begins(self) -> datetime:

@@ -127,6 +127,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Runs", "organised_runs", organises),
                 View("Findings", "findings", organises),
                 View("People", "people", organises),
+                View("Dates", "deadlines", organises),
                 View("Registration", "registration", organises and alone),
                 View("Settings", "manage", organises),
                 View("Activity", "trail", organises),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import people as membership
 from leaderboard.actions.merged_teams import merge_teams
 from leaderboard.actions.people import extend_deadline
+from leaderboard.boards.schedules import build_schedule
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.pages.forms.desk import ExtensionForm
 from leaderboard.pages.forms.people import MergeTeamsForm, OrganiserForm
@@ -77,7 +78,7 @@ def merge_two_teams(request: HttpRequest, address: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def deadlines(request: HttpRequest, address: str) -> HttpResponse:
-    """List the teams with a deadline of their own; a POST gives one or ends one."""
+    """List all dates, and the teams with a deadline of their own; a POST gives one or ends one."""
     sight = organised_sight_or_403(request, address)
     if "end" in request.POST:
         return _end_extension(request, address)
@@ -91,6 +92,7 @@ def deadlines(request: HttpRequest, address: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "form": form,
+        "schedule": build_schedule(sight.track),
         "extended": sight.track.participations.exclude(closes_at=None)
         .select_related("team")
         .order_by("team__name"),
