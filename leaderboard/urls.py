@@ -37,6 +37,7 @@ from leaderboard.pages.views import (
     judge_noise,
     judging,
     leaving,
+    machine_replies,
     machines,
     mark_files,
     metrics,
@@ -173,6 +174,7 @@ track_urls = [
     path("nuggets/<slug:name>/changes/", nuggets.nugget_changes, name="nugget_changes"),
     path("nuggets/<slug:name>/carry/", nuggets.carry_marks, name="carry_marks"),
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
+    path("marks/<slug:name>/replies/", machine_replies.layer_replies, name="layer_replies"),
     path("marks/<slug:name>/impact/", nuggets.layer_impact, name="layer_impact"),
     path("marks/<slug:name>/try/", nuggets.try_layer, name="try_layer"),
     path("nugget/", nuggets.nugget, name="nugget"),
@@ -366,6 +368,11 @@ collection_urls = [
         name="version_prompts",
     ),
     path("judgments/<slug:version>/machine/", machines.machine_card, name="machine_card"),
+    path(
+        "judgments/<slug:version>/machine/replies/",
+        machine_replies.machine_replies,
+        name="machine_replies",
+    ),
     path(
         "judgments/<slug:version>/confirm/",
         collections.confirm_judgments,

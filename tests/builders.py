@@ -12,11 +12,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.answers.runs import Answer, Cited, Sentence
+from evaluation.reading.judging.machine_replies import MachineReply
 from leaderboard.actions import assessments, pools, submissions, tracks, uploads
 from leaderboard.actions.lone_tracks import RULES
 from leaderboard.actions.submissions import RunDetails
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.assessments.kinds import kind_of_pool
+from leaderboard.collections.machine_replies import keep_replies
 from leaderboard.jobs import running
 from leaderboard.models import (
     Assessment,
@@ -235,3 +237,14 @@ def store_nuggets(track: Track) -> None:
     for run in track.runs.accepted():
         layer.marked_answers.create(topic=topic, run=run, codes=b"\2")
     Track.objects.filter(pk=track.pk).update(run_kind="answers", assignments="v1")
+
+
+def store_replies(track: Track) -> None:
+    """What machines said: beside the judgments v1, and beside the layer gpt, which is in use."""
+    made = {"track": track, "created_by": track.benchmark.owner, "file": store_an_answer()}
+    named = {"version": "gpt", "state": "ready", "made_by": "machine", "machine": "gpt-x"}
+    layer = MarkLayer.objects.create(**made, **named, about="support")
+    reply = MachineReply("1", "d1", "It says so.")
+    for judged in (layer, track.collection.judgment_sets.get(version="v1")):
+        keep_replies(judged, [reply])
+    Track.objects.filter(pk=track.pk).update(support="gpt")

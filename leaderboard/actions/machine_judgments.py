@@ -19,6 +19,7 @@ from leaderboard.collections.machine_answers import (
     find_filling,
     read_machine_answers,
 )
+from leaderboard.collections.machine_replies import keep_replies, read_uploaded_replies
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, MachineCard, User
 from leaderboard.models.collections import ImportState
 
@@ -68,6 +69,7 @@ def import_machine_answers(
         made.save(update_fields=["made_by", "relevant_from"])
         stated = MachineCard(judgment_set=made, **card, **count_answers(answers))
         stated.save(force_insert=True)
+        keep_replies(made, read_uploaded_replies(file))
     return ImportedAnswers(made, stated, list(answers.problems))
 
 
@@ -83,6 +85,7 @@ def reread_answers(judgment_set: JudgmentSet, file: UploadedFile) -> SimpleUploa
     answers = read_machine_answers(judgment_set.collection, file)
     rendered = render_file(answers, file.name or "answers")
     MachineCard.objects.filter(judgment_set=judgment_set).update(**count_answers(answers))
+    keep_replies(judgment_set, read_uploaded_replies(file))
     return rendered
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from leaderboard.analysis.judge_agreement import JudgeAgreement, compute_version_agreement
 from leaderboard.analysis.judge_boards import (
     BoardsByJudge,
@@ -16,6 +18,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.models import JudgmentSet, MachineCard, Run
 from leaderboard.models.collections import ImportState
+from leaderboard.sight.visible_rows import visible_versions_behind
 
 
 @dataclass(frozen=True)
@@ -112,15 +115,24 @@ def _set_side_by_side(judged: JudgedBoards, card: MachineCard | None) -> PeopleB
     return PeopleBesideMachine(judged, judged.judges[-1].shift, frozenset(family))
 
 
+def find_comparable_versions(sight: Sight) -> QuerySet[JudgmentSet]:
+    """Return the imported versions; others than organisers have those of boards that they see."""
+    collection = sight.track.collection
+    known = collection.judgment_sets.all()
+    if not sight.is_organiser:
+        known = visible_versions_behind(sight.viewer, collection)
+    return known.filter(state=ImportState.READY)
+
+
 def find_versions_by_machine(sight: Sight) -> list[JudgmentSet]:
     """Return the versions that a machine alone judged, the latest first."""
-    ready = sight.track.collection.judgment_sets.filter(state=ImportState.READY)
+    ready = find_comparable_versions(sight)
     return list(ready.filter(made_by=JudgmentSet.MadeBy.MACHINE).order_by("-ready_at", "-pk"))
 
 
 def find_versions_by_people(sight: Sight) -> list[JudgmentSet]:
     """Return the versions without a machine: that of the board first, then the latest first."""
-    ready = sight.track.collection.judgment_sets.filter(state=ImportState.READY)
+    ready = find_comparable_versions(sight)
     found = ready.filter(made_by__in=["", JudgmentSet.MadeBy.PEOPLE]).order_by("-ready_at", "-pk")
     board = sight.track.edition.judgment_set_id if sight.track.edition is not None else None
     return sorted(found, key=lambda each: each.pk != board)

@@ -27,6 +27,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import track_or_404
+from leaderboard.collections.machine_replies import Judged, render_replies
 from leaderboard.collections.prompting import (
     render_assessment_prompts,
     render_pool_prompts,
@@ -36,7 +37,15 @@ from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Collection, JudgmentSet, Pool
 from leaderboard.models.collections import ImportState
 from leaderboard.sight.tracks import Viewer
-from leaderboard.sight.visible_rows import can_see_marks, visible_judgment_sets
+from leaderboard.sight.visible_rows import (
+    can_download_replies,
+    can_see_marks,
+    can_see_prompts,
+    can_see_topics,
+    visible_judgment_sets,
+    visible_layers_by_machines,
+    visible_versions_behind,
+)
 
 router = Router(tags=["machine judgments"])
 
@@ -146,3 +155,41 @@ def get_assessment_prompts(request: HttpRequest, slug: str, name: str) -> Stream
 
 def prompts_file(name: str, lines: Iterator[bytes]) -> StreamingHttpResponse:
     return streamed_bytes(f"{name}-prompts.jsonl", lines, "application/jsonl")
+
+
+@router.get("/collections/{slug:slug}/judgments/{slug:version}/replies", auth=PUBLIC)
+def get_machine_replies(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Download what the machine of a version said, where boards by its grades may be downloaded.
+
+    Each line of the JSON Lines has `topic`, `item` (the docno), `text`, `label`, `prompt`,
+    `prompt_hash`, `model`, `version`, `temperature` and `cost`, as far as the imported file names
+    them. Prompts are empty for those who may not download the documents.
+    """
+    user = viewer(request)
+    collection = collection_or_404(user, slug)
+    found = visible_versions_behind(user, collection).filter(version=version).first()
+    if found is None or not can_see_topics(user, collection):
+        raise Http404("no such judgments")
+    if not can_download_replies(user, found):
+        raise Http404("no such file")
+    return replies_file(found, can_see_prompts(user, collection))
+
+
+@router.get("/tracks/{slug:slug}/layers/{slug:version}/replies", auth=PUBLIC)
+def get_layer_replies(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Download what the machine of a layer said; `item` names an answer, or sentence and document.
+
+    The fields are those of the replies about documents. Organisers read prompts, and those who
+    may download the documents.
+    """
+    sight = track_or_404(viewer(request), slug)
+    found = visible_layers_by_machines(sight).filter(version=version).first()
+    if found is None or not sight.can_download_judgments:
+        raise Http404("no such file")
+    is_open = can_see_prompts(sight.viewer, sight.track.collection)
+    return replies_file(found, sight.is_organiser or is_open)
+
+
+def replies_file(judged: Judged, shows_prompts: bool) -> StreamingHttpResponse:
+    lines = render_replies(judged, shows_prompts)
+    return streamed_bytes(f"{judged.version}-replies.jsonl", lines, "application/jsonl")

@@ -4,6 +4,7 @@ nuggets/<version>.jsonl        the nuggets of each topic
 nuggets/<version>.file         the original file
 layers/<name>/marks.jsonl      the marks of each answer; runs go by their ids in the archive
 layers/<name>/marks.file       the original file
+layers/<name>/replies.jsonl    what the machine said, where it is kept
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from leaderboard.archives.track_import import (
     find_run,
     find_version,
     read_json_lines,
+    restore_replies,
 )
 from leaderboard.archives.zip_files import Archive, ArchiveError, ZipEntry, read_chunks
+from leaderboard.collections.machine_replies import render_replies
 from leaderboard.collections.nuggets import STORED
 from leaderboard.models import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets, Track
 from leaderboard.models.collections import ImportedVersion, ImportState
@@ -46,6 +49,8 @@ def nugget_members(track: Track) -> Iterator[ZipEntry]:
         folder = f"layers/{layer.version}"
         yield ZipEntry(f"{folder}/marks.jsonl", map(json_line, marked_rows(layer)))
         yield ZipEntry(f"{folder}/marks.file", read_chunks(layer.file))
+        if layer.machine_replies.exists():
+            yield ZipEntry(f"{folder}/replies.jsonl", render_replies(layer))
 
 
 def json_line(row: Mapping[str, Any]) -> bytes:
@@ -104,6 +109,7 @@ def restore_nuggets(archive: Archive, manifest: Manifest, track: Track, runs: Ru
         MarkedAnswer.objects.bulk_create(
             [_marked_answer(layer, row, topics, runs, sizes) for row in rows], batch_size=2_000
         )
+        restore_replies(archive, f"{folder}/replies.jsonl", layer)
     if not manifest.layers:
         return
     chosen = {name: manifest.track.fields.get(name, "") for name in NO_MARKS}

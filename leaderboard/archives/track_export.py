@@ -9,6 +9,7 @@ name who did them.
     judgments/<version>.qrels            as they count, with mapped grades
     judgments/<version>.file             the original file
     judgments/<version>.intents          the probabilities of its subtopics, if it has any
+    judgments/<version>.replies.jsonl    what the machine said that judged, where it is kept
     runs/<id>                            the original file
     problems/<id>.jsonl                  of a rejected run with many problems
     scores/<edition>/<id>.json           its values in each edition
@@ -68,6 +69,7 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.exports import file_of
 from leaderboard.boards.standings import Board, BoardChoice, find_board
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.machine_replies import render_replies
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.collections.topics import render_json_topics
 from leaderboard.models import (
@@ -116,6 +118,8 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
         yield ZipEntry(f"judgments/{judged.version}.file", read_chunks(judged.file))
         if judged.num_intents:
             yield ZipEntry(f"judgments/{judged.version}.intents", read_chunks(judged.intents_file))
+        if judged.machine_replies.exists():
+            yield ZipEntry(f"judgments/{judged.version}.replies.jsonl", render_replies(judged))
     editions = ready_editions(track)
     for run in accepted_runs(track):
         yield ZipEntry(f"runs/{run.pk}", read_chunks(run.file))

@@ -45,6 +45,7 @@ from leaderboard.archives.manifests import (
 )
 from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.collections.groups import DECLARED
+from leaderboard.collections.machine_replies import Judged, keep_replies, restore_reply
 from leaderboard.models import (
     Announcement,
     AuditEvent,
@@ -237,7 +238,7 @@ def restore_original_file(archive: Archive, entry: JudgmentsEntry, collection: C
     JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
 
 
-def restore_makers(entry: JudgmentsEntry, collection: Collection) -> None:
+def restore_makers(archive: Archive, entry: JudgmentsEntry, collection: Collection) -> None:
     """Restore the card of a machine, or the versions of people and machine of filled judgments."""
     judged = find_judgments(collection, entry.version)
     if judged is None:
@@ -245,9 +246,20 @@ def restore_makers(entry: JudgmentsEntry, collection: Collection) -> None:
     if entry.machine is not None:
         card = clean_values(MachineCard, entry.machine)
         MachineCard.objects.create(judgment_set=judged, **card)
+    restore_replies(archive, f"judgments/{entry.version}.replies.jsonl", judged)
     judged.people_version = find_judgments(collection, entry.people_version)
     judged.machine_version = find_judgments(collection, entry.machine_version)
     judged.save(update_fields=["people_version", "machine_version"])
+
+
+def restore_replies(archive: Archive, name: str, judged: Judged) -> None:
+    """Restore what a machine said, if the archive has it."""
+    if name not in archive:
+        return
+    try:
+        keep_replies(judged, map(restore_reply, read_json_lines(archive, name)))
+    except (KeyError, TypeError):
+        raise ArchiveError(f"{name} is not JSON of the expected form") from None
 
 
 def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:

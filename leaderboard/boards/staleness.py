@@ -214,6 +214,7 @@ UNSHOWN = {
     "Registration": "only organisers and the team see it",
     "Signature": "only organisers and the team see it",
     "Judgment": "written with its version, and never changed",
+    "MachineReplies": "only their own pages show them, which are not kept",
     "Mail": "a notice outside the site",
     "Mark": "a mark changes its document, which is shown",
     "MarkedAnswer": "written with its layer, and never changed",

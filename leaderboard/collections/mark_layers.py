@@ -22,6 +22,7 @@ from evaluation.answers.nuggets import NuggetBank
 from evaluation.answers.support_files import read_support
 from evaluation.phrases import counted
 from evaluation.problems import Problems
+from evaluation.reading.judging.machine_replies import read_replies
 from leaderboard.collections.checking import check_version
 from leaderboard.collections.importing import (
     CHUNK_ROWS,
@@ -29,6 +30,7 @@ from leaderboard.collections.importing import (
     open_several,
     publish_imported,
 )
+from leaderboard.collections.machine_replies import keep_replies
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.preview import NAMES_SHOWN
 from leaderboard.models import MarkedAnswer, MarkLayer, Run, Topic, Track
@@ -224,6 +226,9 @@ def import_marks(layer_id: str, progress: Progress) -> Publish:
     if layer.joins is not None:
         join_marks(marks, layer.joins)
     MarkedAnswer.objects.bulk_create(marks.rows, batch_size=CHUNK_ROWS)
+    if layer.made_by == MarkLayer.MadeBy.MACHINE:
+        with open_several(layer.file.name) as file:
+            keep_replies(layer, read_replies(file))
     counts = {
         "num_marks": marks.num_marks,
         "num_runs": len({row.run_id for row in marks.rows if row.run_id is not None}),

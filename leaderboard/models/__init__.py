@@ -31,7 +31,7 @@ from leaderboard.models.collections import (
     Topic,
 )
 from leaderboard.models.jobs import Job, Worker
-from leaderboard.models.machines import MachineCard
+from leaderboard.models.machines import MachineCard, MachineReplies
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.nuggets import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets
 from leaderboard.models.people import (
@@ -79,6 +79,7 @@ __all__ = [
     "Judgment",
     "JudgmentSet",
     "MachineCard",
+    "MachineReplies",
     "Mail",
     "Mark",
     "MarkLayer",

@@ -1,12 +1,14 @@
-"""Machine cards: which model judged, with what prompt, and how its answers were read."""
+"""Machines as judges: their cards, and what they said."""
 
 from __future__ import annotations
 
 import hashlib
 
 from django.db import models
+from django.db.models import Q
 
-from leaderboard.models.collections import JudgmentSet
+from leaderboard.models.collections import JudgmentSet, Topic
+from leaderboard.models.nuggets import MarkLayer
 
 
 class MachineCardQuerySet(models.QuerySet["MachineCard"]):
@@ -61,6 +63,47 @@ class MachineCard(models.Model):
         return self.num_asked - self.num_failed
 
     @property
+    def has_replies(self) -> bool:
+        """Whether what the machine said is kept."""
+        return self.judgment_set.machine_replies.exists()
+
+    @property
     def prompt_hash(self) -> str:
         """SHA-256 of the prompt, in hexadecimal."""
         return hashlib.sha256(self.prompt.encode()).hexdigest()
+
+
+class MachineReplies(models.Model):
+    """What a machine said about the documents or answers of a topic, beside its grades or marks.
+
+    They belong to a version of the judgments or to a layer of marks, and never change.
+    """
+
+    judgment_set = models.ForeignKey(
+        JudgmentSet, models.CASCADE, null=True, related_name="machine_replies"
+    )
+    layer = models.ForeignKey(MarkLayer, models.CASCADE, null=True, related_name="machine_replies")
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="+")
+    num_replies = models.PositiveIntegerField()
+    # As `leaderboard.collections.machine_replies` packs them.
+    packed = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(judgment_set=None, layer__isnull=False)
+                | Q(judgment_set__isnull=False, layer=None),
+                name="replies_have_one_owner",
+            ),
+            *(
+                models.UniqueConstraint(
+                    fields=[owner, "topic"],
+                    condition=Q(**{f"{owner}__isnull": False}),
+                    name=f"a_topic_of_a_{owner}_has_its_replies_once",
+                )
+                for owner in ("judgment_set", "layer")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} in {self.judgment_set or self.layer}"

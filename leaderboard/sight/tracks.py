@@ -150,6 +150,11 @@ class TrackSight:
         is_shared = self.track.shares_judgments
         return is_shared and is_reader(self.viewer, collection, collection.judgments_readers)
 
+    @property
+    def can_compare_judges(self) -> bool:
+        """Whether boards by people and by a machine may be shown, with the names of runs."""
+        return self.is_organiser or (self.can_see_scores and not self.hides_names)
+
     def runs(self) -> RunQuerySet:
         """Return every run that exists for this viewer."""
         runs = Run.objects.filter(track=self.track).select_related("team", "track")

@@ -16,6 +16,7 @@ from leaderboard.models import (
     BenchmarkSnapshot,
     Collection,
     JudgmentSet,
+    MarkLayer,
     Run,
     Team,
     Track,
@@ -70,6 +71,50 @@ def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[Ju
     sights = TrackSight.of_each(list(tracks), viewer)
     shown = [sight.track.edition_id for sight in sights if sight.can_see_scores]
     return collection.judgment_sets.filter(editions__in=filter(None, shown)).distinct()
+
+
+def visible_versions_behind(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
+    """Return the judgments that the viewer may see, with those of which they are put together.
+
+    What is said of the machine of a version, and what it said, is for the same readers.
+    """
+    seen = visible_judgment_sets(viewer, collection)
+    parts = (seen.values(name) for name in ("pk", "people_version", "machine_version"))
+    behind = Q(pk__in=[])
+    for part in parts:
+        behind |= Q(pk__in=part)
+    return collection.judgment_sets.filter(behind)
+
+
+def can_download_replies(viewer: Viewer, judgment_set: JudgmentSet) -> bool:
+    """Whether what a machine said may be downloaded: where a board by its grades may be."""
+    collection = judgment_set.collection
+    if collection.is_organised_by(viewer):
+        return True
+    filled = judgment_set.pk
+    tracks = Track.objects.visible_to(viewer).filter(
+        Q(edition__judgment_set=filled) | Q(edition__judgment_set__machine_version=filled)
+    )
+    return any(sight.can_download_judgments for sight in TrackSight.of_each(list(tracks), viewer))
+
+
+def can_see_prompts(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the prompts of a machine may be shown: they hold texts of documents."""
+    return can_download_documents(viewer, collection)
+
+
+def visible_layers_by_machines(sight: TrackSight) -> QuerySet[MarkLayer]:
+    """Return the layers of a track whose machine's replies the viewer may read.
+
+    They may name runs and quote nuggets, so both must be open to the viewer.
+    """
+    layers = sight.track.mark_layers.ready().filter(made_by=MarkLayer.MadeBy.MACHINE)
+    if not sight.can_see_scores or sight.hides_names:
+        return layers.none()
+    if sight.is_organiser:
+        return layers
+    used = layers.filter(version__in=(sight.track.assignments, sight.track.support))
+    return used if sight.can_see_nuggets else used.exclude(about=MarkLayer.About.NUGGETS)
 
 
 def can_download_documents(viewer: Viewer, collection: Collection) -> bool:

@@ -48,6 +48,7 @@ from tests.builders import (
     make_user,
     store_an_answer,
     store_nuggets,
+    store_replies,
 )
 from tests.conftest import copy_files, made_once
 
@@ -328,6 +329,12 @@ CALLS = {
     "get /tracks/{slug}/layers/{version}/file": Call(
         "/tracks/blind/layers/v1/file", ORGANISERS_SEE
     ),
+    "get /tracks/{slug}/layers/{version}/replies": Call(
+        "/tracks/blind/layers/gpt/replies", ORGANISERS_SEE
+    ),
+    "get /collections/{slug}/judgments/{version}/replies": Call(
+        "/collections/bread/judgments/v1/replies", ORGANISERS_SEE
+    ),
     "get /tracks/{slug}/assessments/{name}/assignments": Call(
         f"{JUDGING}-1/assignments", ORGANISERS_SEE
     ),
@@ -393,6 +400,9 @@ OPEN_CALLS = {
     "get /tracks/{slug}/nuggets/{version}/file": Call("/tracks/open/nuggets/v1/file", EVERYBODY),
     "get /tracks/{slug}/layers/{version}": Call("/tracks/open/layers/v1", EVERYBODY),
     "get /tracks/{slug}/layers/{version}/file": Call("/tracks/open/layers/v1/file", ORGANISERS_SEE),
+    "get /tracks/{slug}/layers/{version}/replies": Call(
+        "/tracks/open/layers/gpt/replies", ORGANISERS_SEE
+    ),
     "get /runs/{run_id}/file": Call("/runs/{open_run}/file", INSIDE),
     "get /runs/{run_id}/problems": Call("/runs/{open_run}/problems", INSIDE),
 }
@@ -492,6 +502,7 @@ def make_scene() -> dict[str, str]:
     Run.objects.update(answer_file=store_an_answer())
     for each in (blind_track, open_track, lead_track):
         store_nuggets(each)
+        store_replies(each)
         Battles.objects.create(track=each, voters="signed in")
     return names
 

@@ -14,6 +14,7 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from evaluation.reading.judging.machine_replies import MachineReply
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.actions.assessments import close_assessment
 from leaderboard.archives import zip_files
@@ -26,6 +27,7 @@ from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.sample_frames import read_frame
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
+from leaderboard.collections.machine_replies import keep_replies, load_replies
 from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
@@ -378,9 +380,14 @@ def test_nuggets_and_marks_come_back_with_their_scores(collection, ben, tmp_path
     make_layer(track)
     make_layer(track, SUPPORT, version="support", about="support")
     use(track, ["all", "SupportP"], assignments="people", support="support")
+    reply = MachineReply("1", "d1", "It says so.", "2", "Is it?", "", "gpt-x", "", 0.5, None)
+    for judged in (track.judgment_set, track.mark_layers.get(version="support")):
+        keep_replies(judged, [reply])
     export_alone("said", tmp_path / "said.zip")
     command("import_benchmark", tmp_path / "said.zip", *AWAY)
     away = Track.objects.get(slug="away")
+    for judged in (away.judgment_set, away.mark_layers.get(version="support")):
+        assert load_replies(judged, away.collection.topics.get(number="1")) == [reply]
     assert (away.assignments, away.edition.settings["support"]) == ("people", "support")
     # Before its marks are back, the track has no values by them.
     assert scores("said").items() <= scores("away").items()

@@ -66,6 +66,7 @@ from leaderboard.models import (
     Judgment,
     JudgmentSet,
     MachineCard,
+    MachineReplies,
     Mail,
     Mark,
     MarkedAnswer,
@@ -188,8 +189,8 @@ STAYS: dict[type[models.Model], str] = {
 }
 # What goes along in the archive of a benchmark; see test_benchmark_archives.py.
 OF_BENCHMARKS = {Benchmark, System, SystemVersion}
-# What goes along where runs are answers; see test_archives.py.
-OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer}
+# What goes along where runs are answers or machines judge; see test_archives.py.
+OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer, MachineReplies}
 # What goes along where people vote; see test_archives.py.
 OF_BATTLES = {Battles, BattleVote}
 # What an event is about is found by its key; grants and announcements are told and not looked up.

@@ -16,6 +16,7 @@ from leaderboard.assessments.workload import measure_workload
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
+from leaderboard.collections.machine_replies import load_replies
 from leaderboard.collections.mark_layers import load_assignments
 from leaderboard.collections.prompting import render_assessment_prompts
 from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
@@ -225,11 +226,15 @@ def test_prompts_come_back_with_labels_as_the_layer_of_a_machine(track, dan, met
             prompt["labels"] = {each["key"]: "partial" for each in prompt["nuggets"]}
         else:
             prompt["label"] = "partial"
+        prompt["reply"] = "In part."
     lines = "".join(json.dumps(prompt) + "\n" for prompt in prompts)
     named = {"made_by": "machine", "machine": "gpt-x/p3", "about": about}
     layer = make_layer(track, lines, nuggets=judging.pool.nuggets, **named)
     assert (layer.state, layer.num_marks) == ("ready", 7), layer.problems
     assert "secret" not in lines and "rag" not in lines
+    items = [load_replies(layer, row.topic) for row in layer.machine_replies.all()]
+    asked = [prompt["id"].split(" ", 2)[2] for prompt in prompts]
+    assert sorted(reply.item for of in items for reply in of) == sorted(asked)
 
 
 def test_a_contradiction_is_not_found(track, dan):

@@ -406,6 +406,7 @@ OF_ANSWERS = [
     *("/benchmarks/said/board/", "/benchmarks/said/", "/benchmarks/said/judgments/"),
     *("/benchmarks/said/nuggets/", "/benchmarks/said/nugget/?number=1&key=1-1"),
     *("/benchmarks/said/nuggets/v1/nuggets.nuggetizer", "/benchmarks/said/marks/people/marks.txt"),
+    *("/benchmarks/said/marks/gpt/replies/", "/api/v1/tracks/said/layers/gpt/replies"),
     *("/benchmarks/said/topics/", "/benchmarks/said/topic/?number=1", "/benchmarks/said/runs/"),
     *("/runs/{run}/", "/runs/{run}/answer/?number=1"),
     *("/api/v1/tracks/said", "/api/v1/tracks/said/nuggets", "/api/v1/tracks/said/layers"),
@@ -413,6 +414,9 @@ OF_ANSWERS = [
     *("/api/v1/tracks/said/layers/people", "/api/v1/tracks/said/layers/people/file"),
     *("/api/v1/runs/{run}", "/api/v1/runs/{run}/answer?topic=1"),
 ]
+
+
+REPLY = '{"topic": "1", "run": "ben-rag", "nugget": "1-1", "label": "support", "reply": "Yes."}'
 
 
 def walk_answers(ada: User, marks: str) -> list[Heard]:
@@ -423,6 +427,7 @@ def walk_answers(ada: User, marks: str) -> list[Heard]:
     if marks:
         make_nuggets(track)
         make_layer(track, marks)
+        make_layer(track, REPLY, version="gpt", made_by="machine", machine="gpt-x")
         tracks.change_track(track, ada, {"assignments": "people"})
         work()
     date_everything()

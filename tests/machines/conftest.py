@@ -1,5 +1,5 @@
 """The pool and the assessment of the tests of assessments, for files ready for prompting."""
 
-from tests.assessments.conftest import assessment, dan, pool, unjudged_track
+from tests.assessments.conftest import assessment, pool, unjudged_track
 
-__all__ = ["assessment", "dan", "pool", "unjudged_track"]
+__all__ = ["assessment", "pool", "unjudged_track"]

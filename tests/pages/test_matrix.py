@@ -53,6 +53,7 @@ from tests.builders import (
     signed_in,
     store_an_answer,
     store_nuggets,
+    store_replies,
     upload,
     work,
 )
@@ -71,6 +72,8 @@ OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
 ORGANISERS = [401, 403, 403, 403, 403, 200, 200, 200]
 ORGANISERS_404 = [401, 404, 404, 404, 404, 200, 200, 200]
 OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
+# Cat judges documents of the collection.
+NOT_JUDGING = [200, 404, 200, 200, 200, 200, 200, 200]
 NOBODY = [404] * len(ROLES)
 ACT = [401, 403, 403, 403, 403, 302, 302, 302]
 # Kim may organise what exists, and create nothing.
@@ -150,6 +153,7 @@ PAGES = {
     "nugget": ("/benchmarks/meal/tracks/blind/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/benchmarks/meal/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/benchmarks/meal/tracks/blind/marks/v1/marks.txt", OPENED),
+    "layer_replies": ("/benchmarks/meal/tracks/blind/marks/gpt/replies/", OPENED),
     "layer_impact": ("/benchmarks/meal/tracks/blind/marks/v1/impact/", ORGANISERS),
     # There is no second version to compare with.
     "nugget_changes": (
@@ -174,7 +178,7 @@ PAGES = {
     "my_runs": ("/benchmarks/meal/tracks/blind/runs/", SIGNED_IN),
     "team": ("/benchmarks/meal/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/benchmarks/meal/join/", EVERYBODY),
-    "people_and_machine": ("/benchmarks/meal/tracks/blind/people-and-machine/", ORGANISERS),
+    "people_and_machine": ("/benchmarks/meal/tracks/blind/people-and-machine/", OPENED),
     "judge_noise": ("/benchmarks/meal/tracks/blind/judge-noise/", ORGANISERS),
     "corrected_means": ("/benchmarks/meal/tracks/blind/corrected-means/", ORGANISERS),
     "impact": ("/benchmarks/meal/tracks/blind/judgments/v1/impact/", ORGANISERS),
@@ -206,6 +210,7 @@ PAGES = {
         ORGANISERS,
     ),
     "machine_card": ("/collections/bread/judgments/v2/machine/", OPENED),
+    "machine_replies": ("/collections/bread/judgments/v1/machine/replies/", NOT_JUDGING),
     "import_mark_files": (
         "/benchmarks/meal/tracks/blind/judging/judging-1/marks/import/",
         ORGANISERS,
@@ -585,6 +590,7 @@ OPEN_PAGES = {
     "nugget": ("/benchmarks/meal/tracks/open/nugget/?number=1&key=1-1", EVERYBODY),
     "nuggets_file": ("/benchmarks/meal/tracks/open/nuggets/v1/nuggets.nuggetizer", EVERYBODY),
     "layer_file": ("/benchmarks/meal/tracks/open/marks/v1/marks.txt", EVERYBODY),
+    "layer_replies": ("/benchmarks/meal/tracks/open/marks/gpt/replies/", EVERYBODY),
     "compare": ("/benchmarks/meal/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/benchmarks/meal/tracks/open/topic/?number=1", EVERYBODY),
     "judged_topics_file": ("/benchmarks/meal/tracks/open/topics/judged.txt", EVERYBODY),
@@ -592,6 +598,7 @@ OPEN_PAGES = {
     "statistic": ("/benchmarks/meal/tracks/open/computed/spread/", EVERYBODY),
     "cost": ("/benchmarks/meal/tracks/open/cost/", EVERYBODY),
     "parameters": ("/benchmarks/meal/tracks/open/parameters/", EVERYBODY),
+    "people_and_machine": ("/benchmarks/meal/tracks/open/people-and-machine/", EVERYBODY),
     "plan": ("/benchmarks/meal/tracks/open/plan/", EVERYBODY),
     "reusability": ("/benchmarks/meal/tracks/open/reusability/", EVERYBODY),
     "run_metadata": ("/runs/{open_run}/metadata.yml", EVERYBODY),
@@ -621,6 +628,7 @@ LEADERBOARD_PAGES = {
     "nugget": ("/benchmarks/lead/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/benchmarks/lead/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/benchmarks/lead/marks/v1/marks.txt", OPENED),
+    "layer_replies": ("/benchmarks/lead/marks/gpt/replies/", OPENED),
     "compare": ("/benchmarks/lead/compare/?a={lead_run}&b={lead_other}", OPENED),
     "significance": ("/benchmarks/lead/significance/", OPENED),
     "cost": ("/benchmarks/lead/cost/", OPENED),
@@ -750,6 +758,7 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     for each in (blind_track, open_track, lead):
         store_nuggets(each)
+        store_replies(each)
         code = f"code-of-{each.slug}"
         Battles.objects.create(track=each, voters="signed in", invitation=code)
     names |= make_benchmark_of_runs(blind_track, open_track)

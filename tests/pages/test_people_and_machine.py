@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import uploads
+from leaderboard.actions.machine_judgments import fill_unjudged
 from leaderboard.analysis.people_and_machine import find_family, states_family
-from leaderboard.models import Calculation, JudgmentSet, MachineCard, Run
+from leaderboard.models import Calculation, Edition, JudgmentSet, MachineCard, Run, Track
 from tests.builders import (
     OTHER_RUN,
     make_assessment,
@@ -165,8 +166,31 @@ def test_an_organiser_who_judges_sees_no_comparison(as_ada, beside, ada):
     assert "You judge in this assessment." in page and "By machine" not in page
 
 
-def test_only_organisers_see_the_page(as_ben, beside):
-    assert as_ben.get(PAGE).status_code == 403
+def test_others_compare_no_version_that_no_board_shows(as_ben, beside):
+    page = read(as_ben)
+    assert "Two versions needed" in page and "m1" not in page
+
+
+@pytest.fixture
+def filled(beside, ada):
+    """The board has the grades of people, and those of the machine where people gave none."""
+    people, machine = (beside.collection.judgment_sets.get(version=each) for each in ("v1", "m1"))
+    both = fill_unjudged(people, machine, ada, "v2")
+    work()
+    edition = Edition.objects.get(track=beside, judgment_set=both)
+    Track.objects.filter(pk=beside.pk).update(judgment_set=both, edition=edition)
+    return beside
+
+
+def test_readers_of_a_filled_board_see_both_boards(as_ben, filled):
+    assert "The order by the machine has" in boards_of(as_ben)
+    assert PAGE in read(as_ben, "/benchmarks/bread/judgments/")
+
+
+@pytest.mark.parametrize("hidden", [{"disclosure": "blind"}, {"pseudonyms": True}])
+def test_boards_by_both_are_hidden_with_scores_and_names(as_ben, filled, hidden):
+    Track.objects.update(**hidden)
+    assert as_ben.get(PAGE).status_code == 404
 
 
 # Means by different judges

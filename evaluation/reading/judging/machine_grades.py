@@ -319,7 +319,7 @@ def _add_record(number: int, values: Mapping[str, object], into: _Answers) -> No
             if isinstance(candidate, dict):
                 _add_record(number, {**values, "candidates": None, **candidate}, into)
         return
-    pair = _find_pair(named)
+    pair = find_pair(named)
     if pair is None:
         message = "the line does not name a topic and a document"
         hint = (
@@ -327,7 +327,7 @@ def _add_record(number: int, values: Mapping[str, object], into: _Answers) -> No
         )
         into.problems.error("E_FIELD", number, message, "", hint)
         return
-    into.add(number, *pair, _first_of(named, GRADES), _why_failed(named))
+    into.add(number, *pair, first_of(named, GRADES), _why_failed(named))
 
 
 def _read_csv(lines: Lines, into: _Answers) -> None:
@@ -381,12 +381,12 @@ READERS: dict[str, Callable[[Lines, _Answers], None]] = {
 }
 
 
-def _find_pair(named: Mapping[str, object]) -> Pair | None:
+def find_pair(named: Mapping[str, object]) -> Pair | None:
     """Return topic and docno, from their fields or from the id of the exported file."""
     topic, docno = _name_in(named, TOPICS), _name_in(named, DOCNOS)
     if topic and docno:
         return topic, docno
-    words = str(_first_of(named, IDS)).split()
+    words = str(first_of(named, IDS)).split()
     return (words[0], words[1]) if len(words) == 2 else None
 
 
@@ -395,25 +395,25 @@ def _name_in(named: Mapping[str, object], names: Collection[str]) -> str:
     for name in names:
         value = named.get(name)
         if isinstance(value, dict):
-            value = _first_of(value, ("qid", "number", "id"))
+            value = first_of(value, ("qid", "number", "id"))
         words = str(value).split() if isinstance(value, int | str) else []
         if len(words) == 1 and not isinstance(value, bool):
             return words[0]
     return ""
 
 
-def _first_of(named: Mapping[str, object], names: Collection[str]) -> object:
+def first_of(named: Mapping[str, object], names: Collection[str]) -> object:
     return next((named[name] for name in names if named.get(name) not in (None, "")), None)
 
 
 def _why_failed(named: Mapping[str, object]) -> str:
     """Return why the answer of a record has no grade; "" where nothing says so."""
-    status = _first_of(named, STATUS)
+    status = first_of(named, STATUS)
     failed = named.get("failed")
     has_failed = failed is True or str(failed).strip().lower() in ("true", "1", "yes")
     has_status = status is None or str(status).strip().lower() in WENT_WELL
     error = named.get("error")
     if not has_failed and has_status and error in (None, "", False):
         return ""
-    why = _first_of(named, REASONS) or _first_of(named, TEXTS)
+    why = first_of(named, REASONS) or first_of(named, TEXTS)
     return str(why) if isinstance(why, str | int) else "the machine failed"

@@ -178,7 +178,7 @@ class Command(SiteCommand):
             self.settle(restore_judgments(archive, entry, collection))
         for judged in manifest.judgments:
             restore_original_file(archive, judged, collection)
-            restore_makers(judged, collection)
+            restore_makers(archive, judged, collection)
         return collection, arrival
 
     def restore_track(

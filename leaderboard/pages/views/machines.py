@@ -35,7 +35,11 @@ from leaderboard.pages.views.lookups import (
     organised_collection_or_404,
     organised_sight_or_403,
 )
-from leaderboard.sight.visible_rows import is_judging, visible_judgment_sets
+from leaderboard.sight.visible_rows import (
+    is_judging,
+    visible_judgment_sets,
+    visible_versions_behind,
+)
 
 
 @login_required
@@ -74,7 +78,7 @@ def _initial_values(collection: Collection) -> dict[str, object]:
 def machine_card(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Show the machine that judged a version, with its prompt, to all who see the version."""
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
-    seen = visible_judgment_sets(request.user, found)
+    seen = visible_versions_behind(request.user, found)
     cards = MachineCard.objects.select_related("judgment_set__collection")
     card = get_object_or_404(cards.filter(judgment_set__in=seen), judgment_set__version=version)
     return render(request, "machine/card.html", {"collection": found, "card": card})

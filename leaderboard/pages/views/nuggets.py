@@ -46,6 +46,7 @@ from leaderboard.pages.views.versions import find_impact
 from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.editions import find_edition, with_layer
 from leaderboard.scoring.kinds import kind_of
+from leaderboard.sight.visible_rows import visible_layers_by_machines
 
 TOPICS = 20
 ACTS = ("confirm", "again", "discard")
@@ -72,6 +73,8 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
     if bank is not None:
         context["page"] = Paginator(read_bank(bank), TOPICS).get_page(page_number(request))
         context["layer"] = find_layer(track, "assignments") if sight.can_see_scores else None
+    said = visible_layers_by_machines(sight).filter(machine_replies__isnull=False)
+    context["said"] = said.distinct()
     if sight.is_organiser:
         every = [*track.nugget_versions.all(), *track.mark_layers.select_related("nuggets")]
         waiting = [each for each in every if each.state != ImportState.READY]

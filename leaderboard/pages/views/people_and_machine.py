@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
@@ -18,11 +17,11 @@ from leaderboard.analysis.people_and_machine import (
 )
 from leaderboard.analysis.shifts import Shift
 from leaderboard.assessments.samples import describe_check
+from leaderboard.boards.disclosure import track_at_or_404
 from leaderboard.display import charts
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.corrected_means import choose_version
-from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.sight.visible_rows import is_judging
 
@@ -30,11 +29,15 @@ from leaderboard.sight.visible_rows import is_judging
 CHOICES = ("people", "machine", "measure")
 
 
-@login_required
 @require_GET
 def people_and_machine(request: HttpRequest, address: str) -> HttpResponse:
-    """Show what judging by a machine does to a board, beside the board by people."""
-    sight = organised_sight_or_403(request, address)
+    """Show what judging by a machine does to a board, beside the board by people.
+
+    Others than organisers compare the versions whose boards they see, with the names of runs.
+    """
+    sight = track_at_or_404(request.user, address)
+    if not sight.can_compare_judges:
+        raise Http404("no boards to compare")
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     collection = sight.track.collection
     if is_judging(request.user, collection):
@@ -55,8 +58,10 @@ def people_and_machine(request: HttpRequest, address: str) -> HttpResponse:
         "by_judge": found.by_judge,
         "verdict": wording.machine_verdict(found),
         "check": describe_check(other),
-        "corrected": find_corrected_means(sight, other, found.by_judge.measure).means,
     }
+    if sight.is_organiser:
+        corrected = find_corrected_means(sight, other, found.by_judge.measure)
+        context["corrected"] = corrected.means
     if found.boards is not None:
         context |= _describe(request, found.boards)
     return render(request, "machine/people_and_machine.html", context)
