@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evaluation.answers.labels import CONTRADICTS, NONE, PARTIAL, SUPPORT, UNJUDGED
 from evaluation.answers.nuggets import Nugget
@@ -59,6 +60,15 @@ class TopicOfBank:
     rows: list[NuggetRow]
 
 
+# How the nuggets of a matrix may be sorted, the usual order first.
+NUGGET_ORDERS: Mapping[str, Callable[[NuggetRow], tuple[Any, ...]]] = {
+    "importance": lambda row: (not row.nugget.is_vital, -row.num_found),
+    "found": lambda row: (-row.num_found,),
+    "group": lambda row: (row.nugget.group, not row.nugget.is_vital, -row.num_found),
+    "number": lambda row: (row.number,),
+}
+
+
 @dataclass(frozen=True)
 class NuggetMatrix:
     """Nuggets by runs on one topic, by one layer of marks."""
@@ -66,6 +76,14 @@ class NuggetMatrix:
     layer: MarkLayer
     runs: list[Run]
     rows: list[NuggetRow]
+
+    def sorted_by(self, order: str) -> NuggetMatrix:
+        """Return the same with its nuggets in one of the orders."""
+        return replace(self, rows=sorted(self.rows, key=NUGGET_ORDERS[order]))
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.nugget.group for row in self.rows)
 
     def of(self, runs: Collection[Run]) -> NuggetMatrix:
         """Return the same with the columns of these runs alone."""
@@ -131,8 +149,7 @@ def mark_nuggets(sight: Sight, topic: Topic, runs: list[Run]) -> NuggetMatrix | 
         cells = [_cell(run, marks[run.pk], place) for run in runs]
         num_found = sum(cell.code in FOUND for cell in cells)
         rows.append(NuggetRow(place + 1, nugget, cells, num_found, len(runs)))
-    rows.sort(key=lambda row: (not row.nugget.is_vital, -row.num_found))
-    return NuggetMatrix(layer, runs, rows)
+    return NuggetMatrix(layer, runs, rows).sorted_by("importance")
 
 
 def _cell(run: Run, row: MarkedAnswer | None, place: int) -> NuggetCell:

@@ -99,6 +99,26 @@ def test_a_topic_has_a_matrix_of_nuggets_and_runs(track, client):
     assert rows(page, 2) == found
 
 
+TOPIC = "/benchmarks/bread/topic/?number=1"
+
+
+def test_the_nuggets_of_a_matrix_are_sorted_as_asked(track, client):
+    for order, first in {"number": "yeast", "found": "yeast", "strange": "yeast"}.items():
+        assert rows(page_at(client, f"{TOPIC}&order={order}"), 2)[0].startswith(first)
+    make_layer(track, ASSIGNMENTS.replace("1 1 support", "1 1 not_support", 1), version="other")
+    use(track, ["all"], assignments="other")
+    assert rows(page_at(client, f"{TOPIC}&order=found"), 2)[0].startswith("a day")
+    assert rows(page_at(client, f"{TOPIC}&order=number"), 2)[0].startswith("yeast")
+
+
+def test_a_topic_shows_the_runs_that_the_board_is_filtered_to(track, client):
+    make_run(track, make_user("dan"), ANSWERS.replace("ben-rag", "dan-rag").replace("rye", "oat"))
+    page = page_at(client, f"{TOPIC}&team=dan&order=number")
+    assert 'aria-label="dan-rag: ' in page and 'aria-label="ben-rag: ' not in page
+    assert '<input type="hidden" name="order" value="number">' in page
+    assert page_at(client, f"{TOPIC}&text=nobody")
+
+
 def test_the_matrix_is_downloaded(track, client):
     page = page_at(client, "/benchmarks/bread/topic/?number=1&format=csv&table=nuggets")
     assert "1-2,a day,vital" in page and "in part" in page

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
-from leaderboard.analysis.nuggets import WORDS, NuggetMatrix, build_matrix
+from leaderboard.analysis.nuggets import NUGGET_ORDERS, WORDS, NuggetMatrix, build_matrix
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
@@ -41,6 +41,8 @@ from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.readers import is_reader
 
 TOPICS = 100
+# What the choice of runs keeps of the address of a topic.
+FILTERS_KEEP = ("baseline", "family", "number", "order", "left", "right")
 
 
 @require_GET
@@ -107,7 +109,7 @@ def topic(request: HttpRequest, address: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        **(_nuggets_context(matrix, breakdown) if matrix is not None else {}),
+        **(_nuggets_context(request, matrix, breakdown) if matrix is not None else {}),
         **(
             _breakdown_context(board, breakdown)
             if board is not None and breakdown is not None
@@ -169,10 +171,19 @@ def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, obje
     }
 
 
-def _nuggets_context(matrix: NuggetMatrix, breakdown: TopicBreakdown | None) -> dict[str, object]:
+def _nuggets_context(
+    request: HttpRequest, matrix: NuggetMatrix, breakdown: TopicBreakdown | None
+) -> dict[str, object]:
     """Return who says which nugget, with the runs that have a column of their own here."""
     shown = [each.run for each in breakdown.columns] if breakdown is not None else matrix.runs
-    return {"matrix": matrix.of(shown), "mark_words": WORDS.items()}
+    asked = request.GET.get("order", "")
+    order = asked if asked in NUGGET_ORDERS else next(iter(NUGGET_ORDERS))
+    orders = {name: name == order for name in NUGGET_ORDERS if name != "group" or matrix.has_groups}
+    return {
+        "matrix": matrix.of(shown).sorted_by(order),
+        "orders": orders,
+        "mark_words": WORDS.items(),
+    }
 
 
 def _texts_context(
@@ -184,6 +195,8 @@ def _texts_context(
     asked = [request.GET.get(side, "") for side in ("left", "right")]
     return {
         "texts": build_answers_beside(sight, breakdown, asked),
+        "filters_kept": carried_parameters(request.GET, FILTERS_KEEP),
+        "kinds": Run.Kind.values,
         "texts_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
     }
 
