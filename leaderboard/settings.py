@@ -257,7 +257,7 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_TLS == "starttls", EMAIL_TLS == "tls"
 EMAIL_HOST_USER = text("EMAIL_USER")
 EMAIL_HOST_PASSWORD = text("EMAIL_PASSWORD")
 EMAIL_TIMEOUT = 10
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_BACKEND = "leaderboard.notifications.sending.OnceBackend"
 if not EMAIL_HOST:
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 DEFAULT_FROM_EMAIL = text("EMAIL_FROM", "rankfield@localhost") or "rankfield@localhost"

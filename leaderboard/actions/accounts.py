@@ -12,7 +12,7 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -28,10 +28,13 @@ from leaderboard.models import (
     Benchmark,
     Collection,
     Download,
+    Invitation,
     Mark,
     Membership,
+    Message,
     Registration,
     Run,
+    StoppedAddress,
     SystemVersion,
     User,
 )
@@ -39,9 +42,22 @@ from leaderboard.models import (
 GONE = "deleted user"
 
 
+@transaction.atomic
 def switch_mails(user: User, on: bool) -> None:
-    """Switch email notices on or off."""
+    """Switch email notices on or off; an address that was refused is tried again."""
     User.objects.filter(pk=user.pk).update(mails=on)
+    if on:
+        _stopped_addresses(user).delete()
+
+
+def find_stopped_address(user: User) -> StoppedAddress | None:
+    """Return the address of a user that gets no email, and why."""
+    return _stopped_addresses(user).first()
+
+
+def _stopped_addresses(user: User) -> QuerySet[StoppedAddress]:
+    own = EmailAddress.objects.filter(user=user).values_list("email", flat=True)
+    return StoppedAddress.objects.filter(email__in=[address.lower() for address in own])
 
 
 @transaction.atomic
@@ -155,6 +171,20 @@ def export_account(user: User) -> dict[str, Any]:
         "questions": [
             {"benchmark": row.benchmark.slug, "text": row.text, "asked": row.asked_at.isoformat()}
             for row in user.questions.select_related("benchmark")
+        ],
+        "messages": [
+            {"benchmark": row.benchmark.slug, "text": row.text, "at": row.created_at.isoformat()}
+            for row in Message.objects.filter(created_by=user).select_related("benchmark")
+        ],
+        "invitations": [
+            {
+                "benchmark": row.benchmark.slug,
+                "email": row.email if row.accepted_by_id == user.pk else "of somebody else",
+                "at": row.created_at.isoformat(),
+            }
+            for row in Invitation.objects.filter(
+                Q(invited_by=user) | Q(accepted_by=user)
+            ).select_related("benchmark")
         ],
         "downloads": [
             {"collection": row.collection.slug, "file": row.file, "at": row.at.isoformat()}
@@ -279,6 +309,10 @@ def delete_account(user: User) -> None:
     AuditEvent.objects.record(user, "delete", user)
     _forget_name(user.username)
     Membership.objects.filter(user=user).delete()
+    _stopped_addresses(user).delete()
+    addresses = EmailAddress.objects.filter(user=user).values_list("email", flat=True)
+    own = Q(accepted_by=user) | Q(email__in=[address.lower() for address in addresses])
+    Invitation.objects.filter(own).delete()
     EmailAddress.objects.filter(user=user).delete()
     Authenticator.objects.filter(user=user).delete()
     SocialAccount.objects.filter(user=user).delete()

@@ -47,6 +47,7 @@ from leaderboard.models import (
     Assignment,
     AuditEvent,
     Guideline,
+    Invitation,
     JudgmentSet,
     MarkLayer,
     Pool,
@@ -237,6 +238,18 @@ def add_assessor(assessment: Assessment, user: User) -> Assessor:
     )
     AuditEvent.objects.record(user, "judge", assessment, after={"assessor": assessor.name})
     return assessor
+
+
+@transaction.atomic
+def accept_judging(assessment: Assessment, user: User, code: str) -> Assessor:
+    """Make a user an assessor by the link of the assessment, or by that of one invited person.
+
+    Raises ActionError.
+    """
+    personal = Invitation.objects.filter(assessment=assessment)
+    if code != assessment.invitation and not personal.accept(code, user):
+        raise ActionError("This invitation no longer works. Ask the organisers for another.")
+    return add_assessor(assessment, user)
 
 
 def _refuse_members(assessment: Assessment, users: Sequence[int]) -> None:

@@ -14,7 +14,10 @@ from leaderboard.actions.tracks import copy_settings, create_draft
 from leaderboard.models import AuditEvent, Benchmark, Collection, Milestone, Overview, Track, User
 
 # What the benchmark has besides its rules.
-KEPT = (*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure")
+KEPT = (
+    *(*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure"),
+    "reminds_teams",
+)
 # What is said of the topics and judgments of a collection.
 OF_COLLECTION = ("judgment_set", "excluded_topics", "exclusion_reason", "public_topics")
 DATES = ("opens_at", "closes_at", "release_at")

@@ -36,7 +36,7 @@ def make_own_benchmark(track: Track, owner: User, **rules: Any) -> Benchmark:
 
 def part_track(track: Track, benchmark: Benchmark) -> None:
     """Give a track a benchmark of its own, with copies of the people and rules of this one."""
-    copied = (*RULES, "invitation", "asked", "question")
+    copied = (*RULES, "invitation", "asked", "question", "reminds_teams")
     rules = {name: getattr(benchmark, name) for name in copied}
     own = make_own_benchmark(track, benchmark.owner, **rules)
     own.co_organisers.set(benchmark.co_organisers.all())

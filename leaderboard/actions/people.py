@@ -26,6 +26,7 @@ from leaderboard.models import (
     Benchmark,
     Collection,
     Grant,
+    Invitation,
     JoinRequest,
     Membership,
     Participation,
@@ -83,8 +84,18 @@ def can_join(benchmark: Benchmark, invitation: str = "") -> bool:
 
 
 def has_invitation(benchmark: Benchmark, code: str) -> bool:
-    """Whether this is the code of the invitation link of a benchmark."""
-    return hmac.compare_digest(benchmark.invitation.encode(), code.encode())
+    """Whether this is the code of the invitation link of a benchmark, or one of a person."""
+    is_link = hmac.compare_digest(benchmark.invitation.encode(), code.encode())
+    return is_link or find_invitation(benchmark, code) is not None
+
+
+def find_invitation(benchmark: Benchmark, code: str) -> Invitation | None:
+    """Return the invitation of one address to take part that has this code, while it works."""
+    # A link may be changed to characters that a database cannot store.
+    if not code or not code.isprintable():
+        return None
+    usable = benchmark.invitations.usable().to_join().select_related("invited_by")
+    return usable.filter(code=code).first()
 
 
 def can_join_by_run(benchmark: Benchmark) -> bool:
@@ -148,8 +159,16 @@ def admit(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails())
         return _become_member(admission.inviting, user, terms_accepted_at(benchmark))
     name = clean_team_name(asking.team_name or user.username)
     with transaction.atomic():
+        _use_invitation(benchmark, user, asking.invitation)
         _register(benchmark, user, asking)
         return _create_team(benchmark, user, name, terms_accepted_at(benchmark))
+
+
+def _use_invitation(benchmark: Benchmark, user: User, code: str) -> None:
+    """Use up the invitation of one address; of two people at once, the second is not invited."""
+    personal = find_invitation(benchmark, code)
+    if personal is not None and not Invitation.objects.accept(code, user):
+        raise NotInvitedError("Somebody else has used this invitation.")
 
 
 def _register(benchmark: Benchmark, user: User, asking: JoinDetails) -> None:

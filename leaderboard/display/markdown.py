@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import nh3
 from django import template
+from django.template.defaultfilters import linebreaks
 from django.utils.safestring import SafeString, mark_safe
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 # The page has its own h1 and h2, so the headings of a text start below them.
 HIGHEST, LOWEST = 3, 6
+# What a text may have at most: marks such as * and [, and cells of tables, counted as if each line
+# were as long as the longest. Beyond that its rendering takes seconds.
+MARKS, MOST_MARKS, MOST_CELLS = "[_*`~<&!", 4_000, 20_000
 SCROLLS = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>'
 
 
@@ -34,16 +38,33 @@ def parser() -> MarkdownIt:
     return rules.enable(["table", "strikethrough"]).disable(["image", "html_inline", "html_block"])
 
 
+def find_excess(text: str) -> str:
+    """Return why a text takes too long to render; "" for any text that people write.
+
+    >>> find_excess("[" * 5000), find_excess("| a | b |\\n" * 400)
+    ('has over 4,000 marks of Markdown, such as * and [', '')
+    """
+    if sum(map(text.count, MARKS)) > MOST_MARKS:
+        return f"has over {MOST_MARKS:,} marks of Markdown, such as * and ["
+    lines = text.splitlines()
+    rows = [line.count("|") for line in lines if "|" in line]
+    if max(rows, default=0) * len(lines) > MOST_CELLS and len(rows) > 1:
+        return f"has tables of over {MOST_CELLS:,} cells"
+    return ""
+
+
 @register.filter(name="markdown")
 def render_markdown(text: str) -> SafeString:
     """Render Markdown as HTML that may stand on a page.
 
     What the renderer made is cleaned once more by a sanitiser, so that a fault of one of the two
-    does no harm.
+    does no harm. A text that takes too long is shown as it was written.
 
     >>> render_markdown("# Aim\\n\\nFind *loaves*. <b>[Rules](javascript:alert(1))</b>")
     '<h3>Aim</h3>\\n<p>Find <em>loaves</em>. &lt;b&gt;[Rules](javascript:alert(1))&lt;/b&gt;</p>\\n'
     """
+    if find_excess(text):
+        return linebreaks(text, autoescape=True)
     tokens = parser().parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

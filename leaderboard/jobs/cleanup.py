@@ -27,6 +27,7 @@ from leaderboard.jobs.backups import enqueue_due_backup
 from leaderboard.jobs.erasure import erase_abandoned_imports
 from leaderboard.models import (
     Delivery,
+    Digest,
     Job,
     Mail,
     Notice,
@@ -38,6 +39,7 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.models.notices import OutgoingMessage
+from leaderboard.notifications.reminders import send_due_reminders
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +112,7 @@ def delete_old_rows() -> None:
     ended = [Job.State.DONE, Job.State.CANCELLED]
     old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
     old_jobs.exclude(kind="check_run").delete()
-    for sendings in (Delivery.objects, Mail.objects):
+    for sendings in (Delivery.objects, Digest.objects, Mail.objects):
         old = sendings.filter(created_at__lt=long_ago)
         old.exclude(state=OutgoingMessage.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
@@ -148,6 +150,7 @@ def orphaned_files(before: float) -> Iterator[str]:
 # Each step runs, whatever happened to the one before; backups do not wait for the others.
 STEPS: tuple[Callable[[], object], ...] = (
     enqueue_due_backup,
+    send_due_reminders,
     delete_failed_imports,
     erase_abandoned_imports,
     delete_rejected_files,

@@ -110,6 +110,7 @@ def erase_benchmark(benchmark: Benchmark) -> None:
     """
     versions = SystemVersion.objects.filter(system__benchmark=benchmark)
     _cancel_jobs("announce_version", versions.values_list("pk", flat=True))
+    _cancel_jobs("invite", benchmark.invitations.values_list("pk", flat=True))
     _cancel_jobs("compare_systems", benchmark.calculations.values_list("pk", flat=True))
     _withdraw_repetitions(Run.objects.filter(version__in=versions))
     # Systems protect their teams.

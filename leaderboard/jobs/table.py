@@ -19,7 +19,16 @@ from leaderboard.collections import (
     word_index,
 )
 from leaderboard.jobs import backups, calculations
-from leaderboard.models import Calculation, Delivery, JudgmentSet, Mail, MarkLayer, NuggetVersion
+from leaderboard.models import (
+    Calculation,
+    Delivery,
+    Digest,
+    Invitation,
+    JudgmentSet,
+    Mail,
+    MarkLayer,
+    NuggetVersion,
+)
 from leaderboard.models.collections import ImportedVersion
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
@@ -116,6 +125,8 @@ JOB_KINDS = {
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
     ),
     "mail": JobKind(email.send_mail, Mail.give_up),
+    "digest": JobKind(email.send_digest, Digest.give_up),
+    "invite": JobKind(email.send_invitation, Invitation.give_up),
     "make_baseline": JobKind(baselines.make_baseline, long=True),
     "gather_pool": JobKind(pools.gather_pool, pools.mark_pool_failed, long=True),
     "fetch_dataset": JobKind(published.fetch_dataset, importing.mark_collection_failed, long=True),

@@ -32,7 +32,16 @@ from leaderboard.models.collections import (
 )
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.machines import MachineCard, MachineReplies
-from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
+from leaderboard.models.messages import Invitation, Message, Reminder
+from leaderboard.models.notices import (
+    Announcement,
+    Delivery,
+    Digest,
+    Mail,
+    Notice,
+    StoppedAddress,
+    Webhook,
+)
 from leaderboard.models.nuggets import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets
 from leaderboard.models.people import (
     ApiToken,
@@ -69,11 +78,13 @@ __all__ = [
     "Calculation",
     "Collection",
     "Delivery",
+    "Digest",
     "Download",
     "Edition",
     "Grant",
     "Guideline",
     "Intent",
+    "Invitation",
     "Job",
     "JoinRequest",
     "Judgment",
@@ -85,6 +96,7 @@ __all__ = [
     "MarkLayer",
     "MarkedAnswer",
     "Membership",
+    "Message",
     "Milestone",
     "Notice",
     "NuggetVersion",
@@ -96,6 +108,7 @@ __all__ = [
     "PracticeDocument",
     "Question",
     "Registration",
+    "Reminder",
     "Run",
     "Score",
     "ScoreSet",
@@ -103,6 +116,7 @@ __all__ = [
     "Settlement",
     "Signature",
     "Snapshot",
+    "StoppedAddress",
     "Stratum",
     "SubtopicGrade",
     "System",

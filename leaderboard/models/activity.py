@@ -49,6 +49,7 @@ class Act(models.TextChoices):
     HIDE = "hide", "hid the"
     IMPORT = "import", "imported marks into the"
     IMPORT_VOTES = "import votes", "imported votes into the"
+    INVITE = "invite", "invited people by email to the"
     JOIN = "join", "joined as the"
     JUDGE = "judge", "joined as an assessor the"
     KEEP = "keep", "approved the"
@@ -95,8 +96,9 @@ class Act(models.TextChoices):
     UNDO_WITHDRAWAL = "undo withdrawal", "undid the withdrawal of the"
     UPLOAD = "upload", "uploaded the"
     WITHDRAW = "withdraw", "withdrew the"
+    WITHDRAW_INVITATION = "withdraw invitation", "withdrew an invitation to the"
     WRITE_AGREEMENT = "write agreement", "wrote a version of the agreement of the"
-    WRITE = "write", "wrote to teams of the"
+    WRITE = "write", "wrote to people of the"
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):

@@ -89,6 +89,8 @@ class Benchmark(models.Model):
         hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
     )
     badge_code = models.CharField(max_length=40, blank=True, editable=False)
+    # Whether teams without a run are reminded before a deadline.
+    reminds_teams = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = BenchmarkQuerySet.as_manager()

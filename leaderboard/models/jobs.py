@@ -130,7 +130,7 @@ class Job(models.Model):
         "announce_judgments": 6,
         "announce_version": 6,
         "deliver": 8,
-        "mail": 8,
+        **dict.fromkeys(("mail", "digest", "invite"), 8),
         "fetch_dataset": 7,
         "check_collection": 7,
         "import_collection": 7,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -52,6 +52,10 @@ class Notice(models.Model):
     address = models.CharField(max_length=300)
     at = models.DateTimeField(default=timezone.now, editable=False)
     read_at = models.DateTimeField(null=True)
+    # The whole text, where an organiser wrote it.
+    message = models.ForeignKey("Message", models.CASCADE, null=True, related_name="notices")
+    # The email of the day that has it, where it is not urgent.
+    digest = models.ForeignKey("Digest", models.SET_NULL, null=True, related_name="notices")
 
     objects = NoticeQuerySet.as_manager()
 
@@ -147,6 +151,7 @@ class OutgoingMessage(models.Model):
 
     class State(models.TextChoices):
         WAITING = "waiting"
+        SENDING = "sending"
         DELIVERED = "delivered"
         GIVEN_UP = "given up"
 
@@ -159,6 +164,11 @@ class OutgoingMessage(models.Model):
     class Meta:
         abstract = True
         ordering = ["-pk"]
+
+    def begin(self) -> bool:
+        """Record that a try begins; False if one began whose end nobody recorded."""
+        waiting = type(self)._default_manager.filter(pk=self.pk, state=self.State.WAITING)
+        return bool(waiting.update(state=self.State.SENDING))
 
     def record_try(self, answer: str, succeeded: bool) -> None:
         """Record the result of a try; a failed one is repeated after a pause."""
@@ -203,17 +213,21 @@ class Delivery(OutgoingMessage):
 class MailQuerySet(models.QuerySet["Mail"]):
     def enqueue(self, notices: Sequence[Notice]) -> None:
         """Enqueue an email of each notice to readers who want it at a confirmed address."""
-        readers = User.objects.filter(pk__in={notice.user_id for notice in notices}, is_active=True)
-        wanting = readers.filter(mails=True, emailaddress__verified=True)
-        wanted = set(wanting.values_list("pk", flat=True))
+        wanted = find_wanting({notice.user_id for notice in notices})
         mails = self.bulk_create(
             Mail(notice=notice) for notice in notices if notice.user_id in wanted
         )
         Job.objects.bulk_create(mail.next_job() for mail in mails)
 
 
+def find_wanting(users: Iterable[int]) -> set[int]:
+    """Return which of these users want email at a confirmed address."""
+    wanting = User.objects.filter(is_active=True, mails=True, emailaddress__verified=True)
+    return set(wanting.filter(pk__in=users).values_list("pk", flat=True))
+
+
 class Mail(OutgoingMessage):
-    """An email with a notice to its reader."""
+    """An email with an urgent notice to its reader."""
 
     KIND = "mail"
 
@@ -223,3 +237,76 @@ class Mail(OutgoingMessage):
 
     def __str__(self) -> str:
         return f"{self.notice} to {self.notice.user}"
+
+
+class DigestQuerySet(models.QuerySet["Digest"]):
+    def enqueue(self, notices: Sequence[Notice], now: datetime | None = None) -> None:
+        """Put notices into the next digest of each reader who wants email."""
+        due_at = find_next_digest(now or timezone.now())
+        wanted = find_wanting({notice.user_id for notice in notices})
+        same = self.filter(due_at=due_at, user__in=wanted)
+        known = set(same.values_list("user", flat=True))
+        # Two acts at once may both make the first digest of a reader.
+        self.bulk_create(
+            [Digest(user_id=user, due_at=due_at) for user in wanted - known], ignore_conflicts=True
+        )
+        digests = {digest.user_id: digest for digest in same.all()}
+        Job.objects.bulk_create(
+            [digests[user].next_job(not_before=due_at + Digest.REST) for user in wanted - known],
+            ignore_conflicts=True,
+        )
+        for notice in notices:
+            notice.digest = digests.get(notice.user_id)
+        Notice.objects.bulk_update(notices, ["digest"])
+
+
+def find_next_digest(now: datetime) -> datetime:
+    """Return when the next digests are due: once a day, at the same hour (UTC).
+
+    >>> find_next_digest(datetime(2026, 11, 28, 6, 59, tzinfo=UTC)).isoformat()
+    '2026-11-28T07:00:00+00:00'
+    >>> find_next_digest(datetime(2026, 11, 28, 7, 0, tzinfo=UTC)).isoformat()
+    '2026-11-29T07:00:00+00:00'
+    """
+    today = now.astimezone(UTC).replace(hour=Digest.HOUR, minute=0, second=0, microsecond=0)
+    return today if now < today else today + timedelta(days=1)
+
+
+class Digest(OutgoingMessage):
+    """An email with the notices of one day to their reader, those left out that were urgent."""
+
+    KIND = "digest"
+    HOUR = 7
+    # It is sent so long after its hour, when every act that wrote to it has ended.
+    REST = timedelta(minutes=10)
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="digests")
+    due_at = models.DateTimeField()
+
+    objects = DigestQuerySet.as_manager()
+
+    class Meta(OutgoingMessage.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["user", "due_at"], name="one_digest_a_reader_and_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"the digest of {self.user}"
+
+
+class StoppedAddress(models.Model):
+    """An address that gets no email: its server refused it, or its reader wants none."""
+
+    class Reason(models.TextChoices):
+        REFUSED = "refused", "the email server refused it"
+        UNWANTED = "unwanted", "its reader wants no email from this site"
+
+    # In lower case.
+    email = models.EmailField(unique=True)
+    reason = models.CharField(max_length=10, choices=Reason)
+    # What the server said.
+    answer = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.email

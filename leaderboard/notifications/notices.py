@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.display.numbers import counted
+from leaderboard.display.numbers import anywhere_on_earth, counted
 from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
@@ -25,13 +26,14 @@ from leaderboard.models import (
     AuditEvent,
     Benchmark,
     Delivery,
+    Digest,
     Edition,
     Grant,
     Job,
     JoinRequest,
     JudgmentSet,
     Mail,
-    Membership,
+    Message,
     Notice,
     Participation,
     Question,
@@ -43,7 +45,7 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
-from leaderboard.notifications.email import wanted_addresses
+from leaderboard.notifications.email import count_by_email
 from leaderboard.sight.tracks import TrackSight
 
 # The longest text of a notice.
@@ -63,18 +65,14 @@ def count_readers(track: Track) -> Readers:
     """Count who gets an announcement of a track."""
     members = track.benchmark.memberships.all()
     counts = members.aggregate(people=Count("user"), teams=Count("team", distinct=True))
-    return Readers(**counts, by_email=count_email_readers(members) if settings.EMAIL_HOST else 0)
-
-
-def count_email_readers(members: QuerySet[Membership]) -> int:
-    addresses = wanted_addresses().filter(user__in=members.values("user"))
-    return addresses.values("user").distinct().count()
+    return Readers(**counts, by_email=count_by_email(members.values("user")))
 
 
 def notify_run_rejected(run: Run, errors: int) -> None:
     """Notify a team that its run was rejected."""
     words = counted(errors, "error")
-    notify_team(run, f"{run} was rejected: {words}. Open it to see the fixes.")
+    text = f"{run} was rejected: {words}. Open it to see the fixes."
+    notify_team(run, text, is_urgent=True)
     enqueue_run_webhooks(
         run, WebhookEvent.RUN_REFUSED, f"{run} of {run.team} was rejected: {words}."
     )
@@ -115,7 +113,7 @@ def notify_released(track: Track) -> None:
     # The release was written by a conditional update, which leaves the object as it was.
     track.refresh_from_db(fields=["released_at"])
     text = f"The scores of {track} are out. {phase_of(track)}"
-    _notify_members(track, text, address)
+    _notify_members(track, text, address, is_urgent=True)
     enqueue_webhooks(track, WebhookEvent.RELEASED, {}, text, address)
 
 
@@ -123,7 +121,7 @@ def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
     text = f"The deadline of {track} has changed. {phase_of(track)}"
     address = reverse("overview", args=[track.address])
-    _notify_members(track, text, address)
+    _notify_members(track, text, address, is_urgent=True)
 
 
 def notify_board_judgments_changed(track: Track, edition: Edition, is_first: bool = False) -> None:
@@ -193,7 +191,7 @@ def _notify_of(
     """Notify users of a benchmark: on the page of its only track, or on that of the benchmark."""
     first, several = benchmark.first_track, benchmark.has_several_tracks
     page, home = (page_of_several, benchmark.slug) if several else (page, first.address)
-    _notify(users, first, text, reverse(page, args=[home]))
+    _notify(users, first, text, reverse(page, args=[home]), is_urgent=True)
 
 
 def notify_announced(announcement: Announcement) -> None:
@@ -203,7 +201,7 @@ def notify_announced(announcement: Announcement) -> None:
     if len(text) > LONGEST_NOTICE:
         text = f"{text[: LONGEST_NOTICE - 2]} …"
     address = f"{reverse('overview', args=[track.address])}#announcement-{announcement.pk}"
-    _notify_members(track, text, address)
+    _notify_members(track, text, address, is_urgent=True)
 
 
 def notify_asked(question: Question) -> None:
@@ -230,7 +228,7 @@ def notify_granted(grant: Grant) -> None:
     team, track, runs = grant.team, grant.track, counted(grant.runs, "run")
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {track}."
     members = team.memberships.values_list("user", flat=True)
-    _notify(members, track, text, reverse("submit", args=[track.address]))
+    _notify(members, track, text, reverse("submit", args=[track.address]), is_urgent=True)
 
 
 def notify_extended(own: Participation) -> None:
@@ -242,7 +240,7 @@ def notify_extended(own: Participation) -> None:
         reason = own.extension_reason
         text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
-    _notify(members, track, text, reverse("submit", args=[track.address]))
+    _notify(members, track, text, reverse("submit", args=[track.address]), is_urgent=True)
 
 
 def notify_topics_assigned(assessor: Assessor, num_topics: int) -> None:
@@ -284,27 +282,57 @@ def notify_version_done(version: SystemVersion, comparison: str) -> None:
         enqueue_webhooks(track, WebhookEvent.VERSION_SCORED, body, text, address, webhooks)
 
 
-def notify_team(run: Run, text: str) -> None:
+def notify_team(run: Run, text: str, *, is_urgent: bool = False) -> None:
     """Notify the members of the team of a run."""
-    address = reverse("run", args=[run.pk])
-    _notify(run.team.memberships.values_list("user", flat=True), run.track, text, address)
+    members = run.team.memberships.values_list("user", flat=True)
+    _notify(members, run.track, text, reverse("run", args=[run.pk]), is_urgent=is_urgent)
 
 
-def _notify_members(track: Track, text: str, address: str) -> None:
-    _notify(track.benchmark.memberships.values_list("user", flat=True), track, text, address)
+def _notify_members(track: Track, text: str, address: str, *, is_urgent: bool = False) -> None:
+    members = track.benchmark.memberships.values_list("user", flat=True)
+    _notify(members, track, text, address, is_urgent=is_urgent)
 
 
 def _notify_organisers(track: Track, text: str, address: str) -> None:
     _notify(track.organisers().values_list("pk", flat=True), track, text, address)
 
 
-def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
+def notify_written(message: Message, users: Iterable[int]) -> None:
+    """Notify the people to whom an organiser wrote."""
+    benchmark = message.benchmark
+    address = reverse("message", args=[benchmark.slug, message.pk])
+    text = f"{benchmark}: {message.subject}"
+    track = benchmark.first_track
+    _notify(users, track, text, address, is_urgent=message.is_urgent, message=message)
+
+
+def notify_deadline_near(team: Team, tracks: Sequence[Track], closes_at: datetime) -> None:
+    """Remind the members of a team without a run on these tracks of their deadline."""
+    names = ", ".join(str(track) for track in tracks)
+    text = f"Runs to {names} close {anywhere_on_earth(closes_at)}. {team} has no run there yet."
+    address = reverse("submit", args=[tracks[0].address])
+    members = team.memberships.values_list("user", flat=True)
+    _notify(members, tracks[0], text, address, is_urgent=True)
+
+
+def _notify(
+    users: Iterable[int],
+    track: Track,
+    text: str,
+    address: str,
+    *,
+    is_urgent: bool = False,
+    message: Message | None = None,
+) -> None:
+    """Notify users; an urgent notice is emailed at once, another with the digest of the day."""
     notices = Notice.objects.bulk_create(
-        Notice(user_id=user, track=track, text=text[:LONGEST_NOTICE], address=address)
+        Notice(
+            user_id=user, track=track, text=text[:LONGEST_NOTICE], address=address, message=message
+        )
         for user in users
     )
     if settings.EMAIL_HOST:
-        Mail.objects.enqueue(notices)
+        (Mail if is_urgent else Digest).objects.enqueue(notices)
 
 
 def enqueue_run_webhooks(run: Run, event: WebhookEvent, text: str) -> None:
@@ -356,13 +384,3 @@ def announce(track: Track, user: User, text: str) -> Announcement:
     AuditEvent.objects.record(user, "announce", announcement, after={"text": text})
     notify_announced(announcement)
     return announcement
-
-
-@transaction.atomic
-def write_to_teams(track: Track, user: User, teams: Sequence[Team], text: str) -> int:
-    """Notify the members of these teams of a message, and return how many people that are."""
-    members = set(Membership.objects.filter(team__in=teams).values_list("user", flat=True))
-    names = sorted(team.name for team in teams)
-    AuditEvent.objects.record(user, "write", track, after={"teams": names, "text": text})
-    _notify(members, track, f"{track}: {text}", reverse("my_runs", args=[track.address]))
-    return len(members)

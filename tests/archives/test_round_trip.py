@@ -56,11 +56,13 @@ from leaderboard.models import (
     Calculation,
     Collection,
     Delivery,
+    Digest,
     Download,
     Edition,
     Grant,
     Guideline,
     Intent,
+    Invitation,
     Job,
     JoinRequest,
     Judgment,
@@ -72,6 +74,7 @@ from leaderboard.models import (
     MarkedAnswer,
     MarkLayer,
     Membership,
+    Message,
     Milestone,
     Notice,
     NuggetVersion,
@@ -83,6 +86,7 @@ from leaderboard.models import (
     PracticeDocument,
     Question,
     Registration,
+    Reminder,
     Run,
     Score,
     ScoreSet,
@@ -90,6 +94,7 @@ from leaderboard.models import (
     Settlement,
     Signature,
     Snapshot,
+    StoppedAddress,
     Stratum,
     SubtopicGrade,
     System,
@@ -178,6 +183,11 @@ STAYS: dict[type[models.Model], str] = {
     UploadPiece: "the same",
     SentForm: "was sent to this installation",
     Notice: "was told to a person here",
+    Message: "was sent to people here",
+    Digest: "goes to a person here",
+    Invitation: "goes to a person from here",
+    Reminder: "was told to people here",
+    StoppedAddress: "of a person here",
     Mail: "goes to a person here",
     Webhook: "an address and a secret of somebody here",
     Delivery: "a call from here",
@@ -529,7 +539,10 @@ def renamed(response: HttpResponse, track: Track) -> str:
 
 
 # Rows that are of no track, or that tell what happened to one that is gone.
-OUTLIVES = {User, ApiToken, PartialUpload, UploadPiece, SentForm, Job, Worker, AuditEvent}
+OUTLIVES = {
+    *(User, ApiToken, PartialUpload, UploadPiece, SentForm, Job, Worker, AuditEvent),
+    *(Digest, StoppedAddress),
+}
 
 
 def surround(track: Track, ada: User, cat: User) -> None:
@@ -552,6 +565,11 @@ def surround(track: Track, ada: User, cat: User) -> None:
     webhook = track.webhooks.create(url="https://example.org/", created_by=ada)
     Delivery.objects.create(webhook=webhook, happening="scored", body={})
     Mail.objects.create(notice=Notice.objects.filter(track=track)[0])
+    Digest.objects.create(user=cat, due_at=timezone.now())
+    Message.objects.create(benchmark=benchmark, subject="Soon", text="Soon.", created_by=ada)
+    Invitation.objects.create(benchmark=benchmark, email="eve@example.org", invited_by=ada)
+    Reminder.objects.create(team=team, closes_at=timezone.now(), days=7)
+    StoppedAddress.objects.create(email="eve@example.org", reason="unwanted")
     Calculation.objects.create(kind="orders", edition=track.edition, key="AP", request={})
     PagesCopy.objects.create(track=track, site="https://example.org")
     Battles.objects.create(track=track).invited.create(user=cat)

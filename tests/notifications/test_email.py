@@ -11,7 +11,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from leaderboard.actions import people, tracks
-from leaderboard.models import Job, Mail, Notice, Run, User
+from leaderboard.models import Digest, Job, Mail, Notice, Run, User
 from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, work
 from tests.pages.reading import words
@@ -20,21 +20,35 @@ from tests.small_servers import serving
 
 pytestmark = pytest.mark.long
 
+# Such a file is rejected, which is urgent.
+NO_RUN = "not a run\n"
+
 
 class Postman(socketserver.StreamRequestHandler):
-    """Takes every mail, or answers each with the same refusal."""
+    """Takes every mail, or answers each with the same refusal, of its sender or its reader.
+
+    It may go away once it has a mail, without an answer, and takes so many mails at `most`.
+    """
 
     taken: list[Message] = []
-    refusal = b""
+    refusal = refused = b""
+    goes_away = False
+    most = 100
 
     def handle(self) -> None:
         self.say(b"220 postman")
         while line := self.rfile.readline():
             word = line[:4].upper().strip()
+            if len(self.taken) >= self.most:
+                return
             if word == b"DATA":
                 self.take()
+                if self.goes_away:
+                    return
             elif word == b"MAIL" and self.refusal:
                 self.say(self.refusal)
+            elif word == b"RCPT" and self.refused:
+                self.say(self.refused)
             else:
                 self.say(b"221 bye" if word == b"QUIT" else b"250 good")
 
@@ -42,7 +56,8 @@ class Postman(socketserver.StreamRequestHandler):
         self.say(b"354 go on")
         lines = iter(self.rfile.readline, b".\r\n")
         self.taken.append(email.message_from_bytes(b"".join(lines)))
-        self.say(b"250 taken")
+        if not self.goes_away:
+            self.say(b"250 taken")
 
     def say(self, words: bytes) -> None:
         self.wfile.write(words + b"\r\n")
@@ -50,8 +65,9 @@ class Postman(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def postman(settings) -> Iterator[type[Postman]]:
-    Postman.taken, Postman.refusal = [], b""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    Postman.taken, Postman.refusal, Postman.refused = [], b"", b""
+    Postman.goes_away, Postman.most = False, 100
+    settings.EMAIL_BACKEND = "leaderboard.notifications.sending.OnceBackend"
     settings.DEFAULT_FROM_EMAIL = "board@example.org"
     settings.SITE_URL = "https://board.example.org"
     with serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Postman)) as server:
@@ -71,21 +87,22 @@ def bodies(postman: type[Postman]) -> list[str]:
 
 
 def send_again() -> None:
-    """The pause after a try that failed is over."""
-    Job.objects.open().filter(kind="mail").update(not_before=None)
+    """The pause after a try that failed is over, or it is the hour of the digests."""
+    Job.objects.open().filter(kind__in=["mail", "digest"]).update(not_before=None)
     work()
 
 
 def test_a_notice_comes_by_mail_with_the_way_to_its_page(postman, track, reader):
-    run = make_run(track, reader)
+    run = make_run(track, reader, NO_RUN)
     (mail,) = postman.taken
     assert (mail["To"], mail["From"]) == ("ben@example.org", "board@example.org")
-    assert mail["Subject"] == "[Rankfield] ben-bm25 was scored."
+    assert mail["Subject"] == "[Rankfield] run.txt was rejected: 1 error. Open it to see the fixes."
     assert f"https://board.example.org/runs/{run.pk}/" in mail.get_payload()
 
 
 def test_a_mail_of_a_blind_track_says_what_the_notice_says(postman, blind_track, reader):
     run = make_run(blind_track, reader)
+    send_again()
     text, address = Notice.objects.values_list("text", "address").get()
     assert address == f"/runs/{run.pk}/"
     assert bodies(postman)[0].split("\r\n")[:3] == [text, "", f"https://board.example.org{address}"]
@@ -96,11 +113,11 @@ def test_a_release_is_mailed(postman, blind_track, ada, reader):
     make_run(blind_track, reader)
     tracks.release_track(blind_track, ada)
     work()
-    assert "The scores of Blind track are out." in bodies(postman)[1]
+    assert "The scores of Blind track are out." in bodies(postman)[0]
 
 
 def test_a_refused_run_is_mailed(postman, track, reader):
-    make_run(track, reader, "not a run\n")
+    make_run(track, reader, NO_RUN)
     assert "run.txt was rejected: 1 error." in bodies(postman)[0]
 
 
@@ -148,15 +165,16 @@ def test_without_a_mail_server_nothing_is_queued(track, reader):
 def test_a_mail_server_that_is_away_keeps_no_run_back(settings, postman, track, reader):
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     assert make_run(track, reader).state == Run.State.SCORED
-    assert (Mail.objects.get().state, Mail.objects.get().tries) == ("waiting", 1)
+    send_again()
+    assert (Digest.objects.get().state, Digest.objects.get().tries) == ("waiting", 1)
     settings.EMAIL_PORT = port
     send_again()
-    assert len(postman.taken) == 1 and Mail.objects.get().state == "delivered"
+    assert len(postman.taken) == 1 and Digest.objects.get().state == "delivered"
 
 
 def test_a_mail_is_given_up_after_six_tries(postman, track, reader):
     postman.refusal = b"550 no"
-    make_run(track, reader)
+    make_run(track, reader, NO_RUN)
     for _ in range(Mail.MAX_TRIES):
         send_again()
     mail = Mail.objects.get()
@@ -165,7 +183,7 @@ def test_a_mail_is_given_up_after_six_tries(postman, track, reader):
 
 def test_a_notice_that_was_read_meanwhile_is_not_mailed(postman, track, reader, as_ben):
     postman.refusal = b"451 later"
-    make_run(track, reader)
+    make_run(track, reader, NO_RUN)
     as_ben.post("/account/notices/")
     postman.refusal = b""
     send_again()
@@ -173,7 +191,7 @@ def test_a_notice_that_was_read_meanwhile_is_not_mailed(postman, track, reader, 
 
 
 def test_a_mail_that_comes_twice_is_known_for_one(postman, track, reader):
-    make_run(track, reader)
+    make_run(track, reader, NO_RUN)
     Mail.objects.update(state="waiting")
     Mail.objects.get().next_job().save(force_insert=True)
     work()

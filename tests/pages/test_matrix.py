@@ -31,6 +31,7 @@ from leaderboard.models import (
     Edition,
     JudgmentSet,
     MachineCard,
+    Notice,
     Run,
     System,
     SystemVersion,
@@ -107,6 +108,14 @@ PAGES = {
     "register_team": ("/benchmarks/meal/register/", [401, 302, 200, 200, 302, 302, 302, 302]),
     "questions": ("/benchmarks/meal/questions/", EVERYBODY),
     "question": ("/benchmarks/meal/questions/{question}/", ORGANISERS),
+    "messages": ("/benchmarks/meal/manage/messages/", ORGANISERS),
+    # Written to Ben.
+    "message": (
+        "/benchmarks/meal/messages/{message}/",
+        [401, 404, 200, 404, 404, 200, 200, 200],
+    ),
+    "invitations": ("/benchmarks/meal/manage/invitations/", ORGANISERS),
+    "unsubscribe": ("/unsubscribe/not-signed/", NOBODY),
     "copy_benchmark": ("/benchmarks/meal/manage/next-year/", MAY_CREATE),
     "delete_benchmark": ("/benchmarks/meal/manage/delete/", ORGANISERS),
     "benchmark_archive": ("/benchmarks/meal/manage/archive.zip", ORGANISERS),
@@ -406,6 +415,20 @@ ACTS = {
     "answer_question": Act(
         "/benchmarks/meal/questions/{question}/answer/", ACT, {"text": "100 documents."}
     ),
+    "messages": Act(
+        "/benchmarks/meal/manage/messages/",
+        ACT,
+        {"groups": "teams", "subject": "Soon", "text": "Soon.", "act": "send"},
+    ),
+    "switch_reminders": Act("/benchmarks/meal/manage/messages/reminders/", ACT),
+    # Without an email server nobody is invited.
+    "invitations": Act(
+        "/benchmarks/meal/manage/invitations/",
+        [401, 403, 403, 403, 403, 422, 422, 422],
+        {"addresses": "fay@example.org", "role": "team"},
+    ),
+    "withdraw_invitation": Act("/benchmarks/meal/manage/invitations/{invitation}/withdraw/", ACT),
+    "unsubscribe": Act("/unsubscribe/not-signed/", NOBODY),
     "copy_benchmark": Act("/benchmarks/meal/manage/next-year/", CREATE_ACT, {"name": "Meal again"}),
     "delete_benchmark": Act("/benchmarks/meal/manage/delete/", ACT, {"name": "Meal"}),
     "freeze_benchmark": Act("/benchmarks/meal/manage/freeze/", ACT, {"name": "As published"}),
@@ -692,7 +715,14 @@ def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
         )
         frozen.editions.set(editions)
     question = benchmark.questions.create(text="How deep?", is_public=True)
-    return {"system": system.pk, "version": version.pk, "question": question.pk}
+    written = {"subject": "Soon", "text": "Soon.", "created_by": benchmark.owner}
+    message = benchmark.messages.create(**written)
+    Notice.objects.create(user=version.runs.first().submitted_by, track=tracks[0], message=message)
+    invitation = benchmark.invitations.create(email="fay@example.org", invited_by=benchmark.owner)
+    return {
+        **{"system": system.pk, "version": version.pk, "question": question.pk},
+        **{"message": message.pk, "invitation": invitation.pk},
+    }
 
 
 def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:

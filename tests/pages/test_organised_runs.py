@@ -128,12 +128,14 @@ def test_chosen_runs_are_downloaded_as_they_were_uploaded(rye, wheat, as_ada):
     assert files[f"ben-bm25-{rye.pk}.run"] == RUN.encode()
 
 
-def test_teams_of_chosen_runs_get_a_message_once(rye, ben, as_ada):
-    form = {"run": rye.pk, "act": "write", "sent": "yes", "text": "Your depth is 10."}
-    as_ada.post(ACT, form)
-    notice = Notice.objects.get(user=ben, text__contains="Your depth is 10.")
-    assert notice.address == "/benchmarks/bread/runs/"
-    assert AuditEvent.objects.get(act="write").after["text"] == "Your depth is 10."
+def test_writing_to_teams_of_chosen_runs_goes_by_the_page_of_messages(rye, ben, as_ada):
+    there = as_ada.post(ACT, {"run": rye.pk, "act": "write"}).url
+    assert there == f"/benchmarks/bread/manage/messages/?team={rye.team_id}"
+    assert re.search(f'value="team {rye.team_id}"[^>]* checked', as_ada.get(there).text)
+    groups = {"groups": f"team {rye.team_id}", "subject": "Depth", "text": "Yours is 10."}
+    as_ada.post("/benchmarks/bread/manage/messages/", {**groups, "act": "send"})
+    assert Notice.objects.get(user=ben, message__text="Yours is 10.").text == "Bread track: Depth"
+    assert AuditEvent.objects.get(act="write").after["groups"] == ["Team ben"]
 
 
 def test_chosen_runs_get_a_priority_for_the_pool(rye, wheat, as_ada):
@@ -148,7 +150,7 @@ def test_who_takes_the_baseline_off_is_warned(track, rye, as_ada):
     Track.objects.update(baseline=rye)
     warned = "One of them is the baseline"
     assert warned in as_ada.post(ACT, {"run": rye.pk, "act": "hide"}).text
-    assert warned not in as_ada.post(ACT, {"run": rye.pk, "act": "write"}).text
+    assert warned not in as_ada.post(ACT, {"run": rye.pk, "act": "prioritise"}).text
 
 
 def test_a_run_of_another_track_is_not_changed_from_here(track, collection, ben, as_ada):

@@ -13,6 +13,7 @@ from django.core.validators import ProhibitNullCharactersValidator
 
 from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES, RESERVED
 from leaderboard.actions.track_settings import drop_repeated_measures
+from leaderboard.display.markdown import find_excess
 
 SHORT_NAME = "Used in URLs. Leave empty to create it from the name."
 TAKEN = "This short name is taken. Choose another."
@@ -32,6 +33,20 @@ class TextareaWithPlainLineEnds(forms.Textarea):
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
+
+
+class MarkdownField(forms.CharField):
+    """A text in Markdown; one that would take seconds to render is refused."""
+
+    def __init__(self, *args: Any, rows: int = 8, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", TextareaWithPlainLineEnds(attrs={"rows": rows}))
+        super().__init__(*args, **kwargs)
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if excess := find_excess(text):
+            raise forms.ValidationError(f"This text {excess}. Shorten it.")
+        return text
 
 
 class NewFileField(forms.FileField):

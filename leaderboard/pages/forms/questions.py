@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import forms
 
+from leaderboard.pages.forms.fields import MarkdownField
+
 
 class QuestionForm(forms.Form):
     text = forms.CharField(
@@ -18,10 +20,9 @@ class QuestionForm(forms.Form):
 
 
 class AnswerForm(forms.Form):
-    text = forms.CharField(
+    text = MarkdownField(
         label="Answer",
         max_length=10_000,
-        widget=forms.Textarea(attrs={"rows": 8}),
         help_text="Markdown.",
     )
     is_frequent = forms.BooleanField(label="List it first, as asked often", required=False)

@@ -8,6 +8,7 @@ from django import forms
 
 from leaderboard.models import Benchmark, JoinRequest
 from leaderboard.models.registrations import Asked
+from leaderboard.pages.forms.fields import MarkdownField
 
 
 class AskedForm(forms.Form):
@@ -32,10 +33,9 @@ class AskedForm(forms.Form):
 
 
 class AgreementForm(forms.Form):
-    text = forms.CharField(
+    text = MarkdownField(
         label="Agreement",
         max_length=50_000,
-        widget=forms.Textarea(attrs={"rows": 8}),
         help_text="Markdown. A new version is signed again by every team.",
     )
 

@@ -34,16 +34,6 @@ class PriorityForm(forms.Form):
     )
 
 
-class TeamMessageForm(forms.Form):
-    text = forms.CharField(
-        label="Message",
-        # As long as a notice that begins with the name of the track.
-        max_length=170,
-        widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
-        help_text="A notice on the site, and an email to members who want their notices by email.",
-    )
-
-
 class DescriptionForm(SeesOtherSaves, forms.ModelForm):
     """Tag and description of a run, and whether other runs with the same text get it too."""
 

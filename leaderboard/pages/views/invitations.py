@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.contrib.auth.views import redirect_to_login
@@ -10,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.actions import people
-from leaderboard.models import Benchmark, Membership, Track
+from leaderboard.models import Benchmark, Invitation, Membership, Track, User
 
 
 def invitation_link(request: HttpRequest, benchmark: Benchmark) -> str:
@@ -44,6 +45,7 @@ def invite_stranger(request: HttpRequest, benchmark: Benchmark | None) -> HttpRe
     if not is_open or not is_known or request.method == "POST":
         return redirect_to_login(request.get_full_path())
     place = place_to_join(benchmark)
+    personal = people.find_invitation(benchmark, codes.invitation)
     leaders = Membership.objects.filter(team=inviting, role=Membership.Role.LEADER)
     context = {
         "place": place,
@@ -52,11 +54,20 @@ def invite_stranger(request: HttpRequest, benchmark: Benchmark | None) -> HttpRe
         "kind": "track" if isinstance(place, Track) else "benchmark",
         "home": reverse("overview", args=[benchmark.slug]),
         "inviting": inviting,
-        "hosts": [leader.user for leader in leaders] if inviting else benchmark.organisers(),
+        "hosts": _find_hosts(benchmark, personal, leaders if inviting else None),
         "is_invited": is_invited or inviting is not None,
         "had_code": "invitation" in request.GET or "team" in request.GET,
     }
     return render(request, "team/invitation.html", context)
+
+
+def _find_hosts(
+    benchmark: Benchmark, personal: Invitation | None, leaders: Iterable[Membership] | None
+) -> Iterable[User]:
+    """Return who invites: the leaders of a team, whoever wrote to this address, or organisers."""
+    if leaders is not None:
+        return [leader.user for leader in leaders]
+    return [personal.invited_by] if personal is not None else benchmark.organisers()
 
 
 def _is_public(request: HttpRequest, benchmark: Benchmark | None) -> bool:

@@ -16,7 +16,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from pydantic import Field, TypeAdapter, ValidationError
 
-from leaderboard.actions.assessments import add_assessor, begin_topic, finish_topic, keep_notes
+from leaderboard.actions.assessments import (
+    accept_judging,
+    begin_topic,
+    finish_topic,
+    keep_notes,
+)
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.kinds import JudgingKind, kind_of_judging, read_items
@@ -39,7 +44,7 @@ from leaderboard.assessments.queues import (
 from leaderboard.assessments.topic_ends import find_topic_end
 from leaderboard.display.numbers import describe_duration
 from leaderboard.infrastructure.whole_numbers import read_whole_number
-from leaderboard.models import Assessment, AssignedDocument, Assignment, Mark
+from leaderboard.models import Assessment, AssignedDocument, Assignment, Invitation, Mark
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import text_of
 from leaderboard.pages.views.tables import csv_file
@@ -120,23 +125,29 @@ def judging_progress(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def join_judging(request: HttpRequest, code: str) -> HttpResponse:
     """Become an assessor by an invitation; without an account, read what it is for."""
-    assessment = get_object_or_404(
-        Assessment.objects.select_related("track", "pool"), invitation=code
-    )
+    invitation = Invitation.objects.to_judge().filter(code=code).first()
+    known = {"pk": invitation.assessment_id} if invitation is not None else {"invitation": code}
+    assessment = get_object_or_404(Assessment.objects.select_related("track", "pool"), **known)
+    is_used = invitation is not None and not invitation.is_usable
     is_over, kind = assessment.state == Assessment.State.CLOSED, kind_of_judging(assessment)
+    is_over = is_over or is_used
+    if invitation is not None and invitation.is_accepted_by(request.user):
+        return redirect("my_judging")
     if is_over or (request.method == "GET" and not request.user.is_authenticated):
         context = {
             "assessment": assessment,
             "track": assessment.track,
             "kind": kind,
             "is_over": is_over,
+            "is_used": is_used,
+            "hosts": [invitation.invited_by] if invitation is not None else None,
         }
         return render(request, "judging/invitation.html", context, status=410 if is_over else 200)
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     if request.method == "POST":
         try:
-            add_assessor(assessment, request.user)
+            accept_judging(assessment, request.user, code)
             return redirect("my_judging")
         except ActionError as reason:
             messages.error(request, str(reason))

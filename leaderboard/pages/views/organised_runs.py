@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -11,6 +12,7 @@ from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import runs as run_actions
@@ -21,9 +23,8 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.organised_runs import find_organised_runs
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run
-from leaderboard.notifications.notices import write_to_teams
 from leaderboard.pages.board_table import OrganisedTable
-from leaderboard.pages.forms.runs import PriorityForm, TeamMessageForm, WithdrawForm
+from leaderboard.pages.forms.runs import PriorityForm, WithdrawForm
 from leaderboard.pages.views.downloads import zip_file
 from leaderboard.pages.views.lookups import organised_sight_or_403, requested_organised_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
@@ -39,7 +40,7 @@ ACTS = {
     "download": ("Download", ""),
 }
 # What is asked before an act, besides a reason.
-FORMS: dict[str, type[Form]] = {"prioritise": PriorityForm, "write": TeamMessageForm}
+FORMS: dict[str, type[Form]] = {"prioritise": PriorityForm}
 
 
 @login_required
@@ -75,6 +76,8 @@ def change_chosen_runs(request: HttpRequest, address: str) -> HttpResponseBase:
         return zip_file(
             f"{sight.track.slug}-runs.zip", (_entry_of(run) for run in chosen if run.file)
         )
+    elif act == "write":
+        return redirect(_page_to_write(sight, chosen))
     elif act == "restore":
         _change_runs(request, chosen, act)
     else:
@@ -92,12 +95,14 @@ def _act_with_words(
         run_actions.prioritise_runs(chosen, request.user, form.cleaned_data["priority"])
         messages.success(request, f"{counted(len(chosen), 'run')} changed.")
         return
-    if act != "write":
-        _change_runs(request, chosen, act, form.cleaned_data["reason"])
-        return
-    teams = list({run.team_id: run.team for run in chosen}.values())
-    told = write_to_teams(sight.track, request.user, teams, form.cleaned_data["text"])
-    messages.success(request, f"{counted(told, 'person was,people were')} notified.")
+    _change_runs(request, chosen, act, form.cleaned_data["reason"])
+
+
+def _page_to_write(sight: Sight, chosen: Sequence[Run]) -> str:
+    """Return the page of messages with the teams of these runs chosen."""
+    teams = sorted({run.team_id for run in chosen})
+    query = urlencode({"team": teams}, doseq=True)
+    return f"{reverse('messages', args=[sight.track.benchmark.slug])}?{query}"
 
 
 def _change_runs(request: HttpRequest, chosen: Sequence[Run], act: str, reason: str = "") -> None:

@@ -82,6 +82,7 @@ def _render_account(request: HttpRequest, profile: ProfileForm) -> HttpResponse:
         "mail_address": EmailAddress.objects.get_verified(request.user),
         "mails_form": EmailNoticesForm(instance=request.user),
         "connections": list_connections(request.user),
+        "stopped": accounts.find_stopped_address(request.user),
     }
     is_wrong = form.is_bound or profile.is_bound
     return render(request, "account/overview.html", context, status=422 if is_wrong else 200)
