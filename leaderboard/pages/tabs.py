@@ -129,6 +129,8 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("People", "people", organises),
                 View("Dates", "deadlines", organises),
                 View("Registration", "registration", organises and alone),
+                View("Messages", "messages", organises and alone),
+                View("Invitations", "invitations", organises and alone),
                 View("Settings", "manage", organises),
                 View("Activity", "trail", organises),
             ),
@@ -159,6 +161,8 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
             (
                 View("Settings", "manage", sight.is_organiser),
                 View("Registration", "registration", sight.is_organiser),
+                View("Messages", "messages", sight.is_organiser),
+                View("Invitations", "invitations", sight.is_organiser),
             ),
         ),
     ]
