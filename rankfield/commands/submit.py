@@ -75,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
         "--fact", metavar="NAME=VALUE", action="append", default=[], type=parse_fact, help="a fact"
     )
     parser.add_argument("--facts", metavar="FILE", type=Path, help="facts, as JSON or YAML")
+    parser.add_argument("--mlflow", metavar="RUN", default="", help="facts: its parameters")
     parser.add_argument("--no-check", action="store_true", help="leave the checks to the site")
     parser.add_argument("--no-wait", action="store_true", help="end once the site has the runs")
     parser.add_argument(
@@ -108,8 +109,20 @@ def parse_fact(text: str) -> tuple[str, Any]:
 
 
 def stated_facts(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the facts of the file, and over them those of the command."""
-    return {**(read_facts_file(options.facts) if options.facts else {}), **dict(options.fact)}
+    """Return the parameters in MLflow, over them the facts of the file, then of the command."""
+    facts = read_params(options.mlflow) if options.mlflow else {}
+    facts |= read_facts_file(options.facts) if options.facts else {}
+    return facts | dict(options.fact)
+
+
+def read_params(run: str) -> dict[str, Any]:
+    """Return the parameters of a run of MLflow; raises SiteError where it is not installed."""
+    from rankfield.libraries.tracking import facts_from_mlflow
+
+    try:
+        return facts_from_mlflow(run)
+    except ModuleNotFoundError:
+        raise SiteError("--mlflow needs MLflow: pip install mlflow-skinny") from None
 
 
 def run(options: argparse.Namespace) -> int:

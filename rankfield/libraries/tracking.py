@@ -1,4 +1,7 @@
-"""Scores, intervals and the page of a run in MLflow and in Weights & Biases, in one line each."""
+"""Results of runs in MLflow and in Weights & Biases, and parameters from there as facts of runs.
+
+Each takes one line.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Any
 from evaluation.library.comparisons import Comparisons
 from evaluation.scoring import RunScores
 from rankfield.answers import Comparison, Run
+from rankfield.errors import SiteError
+from rankfield.facts import flatten, read_value
 from rankfield.site import Site
 
 Result = Run | Comparison | RunScores | Comparisons
@@ -51,6 +56,43 @@ def log_to_wandb(result: Result, site: Site | None = None, run: Any = None) -> L
     run.summary.update({f"rankfield/{name}": each for name, each in logged.metrics.items()})
     run.summary.update({f"rankfield/{name}": text for name, text in logged.texts.items()})
     return logged
+
+
+def facts_from_mlflow(run_id: str = "") -> dict[str, Any]:
+    """Return the parameters of a run of MLflow, by default of the active one, as facts of a run.
+
+    MLflow keeps texts; numbers, true and false among them are read as such. Raises SiteError
+    without a run.
+    """
+    mlflow = import_module("mlflow")
+    active = mlflow.active_run()
+    if not run_id and active is None:
+        raise SiteError("No run of MLflow is active. Name one, or call mlflow.start_run() first.")
+    try:
+        found = mlflow.get_run(run_id or active.info.run_id)
+    except mlflow.exceptions.MlflowException as error:
+        raise SiteError(f"MLflow has no run {run_id}: {error}") from None
+    return {name: read_param(text) for name, text in found.data.params.items() if text != "None"}
+
+
+def read_param(text: str) -> Any:
+    """Return the value whose text MLflow keeps.
+
+    >>> read_param("1e-5"), read_param("True"), read_param("bm25")
+    (1e-05, True, 'bm25')
+    """
+    return read_value(text.lower() if text in ("True", "False") else text)
+
+
+def facts_from_wandb(run: Any = None) -> dict[str, Any]:
+    """Return the configuration of a run of Weights & Biases, by default of the active one.
+
+    Names of nested keys are joined by dots. Raises SiteError without a run.
+    """
+    run = run or import_module("wandb").run
+    if run is None:
+        raise SiteError("No run of Weights & Biases is active. Call wandb.init() first.")
+    return dict(flatten(dict(run.config)))
 
 
 def describe_result(result: Result, site: Site | None = None) -> Logged:

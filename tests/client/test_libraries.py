@@ -15,6 +15,7 @@ import pytest
 
 import evaluation
 from leaderboard.models import Run
+from rankfield.errors import SiteError
 from rankfield.libraries import mteb, tracking
 from rankfield.libraries.pyterrier import compare_experiment, submit_experiment
 from rankfield.libraries.sentence_transformers import RetrievalEvaluator, submit_callback
@@ -192,6 +193,23 @@ def test_without_an_active_run_of_wandb_nothing_is_logged(monkeypatch):
         tracking.log_to_wandb(evaluation.evaluate(QRELS, {"1": {"d1": 1}}, "AP"))
 
 
+def test_parameters_of_mlflow_are_facts_with_their_types(monkeypatch):
+    params = {"lr": "1e-5", "hard_negatives": "True", "encoder": "large", "seed": "None"}
+    kept = SimpleNamespace(data=SimpleNamespace(params=params))
+    library = SimpleNamespace(active_run=lambda: None, get_run={"r1": kept}.get)
+    library.exceptions = SimpleNamespace(MlflowException=KeyError)
+    monkeypatch.setattr(tracking, "import_module", lambda name: library)
+    facts = tracking.facts_from_mlflow("r1")
+    assert facts == {"lr": 1e-5, "hard_negatives": True, "encoder": "large"}
+    with pytest.raises(SiteError, match="No run of MLflow is active"):
+        tracking.facts_from_mlflow()
+
+
+def test_a_configuration_of_wandb_is_facts_with_joined_names():
+    run = SimpleNamespace(config={"encoder": {"size": "large", "depth": 12}})
+    assert tracking.facts_from_wandb(run) == {"encoder.size": "large", "encoder.depth": 12}
+
+
 @pytest.mark.night
 def test_mlflow_itself_has_what_was_logged(tmp_path, monkeypatch):
     mlflow = pytest.importorskip("mlflow")
@@ -201,10 +219,14 @@ def test_mlflow_itself_has_what_was_logged(tmp_path, monkeypatch):
     mlflow.set_experiment("bread")
     scores = evaluation.evaluate(QRELS, {"1": {"d1": 1}}, ["nDCG@10", "P(rel=2)@5"])
     with mlflow.start_run() as run:
+        mlflow.log_params({"lr": 1e-5, "cased": True})
         tracking.log_to_mlflow(scores)
     kept = mlflow.get_run(run.info.run_id).data
     assert kept.metrics["nDCG_at_10"] == scores["nDCG@10"]
     assert kept.tags["rankfield.run"] == "run"
+    assert tracking.facts_from_mlflow(run.info.run_id) == {"lr": 1e-5, "cased": True}
+    with pytest.raises(SiteError, match="MLflow has no run unknown"):
+        tracking.facts_from_mlflow("unknown")
 
 
 @pytest.mark.night
