@@ -223,7 +223,7 @@ def store_an_answer() -> str:
 
 
 def store_nuggets(track: Track) -> None:
-    """A nugget and its marks, v1 in use and v2 in preview, on a track that is one of answers."""
+    """A nugget and its marks, v1 in use, v2 in preview, and a draft, on a track of answers."""
     topic = track.collection.topics.get(number="1")
     made = {"track": track, "created_by": track.benchmark.owner, "file": store_an_answer()}
     for version, state in {"v1": "ready", "v2": "preview"}.items():
@@ -233,6 +233,7 @@ def store_nuggets(track: Track) -> None:
         nuggets.topics.create(topic=topic, nuggets=[packed])
         marked = track.nugget_versions.get(version="v1")
         MarkLayer.objects.create(**named, about="nuggets", nuggets=marked, made_by="people")
+    track.nugget_drafts.create(based_on=marked, created_by=track.benchmark.owner)
     layer = track.mark_layers.get(version="v1")
     for run in track.runs.accepted():
         layer.marked_answers.create(topic=topic, run=run, codes=b"\2")

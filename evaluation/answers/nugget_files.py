@@ -1,4 +1,4 @@
-"""Reading of nuggets: nuggetizer, NuggetBank, ARGUE, annotation, DRAGUN, CONE-RAG, rubrics."""
+"""Reading of nuggets: whole, nuggetizer, NuggetBank, ARGUE, annotation, DRAGUN, CONE, rubrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import PurePath
 from typing import BinaryIO, TypeAlias
 
 from evaluation.answers.findings import Findings
-from evaluation.answers.nuggets import AcceptedAnswer, Nugget, NuggetBank, Span
+from evaluation.answers.marks import PEOPLE
+from evaluation.answers.nugget_steps import EDITED
+from evaluation.answers.nuggets import AcceptedAnswer, Kind, Nugget, NuggetBank, Span
 from evaluation.answers.objects import Item, read_objects
 from evaluation.phrases import counted
 from evaluation.problems import Refused
@@ -21,6 +23,13 @@ from evaluation.reading.lines import in_line_order
 Fields: TypeAlias = Mapping[str, object]
 Read: TypeAlias = Iterator[Nugget]
 
+# The nuggets of a topic with all that they have, as this program writes them.
+WHOLE = "whole_nuggets"
+KINDS_OF_NUGGETS: Mapping[str, Kind] = {
+    "claim": "claim",
+    "question": "question",
+    "criterion": "criterion",
+}
 TOPICS = ("qid", "query_id", "topic_id")
 COUNTED_OPERATORS = {"AND", "OR"}
 WEIGHTS = {"A": 4.0, "B": 2.0, "C": 1.0}
@@ -141,6 +150,31 @@ class NuggetReader:
             grade = int(relevance) if re.fullmatch(r"\d{1,3}", relevance) else None
             yield Nugget(self.topic, key, self.text(part, "text"), grade=grade)
 
+    def whole(self) -> Read:
+        """Yield nuggets with all that they have, as this program writes them."""
+        for number, part in self.objects(self.item.value[WHOLE], WHOLE):
+            kind, grade = stated(part, "kind"), stated(part, "grade")
+            yield Nugget(
+                self.topic,
+                stated(part, "key") or f"{self.topic}-{number}",
+                self.text(part, "text"),
+                KINDS_OF_NUGGETS.get(kind, "claim"),
+                importance=stated(part, "importance"),
+                weight=_weight(part.get("weight")),
+                group=stated(part, "group") or None,
+                parent=stated(part, "parent"),
+                question=stated(part, "question"),
+                answers=tuple(_accepted(each) for _, each in self._answers(part)),
+                operator=stated(part, "operator") or "OR",
+                documents=_docnos(part.get("documents")),
+                origin=stated(part, "origin"),
+                grade=int(grade) if re.fullmatch(r"\d{1,3}", grade) else None,
+                originals=_docnos(part.get("originals")),
+            )
+
+    def _answers(self, part: Fields) -> Iterator[tuple[int, Fields]]:
+        return self.objects(part.get("answers", []), "answers")
+
     def nuggetbank(self) -> Read:
         fields = self.item.value
         questions, claims = fields.get("nugget_bank") or {}, fields.get("claim_bank") or {}
@@ -180,12 +214,14 @@ class NuggetReader:
     def _origin(self, part: Fields) -> str:
         """Return who made a nugget, or the bank that it is in."""
         creators = part.get("creator") or self.item.value.get("creator")
-        first = creators[0] if isinstance(creators, list) and creators else creators
+        first, *later = creators if isinstance(creators, list) and creators else [creators]
         if not isinstance(first, dict):
             return ""
-        return (
-            "people" if first.get("is_human") else f"machine {stated(first, 'llm_model')}".strip()
-        )
+        if first.get("is_human"):
+            return PEOPLE
+        machine = f"machine {stated(first, 'llm_model')}".strip()
+        is_edited = any(isinstance(each, dict) and each.get("is_human") for each in later)
+        return f"{machine}, {EDITED}" if is_edited else machine
 
 
 def _is_pair(value: object) -> bool:
@@ -216,6 +252,18 @@ def _gold(answer: object) -> AcceptedAnswer:
     return AcceptedAnswer(str(answer))
 
 
+def _accepted(answer: Fields) -> AcceptedAnswer:
+    """Return an accepted answer as this program writes it."""
+    listed = answer.get("spans")
+    spans = [
+        Span(str(each[0]), int(each[1]), int(each[2]))
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, list) and len(each) == 3
+        if all(OFFSET.fullmatch(str(number)) for number in each[1:])
+    ]
+    return AcceptedAnswer(stated(answer, "text"), _docnos(answer.get("documents")), tuple(spans))
+
+
 def _docnos(references: object) -> tuple[str, ...]:
     """Return docnos, which may be texts or objects with a doc_id."""
     listed = references if isinstance(references, list) else []
@@ -240,6 +288,7 @@ def _key_of(text: str) -> str:
 
 
 FORMATS: dict[str, Callable[[NuggetReader], Read]] = {
+    "whole": NuggetReader.whole,
     "nuggetizer": NuggetReader.nuggetizer,
     "nuggetbank": NuggetReader.nuggetbank,
     "argue": NuggetReader.argue,
@@ -260,7 +309,7 @@ def recognise_nuggets(fields: Fields) -> str:
         return "nuggetbank"
     if {"nugget_list", "nugget_dict"} & fields.keys():
         return "annotation"
-    for name, holder in {"nuggetizer": "nuggets", "argue": "items"}.items():
+    for name, holder in {"whole": WHOLE, "nuggetizer": "nuggets", "argue": "items"}.items():
         if isinstance(fields.get(holder), list):
             return name
     rubrics = fields.get("rubrics")

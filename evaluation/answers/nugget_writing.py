@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from evaluation.answers.nuggets import AcceptedAnswer, Nugget, NuggetBank
+from evaluation.answers.marks import PEOPLE
+from evaluation.answers.nugget_files import WHOLE
+from evaluation.answers.nugget_steps import EDITED
+from evaluation.answers.nuggets import AcceptedAnswer, Nugget, NuggetBank, pack_nugget
 
 
 @dataclass
@@ -32,8 +35,13 @@ class NuggetWriter:
             if count:
                 self.lost[name] += count
 
+    def whole(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
+        """Everything, for this program alone."""
+        named = {"topic_id": topic, "query": self.bank.titles.get(topic, "")}
+        return {**named, WHOLE: [pack_nugget(nugget) for nugget in nuggets]}
+
     def nuggetizer(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        names = ("answers", "documents", "parent", "weight", "grade", "operator")
+        names = ("answers", "documents", "parent", "weight", "grade", "operator", "originals")
         self._lose(nuggets, *names)
         written: list[dict[str, object]] = []
         for nugget in nuggets:
@@ -51,7 +59,7 @@ class NuggetWriter:
         return {"query": self.bank.titles.get(topic, ""), "qid": topic, "nuggets": written}
 
     def nuggetbank(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        self._lose(nuggets, "group", "parent", "weight", "grade")
+        self._lose(nuggets, "group", "parent", "weight", "grade", "originals")
         questions = {n.text: self._question(n) for n in nuggets if n.kind == "question"}
         claims = {n.text: self._claim(n) for n in nuggets if n.kind != "question"}
         if repeated := len(nuggets) - len(questions) - len(claims):
@@ -84,7 +92,16 @@ class NuggetWriter:
         return {**written, **_importance(nugget), **_creator(nugget)}
 
     def argue(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        names = ("documents", "group", "parent", "weight", "grade", "operator", "origin")
+        names = (
+            "documents",
+            "group",
+            "parent",
+            "weight",
+            "grade",
+            "operator",
+            "origin",
+            "originals",
+        )
         self._lose(nuggets, *names)
         items = [
             {
@@ -99,7 +116,9 @@ class NuggetWriter:
         return {"query_id": topic, "query_text": self.bank.titles.get(topic, ""), "items": items}
 
     def dragun(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        self._lose(nuggets, "answers", "documents", "group", "grade", "operator", "origin")
+        self._lose(
+            nuggets, "answers", "documents", "group", "grade", "operator", "origin", "originals"
+        )
         questions: dict[str, list[Nugget]] = {}
         for nugget in nuggets:
             questions.setdefault(nugget.parent or nugget.key, []).append(nugget)
@@ -117,7 +136,16 @@ class NuggetWriter:
         }
 
     def annotation(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        names = ("documents", "parent", "weight", "grade", "importance", "operator", "origin")
+        names = (
+            "documents",
+            "parent",
+            "weight",
+            "grade",
+            "importance",
+            "operator",
+            "origin",
+            "originals",
+        )
         self._lose(nuggets, *names)
         return {
             "query_id": topic,
@@ -129,7 +157,16 @@ class NuggetWriter:
         }
 
     def cone(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        names = ("answers", "documents", "group", "parent", "weight", "importance", "origin")
+        names = (
+            "answers",
+            "documents",
+            "group",
+            "parent",
+            "weight",
+            "importance",
+            "origin",
+            "originals",
+        )
         self._lose(nuggets, *names)
         return {
             topic: {
@@ -142,7 +179,16 @@ class NuggetWriter:
         }
 
     def rubric(self, topic: str, nuggets: tuple[Nugget, ...]) -> dict[str, object]:
-        names = ("answers", "documents", "parent", "grade", "importance", "operator", "origin")
+        names = (
+            "answers",
+            "documents",
+            "parent",
+            "grade",
+            "importance",
+            "operator",
+            "origin",
+            "originals",
+        )
         self._lose(nuggets, *names)
         return {
             "qid": topic,
@@ -189,13 +235,16 @@ def _importance(nugget: Nugget) -> dict[str, object]:
 def _creator(nugget: Nugget) -> dict[str, object]:
     if not nugget.origin:
         return {}
-    if nugget.origin == "people":
+    if nugget.origin == PEOPLE:
         return {"creator": [{"is_human": True}]}
-    model = nugget.origin.removeprefix("machine").strip()
-    return {"creator": [{"is_human": False, "llm_model": model}]}
+    made_by = nugget.origin.removesuffix(EDITED).removesuffix(", ")
+    machine = {"is_human": False, "llm_model": made_by.removeprefix("machine").strip()}
+    is_edited = nugget.origin.endswith(EDITED)
+    return {"creator": [machine, {"is_human": True}] if is_edited else [machine]}
 
 
 WRITERS: dict[str, Callable[[NuggetWriter, str, tuple[Nugget, ...]], dict[str, object]]] = {
+    "whole": NuggetWriter.whole,
     "nuggetizer": NuggetWriter.nuggetizer,
     "nuggetbank": NuggetWriter.nuggetbank,
     "argue": NuggetWriter.argue,

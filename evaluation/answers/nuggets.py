@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from evaluation.problems import Problems
 
@@ -37,7 +37,8 @@ class Nugget:
 
     Accepted answers that are judged one by one are nuggets of their own, with the key of their
     question as `parent`, its text as `question` and its weight. `group` is None where the nugget
-    belongs to no group; `grade` is that of the passage that it was taken from.
+    belongs to no group; `grade` is that of the passage that it was taken from. `originals` are the
+    texts of a machine, or of an imported file, that people put in other words.
     """
 
     topic: str
@@ -54,6 +55,7 @@ class Nugget:
     documents: tuple[str, ...] = ()
     origin: str = ""
     grade: int | None = None
+    originals: tuple[str, ...] = ()
 
     @property
     def is_vital(self) -> bool:
@@ -64,6 +66,20 @@ class Nugget:
         """The documents that attest the nugget or any of its accepted answers."""
         within = (docno for answer in self.answers for docno in answer.documents)
         return frozenset((*self.documents, *within))
+
+
+# What a nugget may have besides its text; what is empty is not written.
+EMPTY = asdict(Nugget("", "", ""))
+
+
+def pack_nugget(nugget: Nugget) -> dict[str, Any]:
+    """Return what a nugget has as JSON.
+
+    >>> pack_nugget(Nugget("t1", "t1-1", "Cedar smells."))
+    {'topic': 't1', 'key': 't1-1', 'text': 'Cedar smells.'}
+    """
+    values = asdict(nugget)
+    return {name: value for name, value in values.items() if value != EMPTY[name]}
 
 
 @dataclass(frozen=True)

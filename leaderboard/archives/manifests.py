@@ -212,6 +212,14 @@ class LayerEntry(ImportedEntry):
     joins: str | None = ABSENT
 
 
+class DraftEntry(Entry):
+    """A draft of nuggets: the version that it began with, and the one that it became."""
+
+    based_on: str | None
+    version: str | None
+    fields: dict[str, Any]
+
+
 class SnapshotEntry(Entry):
     slug: str
     edition: str
@@ -240,6 +248,7 @@ class Manifest(Entry):
     assessments: list[AssessmentEntry] = Field([], exclude_if=lambda entries: not entries)
     nuggets: list[ImportedEntry] = Field([], exclude_if=lambda entries: not entries)
     layers: list[LayerEntry] = Field([], exclude_if=lambda entries: not entries)
+    drafts: list[DraftEntry] = Field([], exclude_if=lambda entries: not entries)
     # How battles are held, where they are.
     battles: dict[str, Any] | None = ABSENT
     snapshots: list[SnapshotEntry]

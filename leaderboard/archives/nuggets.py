@@ -5,6 +5,7 @@ nuggets/<version>.file         the original file
 layers/<name>/marks.jsonl      the marks of each answer; runs go by their ids in the archive
 layers/<name>/marks.file       the original file
 layers/<name>/replies.jsonl    what the machine said, where it is kept
+drafts/<number>.jsonl          the steps by which people wrote nuggets, in their order
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from pydantic_core import to_json
 
 from evaluation.answers.labels import NAMES
 from leaderboard.actions import uploads
-from leaderboard.archives.manifests import ImportedEntry, LayerEntry, Manifest, plain_values
+from leaderboard.archives.manifests import (
+    DraftEntry,
+    ImportedEntry,
+    LayerEntry,
+    Manifest,
+    plain_values,
+)
 from leaderboard.archives.track_import import (
     Runs,
     clean_values,
@@ -31,7 +38,15 @@ from leaderboard.archives.track_import import (
 from leaderboard.archives.zip_files import Archive, ArchiveError, ZipEntry, read_chunks
 from leaderboard.collections.machine_replies import render_replies
 from leaderboard.collections.nuggets import STORED
-from leaderboard.models import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets, Track
+from leaderboard.models import (
+    MarkedAnswer,
+    MarkLayer,
+    NuggetDraft,
+    NuggetVersion,
+    TopicNuggets,
+    Track,
+    WritingStep,
+)
 from leaderboard.models.collections import ImportedVersion, ImportState
 from leaderboard.scoring.editions import NO_MARKS
 
@@ -51,6 +66,18 @@ def nugget_members(track: Track) -> Iterator[ZipEntry]:
         yield ZipEntry(f"{folder}/marks.file", read_chunks(layer.file))
         if layer.machine_replies.exists():
             yield ZipEntry(f"{folder}/replies.jsonl", render_replies(layer))
+
+    for number, draft in enumerate(track.nugget_drafts.all(), 1):
+        yield ZipEntry(f"drafts/{number}.jsonl", map(json_line, step_rows(draft)))
+
+
+def step_rows(draft: NuggetDraft) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a draft; one that undoes another has its place, from 1."""
+    places: dict[int, int] = {}
+    for place, step in enumerate(draft.steps.select_related("topic"), 1):
+        places[step.pk] = place
+        undoes = None if step.undoes_id is None else places[step.undoes_id]
+        yield {"topic": step.topic.number, "undoes": undoes, **plain_values(step)}
 
 
 def json_line(row: Mapping[str, Any]) -> bytes:
@@ -89,14 +116,56 @@ def layer_entries(track: Track) -> list[LayerEntry]:
     ]
 
 
+def draft_entries(track: Track) -> list[DraftEntry]:
+    return [
+        DraftEntry(
+            based_on=None if each.based_on is None else each.based_on.version,
+            version=None if each.version is None else each.version.version,
+            fields=plain_values(each),
+        )
+        for each in track.nugget_drafts.select_related("based_on", "version")
+    ]
+
+
+def restore_drafts(archive: Archive, manifest: Manifest, track: Track) -> None:
+    """Restore the drafts of a track with their steps, which belong to its owner here."""
+    topics = dict(track.collection.topics.values_list("number", "pk"))
+    owner, versions = track.benchmark.owner, track.nugget_versions.all()
+    for number, entry in enumerate(manifest.drafts, 1):
+        draft = NuggetDraft(track=track, created_by=owner)
+        for name, value in clean_values(NuggetDraft, entry.fields).items():
+            setattr(draft, name, value)
+        draft.based_on = find_version(versions, entry.based_on)
+        draft.version = find_version(versions, entry.version)
+        draft.save(force_insert=True)
+        steps: list[WritingStep] = []
+        for row in read_json_lines(archive, f"drafts/{number}.jsonl"):
+            steps.append(_writing_step(draft, row, topics, steps))
+            steps[-1].by = owner
+            steps[-1].save(force_insert=True)
+
+
+def _writing_step(
+    draft: NuggetDraft, row: dict[str, Any], topics: Mapping[str, int], earlier: list[WritingStep]
+) -> WritingStep:
+    """Return a step of the archive; what it undoes comes before it."""
+    try:
+        topic, undoes = topics[row.pop("topic")], row.pop("undoes")
+        step = WritingStep(draft=draft, topic_id=topic)
+        step.undoes = None if undoes is None else earlier[int(undoes) - 1]
+        STORED.validate_python(row["made"])
+        for name, value in clean_values(WritingStep, row).items():
+            setattr(step, name, value)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise ArchiveError("a draft of its nuggets has an unknown form") from None
+    return step
+
+
 def restore_nuggets(archive: Archive, manifest: Manifest, track: Track, runs: Runs) -> None:
     """Restore the nuggets and the layers of a track, and which of them its measures read."""
     topics = dict(track.collection.topics.values_list("number", "pk"))
-    for entry in manifest.nuggets:
-        member = f"nuggets/{entry.version}"
-        version = restore_version(archive, NuggetVersion(track=track), entry, f"{member}.file")
-        rows = read_json_lines(archive, f"{member}.jsonl")
-        TopicNuggets.objects.bulk_create(_topic_nuggets(version, row, topics) for row in rows)
+    restore_versions(archive, manifest, track, topics)
+    restore_drafts(archive, manifest, track)
     for layer_entry in manifest.layers:
         folder = f"layers/{layer_entry.version}"
         layer = MarkLayer(track=track)
@@ -115,6 +184,17 @@ def restore_nuggets(archive: Archive, manifest: Manifest, track: Track, runs: Ru
     chosen = {name: manifest.track.fields.get(name, "") for name in NO_MARKS}
     Track.objects.filter(pk=track.pk).update(**chosen)
     track.refresh_from_db(fields=list(chosen))
+
+
+def restore_versions(
+    archive: Archive, manifest: Manifest, track: Track, topics: Mapping[str, int]
+) -> None:
+    """Restore the versions of the nuggets of a track."""
+    for entry in manifest.nuggets:
+        member = f"nuggets/{entry.version}"
+        version = restore_version(archive, NuggetVersion(track=track), entry, f"{member}.file")
+        rows = read_json_lines(archive, f"{member}.jsonl")
+        TopicNuggets.objects.bulk_create(_topic_nuggets(version, row, topics) for row in rows)
 
 
 def restore_version(

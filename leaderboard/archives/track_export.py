@@ -60,7 +60,12 @@ from leaderboard.archives.manifests import (
     named_rows,
     plain_values,
 )
-from leaderboard.archives.nuggets import layer_entries, nugget_entries, nugget_members
+from leaderboard.archives.nuggets import (
+    draft_entries,
+    layer_entries,
+    nugget_entries,
+    nugget_members,
+)
 from leaderboard.archives.zip_files import MANIFEST, ZipEntry, read_chunks
 from leaderboard.assessments.mark_files import render_marks
 from leaderboard.boards.board_files import render_csv, render_latex
@@ -302,6 +307,7 @@ def build_manifest(track: Track) -> Manifest:
         pools=[pool_entry(pool) for pool in approved_pools(track)],
         assessments=[assessment_entry(row) for row in ordered_assessments(track)],
         nuggets=nugget_entries(track),
+        drafts=draft_entries(track),
         layers=layer_entries(track),
         battles=battles_entry(track),
         snapshots=[

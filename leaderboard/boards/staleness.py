@@ -224,6 +224,7 @@ UNSHOWN = {
     "Mark": "a mark changes its document, which is shown",
     "MarkedAnswer": "written with its layer, and never changed",
     "Notice": "personal",
+    "NuggetDraft": "only its writers' pages show it",
     "PracticeDocument": "only the pages of the judging show it",
     "PagesCopy": "only its organisers' page shows it",
     "PartialUpload": "it is no run yet",
@@ -234,6 +235,7 @@ UNSHOWN = {
     "TopicNuggets": "written with its version, and never changed",
     "TrackChange": "the version itself",
     "Webhook": "only organisers' webhooks show it",
+    "WritingStep": "only its writers' pages show it",
     "Worker": "the banner of a stopped queue is on no kept page",
 }
 

@@ -7,7 +7,7 @@ before the function is called that they return.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from evaluation.answers.nugget_changes import BankChanges, compare_banks
 from evaluation.answers.nugget_files import read_nuggets
-from evaluation.answers.nuggets import Nugget, NuggetBank
+from evaluation.answers.nuggets import Nugget, NuggetBank, pack_nugget
 from evaluation.problems import Problems
 from leaderboard.collections.checking import check_version
 from leaderboard.collections.importing import (
@@ -28,9 +28,7 @@ from leaderboard.collections.preview import FIRST_SHOWN, NAMES_SHOWN
 from leaderboard.models import NuggetVersion, TopicNuggets
 from leaderboard.models.jobs import Progress, Publish
 
-# What a nugget may have besides its text; what is empty is not stored.
 STORED = TypeAdapter(list[Nugget])
-EMPTY = asdict(Nugget("", "", ""))
 
 
 @dataclass(frozen=True)
@@ -124,12 +122,6 @@ def import_nuggets(version_id: str, progress: Progress) -> Publish:
         "num_vital": sum(n.is_vital for of_topic in bank.topics.values() for n in of_topic),
     }
     return lambda: publish_imported(version, counts)
-
-
-def pack_nugget(nugget: Nugget) -> dict[str, Any]:
-    """Return what a nugget has as JSON."""
-    values = asdict(nugget)
-    return {name: value for name, value in values.items() if value != EMPTY[name]}
 
 
 def unpack_nuggets(packed: list[dict[str, Any]]) -> tuple[Nugget, ...]:

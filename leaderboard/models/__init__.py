@@ -42,7 +42,14 @@ from leaderboard.models.notices import (
     StoppedAddress,
     Webhook,
 )
-from leaderboard.models.nuggets import MarkedAnswer, MarkLayer, NuggetVersion, TopicNuggets
+from leaderboard.models.nuggets import (
+    MarkedAnswer,
+    MarkLayer,
+    NuggetDraft,
+    NuggetVersion,
+    TopicNuggets,
+    WritingStep,
+)
 from leaderboard.models.people import (
     ApiToken,
     Grant,
@@ -99,6 +106,7 @@ __all__ = [
     "Message",
     "Milestone",
     "Notice",
+    "NuggetDraft",
     "NuggetVersion",
     "Overview",
     "PagesCopy",
@@ -130,4 +138,5 @@ __all__ = [
     "User",
     "Webhook",
     "Worker",
+    "WritingStep",
 ]

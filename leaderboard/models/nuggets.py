@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from leaderboard.models.collections import ImportedVersion, ImportState, Topic
+from leaderboard.models.people import User
 from leaderboard.models.runs import Run
 from leaderboard.models.tracks import Track
 
@@ -35,6 +37,81 @@ class NuggetVersion(ImportedVersion):
         constraints = [
             models.UniqueConstraint(fields=["track", "version"], name="nuggets_version_once")
         ]
+
+
+class NuggetDraftQuerySet(models.QuerySet["NuggetDraft"]):
+    def unfrozen(self) -> NuggetDraftQuerySet:
+        """Return the drafts that are still written."""
+        return self.filter(frozen_at=None)
+
+
+class NuggetDraft(models.Model):
+    """Nuggets that organisers write, from those of a version or from none, until they freeze them.
+
+    What is frozen is a version as an imported one is.
+    """
+
+    track = models.ForeignKey(Track, models.CASCADE, related_name="nugget_drafts")
+    based_on = models.ForeignKey(NuggetVersion, models.CASCADE, null=True, related_name="+")
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    frozen_at = models.DateTimeField(null=True, editable=False)
+    version = models.ForeignKey(
+        NuggetVersion, models.SET_NULL, null=True, editable=False, related_name="drafts"
+    )
+
+    objects = NuggetDraftQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["track"],
+                condition=Q(frozen_at__isnull=True),
+                name="a_track_has_one_open_draft",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of nuggets of {self.track}"
+
+
+class WritingStep(models.Model):
+    """One step of writing nuggets; rows are only ever added, so no text is lost.
+
+    `ended` has the keys of the nuggets that it ends, `made` those that it makes, as
+    `leaderboard.collections.nuggets` packs them.
+    """
+
+    class Act(models.TextChoices):
+        PROPOSE = "propose", "proposed"
+        REVISE = "revise", "revised"
+        SPLIT = "split", "split"
+        MERGE = "merge", "merged"
+        REMOVE = "remove", "removed"
+        UNDO = "undo", "undid a step"
+
+    draft = models.ForeignKey(NuggetDraft, models.CASCADE, related_name="steps")
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="+")
+    act = models.CharField(max_length=10, choices=Act)
+    ended = models.JSONField(default=list, blank=True)
+    made = models.JSONField(default=list, blank=True)
+    undoes = models.OneToOneField("self", models.RESTRICT, null=True, related_name="undone_by")
+    by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(act="undo", undoes__isnull=False)
+                | (~Q(act="undo") & Q(undoes__isnull=True)),
+                name="an_undoing_step_names_a_step",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_act_display()} on {self.topic}"
 
 
 class TopicNuggets(models.Model):

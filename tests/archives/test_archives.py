@@ -15,7 +15,15 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evaluation.reading.judging.machine_replies import MachineReply
-from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
+from leaderboard.actions import (
+    nugget_writing,
+    people,
+    pools,
+    runs,
+    snapshots,
+    tracks,
+    uploads,
+)
 from leaderboard.actions.assessments import close_assessment
 from leaderboard.archives import zip_files
 from leaderboard.archives.track_export import build_track_members
@@ -28,6 +36,7 @@ from leaderboard.assessments.sample_frames import read_frame
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.collections.machine_replies import keep_replies, load_replies
+from leaderboard.collections.nugget_drafts import read_topic
 from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
@@ -41,6 +50,7 @@ from leaderboard.models import (
     Collection,
     JudgmentSet,
     Mark,
+    NuggetDraft,
     Pool,
     Run,
     Score,
@@ -391,6 +401,27 @@ def test_nuggets_and_marks_come_back_with_their_scores(collection, ben, tmp_path
     assert (away.assignments, away.edition.settings["support"]) == ("people", "support")
     # Before its marks are back, the track has no values by them.
     assert scores("said").items() <= scores("away").items()
+
+
+def test_drafts_of_nuggets_come_back_with_their_steps(collection, ada, ben, tmp_path):
+    track = make_track(collection, slug="said", run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    draft = nugget_writing.begin_draft(track, ada, make_nuggets(track))
+    topic = collection.topics.get(number="1")
+    nugget_writing.split(draft, ada, topic, "1-1", ["wild yeast", "baker's yeast"])
+    nugget_writing.remove(draft, ada, topic, "1-3")
+    nugget_writing.undo(draft, ada, topic)
+    nugget_writing.freeze_draft(draft, ada, "v2")
+    nugget_writing.begin_draft(track, ada, None)
+    work()
+    export_alone("said", tmp_path / "said.zip")
+    command("import_benchmark", tmp_path / "said.zip", *AWAY)
+    frozen, unfrozen = NuggetDraft.objects.filter(track__slug="away")
+    assert (frozen.based_on.version, frozen.version.version) == ("v1", "v2")
+    assert (unfrozen.based_on, unfrozen.frozen_at) == (None, None)
+    away = read_topic(frozen, frozen.track.collection.topics.get(number="1"))
+    assert [nugget.text for nugget in away.nuggets][:2] == ["wild yeast", "baker's yeast"]
+    assert [step.act for step in away.rows] == ["split", "remove", "undo"]
 
 
 def test_answers_judged_here_come_back_with_what_assessors_read(collection, ada, ben, tmp_path):

@@ -77,6 +77,7 @@ from leaderboard.models import (
     Message,
     Milestone,
     Notice,
+    NuggetDraft,
     NuggetVersion,
     Overview,
     PagesCopy,
@@ -108,6 +109,7 @@ from leaderboard.models import (
     User,
     Webhook,
     Worker,
+    WritingStep,
 )
 from leaderboard.notifications import notices
 from leaderboard.runs import fact_changes
@@ -201,6 +203,7 @@ STAYS: dict[type[models.Model], str] = {
 OF_BENCHMARKS = {Benchmark, System, SystemVersion}
 # What goes along where runs are answers or machines judge; see test_archives.py.
 OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer, MachineReplies}
+OF_ANSWERS |= {NuggetDraft, WritingStep}
 # What goes along where people vote; see test_archives.py.
 OF_BATTLES = {Battles, BattleVote}
 # What an event is about is found by its key; grants and announcements are told and not looked up.

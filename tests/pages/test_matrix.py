@@ -161,6 +161,11 @@ PAGES = {
     "join_battles": ("/battles/join/code-of-blind/", EVERYBODY),
     "nugget": ("/benchmarks/meal/tracks/blind/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/benchmarks/meal/tracks/blind/nuggets/v1/nuggets.nuggetizer", OPENED),
+    "nugget_draft": ("/benchmarks/meal/tracks/blind/nugget-draft/", ORGANISERS),
+    "nugget_draft_topic": (
+        "/benchmarks/meal/tracks/blind/nugget-draft/topic/?number=1",
+        ORGANISERS,
+    ),
     "layer_file": ("/benchmarks/meal/tracks/blind/marks/v1/marks.txt", OPENED),
     "layer_replies": ("/benchmarks/meal/tracks/blind/marks/gpt/replies/", OPENED),
     "layer_impact": ("/benchmarks/meal/tracks/blind/marks/v1/impact/", ORGANISERS),
@@ -543,6 +548,20 @@ ACTS = {
     "import_votes": Act("/benchmarks/meal/tracks/blind/battles/import/", ACT, {"file": VOTE}),
     "join_battles": Act("/battles/join/code-of-blind/", SIGNED_IN_ACT),
     "new_nuggets": Act("/benchmarks/meal/tracks/blind/nuggets/new/", ACT, NUGGETS),
+    # There is a draft already.
+    "begin_nugget_draft": Act(
+        "/benchmarks/meal/tracks/blind/nugget-draft/begin/",
+        [401, 403, 403, 403, 403, 422, 422, 422],
+    ),
+    "write_nugget": Act(
+        "/benchmarks/meal/tracks/blind/nugget-draft/write/?number=1",
+        ACT,
+        {"act": "propose", "text": "Salt slows it.", "importance": "okay"},
+    ),
+    "freeze_nugget_draft": Act(
+        "/benchmarks/meal/tracks/blind/nugget-draft/freeze/", ACT, {"version": "v3"}
+    ),
+    "discard_nugget_draft": Act("/benchmarks/meal/tracks/blind/nugget-draft/discard/", ACT),
     "new_marks": Act("/benchmarks/meal/tracks/blind/marks/new/", ACT, MARKS),
     "try_layer": Act("/benchmarks/meal/tracks/blind/marks/v1/try/", ACT),
     "carry_marks": Act("/benchmarks/meal/tracks/blind/nuggets/v1/carry/", ACT, {"layer": "v1"}),

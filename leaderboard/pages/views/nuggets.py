@@ -29,6 +29,7 @@ from leaderboard.boards.nugget_files import (
 )
 from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
+from leaderboard.collections.nugget_drafts import find_open_draft
 from leaderboard.collections.nuggets import compare_versions
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Edition, MarkLayer, NuggetVersion, Track
@@ -58,11 +59,11 @@ VERSIONS = {"nuggets": NuggetVersion, "marks": MarkLayer}
 def nuggets(request: HttpRequest, address: str) -> HttpResponse:
     """Show the nuggets of a track; organisers also see versions, layers and what waits."""
     sight = requested_sight(request, address)
-    _refuse_without_texts(sight)
+    refuse_without_texts(sight)
     return render(request, "nuggets/nuggets.html", _nuggets_context(request, sight))
 
 
-def _refuse_without_texts(sight: Sight) -> None:
+def refuse_without_texts(sight: Sight) -> None:
     if not kind_of(sight.track).has_texts:
         raise Http404("runs of this track are no answers")
 
@@ -82,6 +83,7 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
             "versions": track.nugget_versions.ready(),
             "layers": track.mark_layers.ready().select_related("nuggets"),
             "waiting": [_review(each) for each in waiting],
+            "draft": find_open_draft(track.pk),
             "nuggets_form": forms.get("nuggets") or NuggetsForm(track=track),
             "layer_form": forms.get("marks") or LayerForm(track=track),
         }
@@ -105,7 +107,7 @@ def _review(version: ImportedVersion) -> dict[str, Any]:
 def new_version(request: HttpRequest, address: str, noun: str) -> HttpResponse:
     """Upload nuggets or a layer of marks; they are checked before they are imported."""
     sight = organised_sight_or_403(request, address)
-    _refuse_without_texts(sight)
+    refuse_without_texts(sight)
     build: Callable[..., ModelForm] = {"nuggets": NuggetsForm, "marks": LayerForm}[noun]
     form = build(request.POST, request.FILES, track=sight.track)
     if form.is_valid():

@@ -9,15 +9,18 @@ from evaluation.answers.assignment_files import mark_lines, read_assignments
 from evaluation.answers.labels import NAMES
 from evaluation.answers.marks import bank_of_marks
 from evaluation.answers.nugget_files import read_nuggets
+from evaluation.answers.nugget_steps import merge, split
 from evaluation.answers.nugget_writing import WRITERS, NuggetWriter
+from evaluation.answers.nuggets import AcceptedAnswer, Nugget, NuggetBank, Span
 from evaluation.answers.reported import read_reported
 from evaluation.answers.runs import sentence_key
 from evaluation.answers.support_files import read_support
-from evaluation.problems import Refused
+from evaluation.problems import Problems, Refused
 from tests.evaluation.answers.samples import lines_of
 
 QUESTION = {"question": "Why?", "answers": {"oil": {"references": [{"doc_id": "d1"}]}}}
 BANKS = {
+    "whole": {"topic_id": "t1", "whole_nuggets": [{"key": "t1-p1", "text": "Cedar smells."}]},
     "nuggetizer": {"qid": "t1", "nuggets": [{"text": "Cedar smells.", "importance": "okay"}]},
     "nuggetbank": {"query_id": "t1", "nugget_bank": {"Why?": QUESTION}, "claim_bank": {}},
     "argue": {"query_id": "t1", "items": [{"question_text": "Why?", "gold_answers": ["oil"]}]},
@@ -50,6 +53,40 @@ def codes_of(read, content: bytes) -> list[str]:
     with pytest.raises(Refused) as refused:
         read(io.BytesIO(content))
     return [problem.code for problem in refused.value.problems]
+
+
+def test_nuggets_are_written_whole():
+    accepted = AcceptedAnswer("oil", ("d1",), (Span("d1", 3, 9),))
+    nugget = Nugget(
+        *("t1", "t1-p1", "Why?", "question", "vital", 2.0, "why", "q1", "Why it smells?"),
+        answers=(accepted,),
+        operator="AND",
+        documents=("d1",),
+        origin="machine x, edited by people",
+        grade=3,
+        originals=("How?",),
+    )
+    written = NuggetWriter(NuggetBank({"t1": (nugget,)}, "", Problems()), "whole").lines()
+    assert read_nuggets(io.BytesIO(b"".join(written))).topics["t1"] == (nugget,)
+
+
+def test_a_bank_says_that_people_edited_a_nugget_of_a_machine():
+    nugget = Nugget("t1", "t1-1", "Cedar", origin="machine x, edited by people")
+    written = NuggetWriter(NuggetBank({"t1": (nugget,)}, "", Problems()), "nuggetbank").lines()
+    assert read_nuggets(io.BytesIO(b"".join(written))).topics["t1"][0].origin == nugget.origin
+
+
+def test_merged_and_split_nuggets_keep_the_texts_of_a_machine():
+    machine = Nugget("t1", "t1-1", "yeast and salt", origin="machine x", documents=("d1",))
+    parts = split(machine, ["yeast", "salt"], ["t1-1"])
+    assert [(each.key, each.originals) for each in parts] == [
+        ("t1-p1", ("yeast and salt",)),
+        ("t1-p2", ("yeast and salt",)),
+    ]
+    own = Nugget("t1", "t1-2", "rye", importance="vital", origin="people", documents=("d2",))
+    one = merge([parts[0], own], "yeast in rye", [])
+    assert (one.originals, one.importance) == (("yeast and salt",), "vital")
+    assert one.documents == ("d1", "d2")
 
 
 def test_every_format_of_nuggets_is_recognised():
