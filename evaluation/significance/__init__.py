@@ -24,6 +24,7 @@ from evaluation.significance.gate import Gate, GateOutcome, decide_gate
 from evaluation.significance.leads import Lead, LeadFamily, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
 from evaluation.significance.means import interval_of_mean, interval_of_score
+from evaluation.significance.ordered import Change, Loss, compare_losses, describe_change
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
 from evaluation.significance.pairwise import (
     PairDecisions,
@@ -73,6 +74,7 @@ __all__ = [
     "AllPairs",
     "Averaged",
     "Bootstrap",
+    "Change",
     "Collected",
     "Components",
     "Difference",
@@ -82,6 +84,7 @@ __all__ = [
     "Lead",
     "LeadFamily",
     "LeftOut",
+    "Loss",
     "MeasuredError",
     "PairDecisions",
     "Posterior",
@@ -96,6 +99,7 @@ __all__ = [
     "bootstrap",
     "bootstraps",
     "compare_all_pairs",
+    "compare_losses",
     "compare_over_collections",
     "compare_with_baseline",
     "compute_lead",
@@ -106,6 +110,7 @@ __all__ = [
     "decide_pairs_of_unseen",
     "decide_pairs_over_collections",
     "decide_within_all_pairs",
+    "describe_change",
     "describe_risk",
     "detectable_effect",
     "draw_maxima",

@@ -54,6 +54,7 @@ def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Coll
         position=track.position,
         phase=track.phase,
         group=track.group,
+        dated=track.dated if collection == track.collection else "",
         has_moved_dates=bool(moved),
     )
     create_draft(copied, user)

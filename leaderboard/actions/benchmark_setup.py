@@ -32,14 +32,16 @@ STRICTEST = (
 
 @dataclass(frozen=True)
 class PlacedTrack:
-    """Where a track stands in its benchmark: its phase and group, "" for none."""
+    """Where a track stands in its benchmark: its phase, group and date, "" for none."""
 
     track: Track
     phase: str = ""
     group: str = ""
+    dated: str = ""
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, (str(self.track), self.phase, self.group)))
+        words = str(self.track), self.phase, self.group, self.dated
+        return ", ".join(filter(None, words))
 
 
 @transaction.atomic
@@ -117,6 +119,7 @@ def copy_track(track: Track, user: User, slug: str, name: str) -> Track:
         raise ActionError("Only the collection's organisers can open tracks on it.")
     copied = Track(**copy_settings(track), slug=slug, collection=track.collection)
     copied.name, copied.phase, copied.group = name, track.phase, track.group
+    copied.dated = track.dated
     copied.benchmark, copied.position = benchmark, _next_position(benchmark)
     AuditEvent.objects.record(user, "copy", track, after={"slug": slug})
     return create_draft(copied, user)
@@ -170,7 +173,7 @@ def place_tracks(benchmark: Benchmark, user: User, places: Sequence[PlacedTrack]
         *(_place_of(track) for key, track in present.items() if key not in named),
     ]
     for position, place in enumerate(order):
-        words = {"phase": place.phase, "group": place.group}
+        words = {"phase": place.phase, "group": place.group, "dated": place.dated}
         benchmark.tracks.filter(pk=place.track.pk).update(position=position, **words)
     after = [str(place) for place in order]
     AuditEvent.objects.record(
@@ -179,7 +182,7 @@ def place_tracks(benchmark: Benchmark, user: User, places: Sequence[PlacedTrack]
 
 
 def _place_of(track: Track) -> PlacedTrack:
-    return PlacedTrack(track, track.phase, track.group)
+    return PlacedTrack(track, track.phase, track.group, track.dated)
 
 
 @transaction.atomic

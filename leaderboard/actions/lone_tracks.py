@@ -40,7 +40,9 @@ def part_track(track: Track, benchmark: Benchmark) -> None:
     rules = {name: getattr(benchmark, name) for name in copied}
     own = make_own_benchmark(track, benchmark.owner, **rules)
     own.co_organisers.set(benchmark.co_organisers.all())
-    Track.objects.filter(pk=track.pk).update(benchmark=own, position=0, phase="", group="")
+    Track.objects.filter(pk=track.pk).update(
+        benchmark=own, position=0, phase="", group="", dated=""
+    )
     for changed in (benchmark, own):
         changed.renew_addresses()
     agreements = copy_agreements(benchmark, own)

@@ -32,6 +32,7 @@ from leaderboard.api import (
     new_collections,
     nuggets,
     runs,
+    series,
     snapshots,
     systems,
     teams,
@@ -154,6 +155,7 @@ api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", new_collections.router)
+api.add_router("/benchmarks", series.router)
 api.add_router("/benchmarks", snapshots.of_benchmarks)
 api.add_router("", runs.router)
 api.add_router("/benchmarks", systems.router)

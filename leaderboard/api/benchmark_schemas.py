@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.api.fields import Name, Slug, Text
 from leaderboard.api.schemas import BoardRow, ListedSnapshot, Number
+from leaderboard.models.tracks import DATE_PATTERN
 
 
 class BenchmarkPlace(Schema):
@@ -17,6 +18,9 @@ class BenchmarkPlace(Schema):
     phase: Annotated[Text, StringConstraints(max_length=60)] = ""
     group: Annotated[Text, StringConstraints(max_length=60)] = Field(
         "", description="Tracks of one group have a mean of their own."
+    )
+    date: Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")] = Field(
+        "", description="When its collection was made: a year, a month, a day or a place."
     )
 
 

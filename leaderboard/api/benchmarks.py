@@ -60,7 +60,13 @@ def serialise_benchmark(sight: BenchmarkSight) -> dict[str, Any]:
         **{name: getattr(benchmark, name) for name in PLAIN},
         "tracks": [track.slug for track in tracks],
         "places": [
-            {"track": track.slug, "phase": track.phase, "group": track.group} for track in tracks
+            {
+                "track": track.slug,
+                "phase": track.phase,
+                "group": track.group,
+                "date": track.dated,
+            }
+            for track in tracks
         ],
         "team": None if sight.team is None else sight.team.name,
         "invitation": benchmark.invitation if sight.is_organiser else "",
@@ -161,5 +167,5 @@ def _place_tracks(sight: BenchmarkSight, user: User, wanted: list[BenchmarkPlace
         if track is None:
             track = _own_track_or_error(user, place.track, "places")
             benchmark_setup.add_track(sight.benchmark, user, PlacedTrack(track))
-        places.append(PlacedTrack(track, place.phase, place.group))
+        places.append(PlacedTrack(track, place.phase, place.group, place.date))
     benchmark_setup.place_tracks(sight.benchmark, user, places)

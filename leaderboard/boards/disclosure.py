@@ -371,6 +371,11 @@ class BenchmarkSight:
         return list(dict.fromkeys(sight.track.phase for sight in self.sights))
 
     @property
+    def has_dates(self) -> bool:
+        """Whether tracks are in an order of time."""
+        return sum(bool(sight.track.dated) for sight in self.sights) > 1
+
+    @property
     def accepts_runs(self) -> bool:
         """Whether a track accepts runs of the viewer's team."""
         return any(sight.accepts_runs for sight in self.sights)

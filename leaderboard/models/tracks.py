@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -70,6 +71,8 @@ def trec_alone() -> list[str]:
 
 # How long organisers can undo a change that everyone sees. Members are notified afterwards.
 UNDO_TIME = timedelta(minutes=10)
+# When a collection was made: a year, a month, a day, or a place in an order.
+DATE_PATTERN = r"^[0-9]{1,4}(-[0-9]{2}){0,2}$"
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
 
@@ -152,6 +155,8 @@ class Track(models.Model):
     # over them. Tracks of one group have a mean of their own, such as those of one language.
     phase = models.CharField(max_length=60, blank=True, default="", editable=False)
     group = models.CharField(max_length=60, blank=True, default="", editable=False)
+    # When the collection was made, among others in an order: a date, a month, a year or a place.
+    dated = models.CharField(max_length=10, blank=True, default="", db_default="", editable=False)
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
@@ -480,6 +485,11 @@ class Track(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def date_key(self) -> tuple[int, ...]:
+        """What the date of its collection is sorted by: a month comes before the days in it."""
+        return tuple(map(int, re.findall("[0-9]+", self.dated)))
 
     def state(self, now: datetime | None = None, team: Team | None = None) -> State:
         """Return draft, planned, open or closed; all but a draft are computed from the dates."""

@@ -149,6 +149,7 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
                 View("Differences", "benchmark_differences"),
                 View("Compare two", "compare"),
                 View("New collections", "new_collections"),
+                View("By date", "benchmark_series", sight.has_dates),
                 View("Over time", "history"),
                 View("Snapshots", "snapshots"),
             ),

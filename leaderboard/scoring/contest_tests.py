@@ -15,7 +15,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 
 from evaluation.answers.any_measure import parse_measure
-from evaluation.significance import Difference, scale_of
+from evaluation.significance import Difference, Loss, scale_of
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Calculation, Edition, Job
 from leaderboard.models.calculations import CalculationQuerySet, owned_by
@@ -28,6 +28,7 @@ from leaderboard.scoring.contests import (
     AllPairs,
     Contest,
     ContestLead,
+    Losses,
     RowPairs,
     UnseenRanks,
     compute_differences,
@@ -36,6 +37,7 @@ from leaderboard.scoring.contests import (
     decide_all_pairs,
     decide_between,
     find_leads,
+    find_losses,
     rank_for_unseen,
 )
 from leaderboard.scoring.families import family_of, with_values
@@ -56,7 +58,8 @@ class ContestTests:
     Those of a track have only what was asked for: `pairs`, or `against` the baseline.  `leads` are
     those of the best row over the second and over the baseline, and `alone` is the p of each row
     against the baseline on each part, adjusted for rows and parts.  `unseen` is what several parts
-    say about other collections of their kind.
+    say about other collections of their kind, `losses` how much more each row loses than the
+    baseline on each part after the first, if they are in order.
     """
 
     family: list[str]
@@ -65,6 +68,7 @@ class ContestTests:
     leads: list[ContestLead] = field(default_factory=list)
     alone: dict[str, list[float | None]] = field(default_factory=dict)
     unseen: UnseenRanks | None = None
+    losses: Losses = field(default_factory=list)
     # The edition of the track whose board they are of.
     edition_id: int | None = None
 
@@ -147,6 +151,7 @@ def compute_tests(contest: Contest) -> ContestTests:
         leads=find_leads(contest, decided, against),
         alone=compute_p_alone(contest),
         unseen=rank_for_unseen(contest),
+        losses=find_losses(contest),
     )
 
 
@@ -165,6 +170,7 @@ def pack_tests(contest: Contest, tests: ContestTests) -> dict[str, Any]:
         "leads": [asdict(lead) for lead in tests.leads],
         "alone": tests.alone,
         "unseen": asdict(tests.unseen) if tests.unseen is not None else None,
+        "losses": [{name: asdict(loss) for name, loss in of.items()} for of in tests.losses],
     }
 
 
@@ -185,6 +191,9 @@ def _read_tests(row: Calculation) -> ContestTests:
         leads=[ContestLead.unpack(lead) for lead in stored.get("leads", [])],
         alone=stored.get("alone", {}),
         unseen=UnseenRanks(**unseen) if (unseen := stored.get("unseen")) else None,
+        losses=[
+            {name: Loss(**loss) for name, loss in of.items()} for of in stored.get("losses", [])
+        ],
         edition_id=row.edition_id,
     )
 

@@ -23,9 +23,11 @@ from evaluation.significance import (
     Difference,
     Lead,
     LeadFamily,
+    Loss,
     PairDecisions,
     Scale,
     compare_all_pairs,
+    compare_losses,
     compare_over_collections,
     compare_with_baseline,
     compute_leads,
@@ -73,6 +75,8 @@ class Contest:
     baseline: str | None = None
     test: str = str(Track.Test.MAX_T)
     benchmark: Benchmark | None = None
+    # Whether the parts are in the order of their dates: systems may lose from one to the next.
+    in_order: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -130,12 +134,13 @@ class Contest:
         if self.benchmark is None:
             measure, test = self.parts[0].measure, self.question
             return {"measure": measure, "baseline": self.baseline, "test": test}
-        return {
+        asked = {
             "method": BENCHMARK_METHOD,
             "parts": [[part.edition.pk, part.measure] for part in self.parts],
             "rows": [list(runs) for runs in self.rows],
             "baseline": self.baseline,
         }
+        return asked | ({"in_order": True} if self.in_order else {})
 
     @classmethod
     def unpack(cls, benchmark: Benchmark, stored: Mapping[str, Any]) -> Contest:
@@ -147,6 +152,7 @@ class Contest:
             rows=tuple(map(tuple, stored["rows"])),
             baseline=stored["baseline"],
             benchmark=benchmark,
+            in_order=stored.get("in_order", False),
         )
 
     @property
@@ -417,6 +423,25 @@ def rank_for_unseen(contest: Contest) -> UnseenRanks | None:
         contest.collected, collections, contest.direction, contest.scale
     )
     return UnseenRanks.of(contest.names, decided)
+
+
+# The losses of all rows but the baseline, by name, on each part after the first.
+Losses = list[dict[str, Loss]]
+
+
+def find_losses(contest: Contest) -> Losses:
+    """Test whether each row loses more than the baseline from the first part to each later one.
+
+    Empty unless the parts are in order and there is a baseline.
+    """
+    if not contest.in_order or contest.baseline is None or not contest.has_topics:
+        return []
+    names = contest.names
+    found = compare_losses(contest.collected, names.index(contest.baseline), scale=contest.scale)
+    return [
+        {name: loss for name, loss in zip(names, later, strict=True) if loss is not None}
+        for later in found
+    ]
 
 
 def decide_between(contest: Contest, pairs: AllPairs, names: Sequence[str]) -> RowPairs:

@@ -225,6 +225,7 @@ CALLS = {
     "get /tracks/{slug}/snapshots": Call("/tracks/blind/snapshots", ORGANISERS_SEE),
     "get /tracks/{slug}/snapshots/{name}": Call("/tracks/blind/snapshots/final", ORGANISERS_SEE),
     "get /benchmarks/{slug}/board": Call("/benchmarks/meal/board", EVERYBODY),
+    "get /benchmarks/{slug}/by-date": Call("/benchmarks/meal/by-date", EVERYBODY),
     "get /benchmarks/{slug}/new-collections": Call("/benchmarks/meal/new-collections", EVERYBODY),
     "get /benchmarks/{slug}/snapshots": Call("/benchmarks/meal/snapshots", EVERYBODY),
     "get /benchmarks/{slug}/snapshots/{name}": Call(

@@ -46,6 +46,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/snapshots/{name}": {"get"},
     "/api/v1/benchmarks/{slug}/board": {"get"},
     "/api/v1/benchmarks/{slug}/new-collections": {"get"},
+    "/api/v1/benchmarks/{slug}/by-date": {"get"},
     "/api/v1/benchmarks/{slug}/snapshots": {"get"},
     "/api/v1/benchmarks/{slug}/snapshots/{name}": {"get"},
     "/api/v1/benchmarks/{slug}/systems": {"get", "post"},

@@ -130,6 +130,7 @@ PAGES = {
     "benchmark_differences": ("/benchmarks/meal/differences/", EVERYBODY),
     "benchmark_compare": ("/benchmarks/meal/compare/", EVERYBODY),
     "new_collections": ("/benchmarks/meal/new-collections/", EVERYBODY),
+    "benchmark_series": ("/benchmarks/meal/by-date/", EVERYBODY),
     "benchmark_snapshots": ("/benchmarks/meal/snapshots/", EVERYBODY),
     # It was frozen with a track that is blind now.
     "benchmark_snapshot": ("/benchmarks/meal/snapshots/final/", OPENED),

@@ -64,7 +64,8 @@ token:/api/v1/tracks/bread token:/api/v1/tracks token:/api/v1/tracks/bread/leade
 token:/api/v1/tracks/bread/leaderboard?format=csv anyone:/benchmarks/food/board/
 ben:/benchmarks/food/board/ ada:/benchmarks/food/board/ ben:/benchmarks/food/submit/
 ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/
-anyone:/benchmarks/food/new-collections/ anyone:/benchmarks/food/history/
+anyone:/benchmarks/food/new-collections/ anyone:/benchmarks/food/by-date/
+anyone:/benchmarks/food/history/
 ada:/benchmarks/food/tracks/bread/desk/ ada:/benchmarks/food/tracks/bread/desk/trail/
 ada:/benchmarks/food/tracks/bread/manage/ ada:/benchmarks/food/tracks/bread/manage/people/
 ada:/benchmarks/cakes/judging/ ada:/benchmarks/cakes/pools/ dan:/judging/

@@ -14,6 +14,7 @@ from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.names import clean_commit_url, unused_slug
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.models.tracks import DATE_PATTERN
 from leaderboard.pages.forms.fields import (
     SHORT_NAME,
     TAKEN,
@@ -171,21 +172,30 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
 
 
 class PlaceForm(forms.Form):
-    """The place of one track: its position, phase and group."""
+    """The place of one track: its position, phase, group and date."""
 
     position = forms.IntegerField(label="Place", min_value=1, max_value=10000)
     phase = forms.CharField(label="Phase", max_length=60, required=False)
     group = forms.CharField(label="Group", max_length=60, required=False)
+    dated = forms.RegexField(
+        DATE_PATTERN,
+        label="Date",
+        max_length=10,
+        required=False,
+        error_messages={"invalid": "Enter 2026, 2026-05, 2026-05-31 or a number such as 1."},
+    )
 
     def __init__(self, *args: Any, track: Track, number: int, **kwargs: Any) -> None:
         initial = {"position": number, "phase": track.phase, "group": track.group}
+        initial["dated"] = track.dated
         super().__init__(*args, prefix=track.slug, initial=initial, **kwargs)
         self.track = track
 
     @property
     def place(self) -> PlacedTrack:
         """The place of the track as entered."""
-        return PlacedTrack(self.track, self.cleaned_data["phase"], self.cleaned_data["group"])
+        words = (self.cleaned_data[name] for name in ("phase", "group", "dated"))
+        return PlacedTrack(self.track, *words)
 
 
 class AddTrackForm(forms.Form):
