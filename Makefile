@@ -79,11 +79,13 @@ pins: .venv/ready
 	$(PIN) --extra server --extra mcp --extra keyring --group libraries -c requirements.txt \
 	  -o requirements-libraries.txt
 
-release: .venv/dev       ## dist/: the wheel and the source, checked as an index checks them
+release: .venv/dev       ## dist/: the wheel, the source, what they need (CycloneDX) and the hashes of all
 	.venv/bin/python -m pytest -q tests/test_release.py
 	rm -rf dist
 	.venv/bin/python -m hatchling build
 	.venv/bin/twine check --strict dist/*
+	.venv/bin/python -m tests.security.bill_of_materials requirements-server.txt > dist/rankfield.cdx.json
+	cd dist && sha256sum * > SHA256SUMS
 
 # uv installs in seconds; where it cannot be had, pip does the same. Without bytecode, which uv
 # leaves out, every process would compile numpy and Django anew where Python may not write.

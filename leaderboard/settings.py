@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "leaderboard.pages.middleware.mark_private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "leaderboard.pages.middleware.refuse_writes",
     "leaderboard.pages.middleware.LimitBodySize",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -143,27 +144,28 @@ STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 S3_BUCKET = text("S3_BUCKET")
 # Copies of what this host has read from the bucket.
 S3_CACHE_BYTES = number("S3_CACHE_BYTES", 20 * 1024 * MIB)
+BUCKET_OPTIONS = {
+    "endpoint_url": text("S3_ENDPOINT") or None,
+    "region_name": text("S3_REGION") or None,
+    "access_key": text("S3_ACCESS_KEY") or None,
+    "secret_key": text("S3_SECRET_KEY") or None,
+    # The URL of a file gives no access; only a page that checks disclosure does.
+    "default_acl": None,
+    # Names are random, so we need not check whether one exists.
+    "file_overwrite": True,
+}
+BUCKETS = "leaderboard.infrastructure.buckets.BucketStorage"
 STORAGES = {
     "default": (
-        {
-            "BACKEND": "leaderboard.infrastructure.buckets.BucketStorage",
-            "OPTIONS": {
-                "bucket_name": S3_BUCKET,
-                "endpoint_url": text("S3_ENDPOINT") or None,
-                "region_name": text("S3_REGION") or None,
-                "access_key": text("S3_ACCESS_KEY") or None,
-                "secret_key": text("S3_SECRET_KEY") or None,
-                # The URL of a file gives no access; only a page that checks disclosure does.
-                "default_acl": None,
-                # Names are random, so we need not check whether one exists.
-                "file_overwrite": True,
-            },
-        }
+        {"BACKEND": BUCKETS, "OPTIONS": {**BUCKET_OPTIONS, "bucket_name": S3_BUCKET}}
         if S3_BUCKET
         else {"BACKEND": "leaderboard.infrastructure.storage.DiskStorage"}
     ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# Where `manage.py move` moves the site.
+NEW_DATABASE_URL = text("NEW_DATABASE_URL")
+NEW_S3_BUCKET = text("NEW_S3_BUCKET")
 FILE_UPLOAD_HANDLERS = [
     "leaderboard.infrastructure.free_space.FreeSpaceGuard",
     "leaderboard.infrastructure.hashed_uploads.HashingHandler",
@@ -309,6 +311,10 @@ PROBLEMS_SHOWN = 50
 RUNS_PER_DAY = number("RUNS_PER_DAY", 20)
 ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
+# Of finished jobs, webhook calls, emails and read notices.
+ROWS_KEPT_DAYS = number("ROWS_KEPT_DAYS", 90)
+SESSION_DAYS = number("SESSION_DAYS", 14)
+SESSION_COOKIE_AGE = SESSION_DAYS * 86400
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 
 # Whether organisers may name a dataset of ir_datasets, which a worker then downloads.

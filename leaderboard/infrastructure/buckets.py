@@ -23,7 +23,7 @@ from s3transfer.exceptions import RetriesExceededError
 from storages.backends.s3 import S3Storage
 
 from leaderboard.infrastructure.outages import StorageUnavailableError
-from leaderboard.infrastructure.storage import evict_oldest, mark_used
+from leaderboard.infrastructure.storage import evict_oldest, mark_used, sha256_of
 
 NOT_FOUND_CODES = ("404", "NoSuchKey", "NotFound")
 # Without limits a request to an unreachable store takes minutes.
@@ -116,3 +116,9 @@ class BucketStorage(S3Storage):
         with translate_store_errors():
             for stored in self.bucket.objects.all():
                 yield stored.key, stored.size
+
+    def hash_stored(self, name: str) -> str:
+        """Return the SHA-256 of a file as the bucket has it, without a copy on this host."""
+        with translate_store_errors():
+            stored = self.bucket.Object(self._normalize_name(name)).get()["Body"]
+            return sha256_of(stored)

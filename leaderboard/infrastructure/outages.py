@@ -50,6 +50,12 @@ DISK_FULL = Outage(
     "The server’s disk is full, so nothing was saved. Try again later.",
     retry_after=60,
 )
+READ_ONLY = Outage(
+    503,
+    "E_AWAY",
+    "This site is read-only for a while, so nothing was saved. Try again later.",
+    retry_after=600,
+)
 
 
 @cache

@@ -47,9 +47,6 @@ SWEEP_SECONDS = 600
 KEPT_SECONDS = 3600
 FOLDERS = ("runs", "collections", "pools", "uploads", "copies")
 SILENCE = timedelta(days=1)
-# How long finished jobs, sent calls and emails, and read notices are kept. The desk shows none that
-# are older.
-OLD_ROWS_KEPT = timedelta(days=90)
 
 
 def sweep_if_due() -> None:
@@ -108,7 +105,7 @@ def delete_old_rows() -> None:
     """
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
-    long_ago = timezone.now() - OLD_ROWS_KEPT
+    long_ago = timezone.now() - timedelta(days=settings.ROWS_KEPT_DAYS)
     ended = [Job.State.DONE, Job.State.CANCELLED]
     old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
     old_jobs.exclude(kind="check_run").delete()

@@ -25,6 +25,7 @@ from django.db.models import Exists
 
 from leaderboard.infrastructure.logs import job_number, request_number
 from leaderboard.infrastructure.outages import find_outage
+from leaderboard.infrastructure.read_only import is_read_only
 from leaderboard.jobs import backups, broker, cleanup
 from leaderboard.jobs.leases import JobTimeoutError, Lease, LeaseLostError, memory_limit, time_limit
 from leaderboard.jobs.table import JOB_KINDS
@@ -85,7 +86,8 @@ def run_due_jobs(worker: str, limit: int | None = None) -> int:
         with log_as(job):
             run_job(job, worker)
         done += 1
-    cleanup.sweep_if_due()
+    if not is_read_only():
+        cleanup.sweep_if_due()
     return done
 
 
@@ -101,7 +103,9 @@ def log_as(job: Job) -> Iterator[None]:
 
 
 def claim_job(worker: str) -> Job | None:
-    """Claim and return the first job that this worker may take now."""
+    """Claim and return the first job that this worker may take now; none while it is read-only."""
+    if is_read_only():
+        return None
     due = claimable_jobs(worker)
     while candidates := list(due[:5]):
         for job in candidates:

@@ -31,6 +31,7 @@ def site_limits() -> dict[str, list[Limit]]:
         "A run": run_limits(),
         "A collection": collection_limits(),
         "Teams and programs": team_limits(),
+        "How long it is kept": retention_limits(),
     }
 
 
@@ -91,6 +92,20 @@ def team_limits() -> list[Limit]:
         Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),
         Limit("Request without a file", mebibytes(request_bodies.FORM_LIMIT), "413: E_SIZE"),
     ]
+
+
+def retention_limits() -> list[Limit]:
+    """Return how long the site keeps what it does not keep for good."""
+    rows = counted(settings.ROWS_KEPT_DAYS, "day")
+    backups = f"{settings.BACKUP_KEEP}, one per {counted(settings.BACKUP_HOURS, 'hour')}"
+    limits = [
+        Limit("Finished jobs, webhook calls and emails", rows, "deleted"),
+        Limit("Notices, after they were read", rows, "deleted"),
+        Limit("Sessions", counted(settings.SESSION_DAYS, "day"), "sign in again"),
+    ]
+    if settings.BACKUP_FOLDER:
+        limits.append(Limit("Scheduled backups", backups, "the oldest is deleted"))
+    return limits
 
 
 def format_byte_limit(limit: int) -> str:

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from isal import isal_zlib
@@ -21,6 +22,8 @@ from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.logs import describe_request, new_request_number, request_number
+from leaderboard.infrastructure.outages import READ_ONLY
+from leaderboard.infrastructure.read_only import is_read_only
 from leaderboard.models import Notice
 from leaderboard.notifications.notices import mark_read
 
@@ -32,6 +35,8 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 SHORTEST_PACKED = 200
 MOST_PADDING = 100
 GZIP = zlib.MAX_WBITS + 16
+# Methods that change nothing.
+READING = ("GET", "HEAD", "OPTIONS")
 # No time and unknown system, but a file name.
 HEAD_WITH_NAME = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"
 
@@ -142,6 +147,22 @@ def answer_head(get_response: GetResponse) -> GetResponse:
         else:
             response.content = b""
         return response
+
+    return answer
+
+
+def refuse_writes(get_response: GetResponse) -> GetResponse:
+    """Refuse whatever may change something while the site is read-only, before its body is read."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.method in READING or not is_read_only():
+            return get_response(request)
+        message, wait = READ_ONLY.message, {"Retry-After": str(READ_ONLY.retry_after)}
+        if request.path.startswith("/api/v1/"):
+            said = {"code": READ_ONLY.code, "message": message, "problems": []}
+            return JsonResponse(said, status=READ_ONLY.status, headers=wait)
+        page = render_to_string("site/outage.html", {"outage": READ_ONLY})
+        return HttpResponse(page, status=READ_ONLY.status, headers=wait)
 
     return answer
 

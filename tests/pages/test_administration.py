@@ -66,7 +66,8 @@ def test_every_page_opens_under_the_policy_of_the_site(track, ben, as_sue):
         answer = as_sue.get(address, follow=True)
         assert answer.status_code == 200, address
         assert_guarded(answer)
-        assert "<script>" not in answer.text and "style=" not in answer.text, address
+        text = answer.getvalue().decode()
+        assert "<script>" not in text and "style=" not in text, address
 
 
 def test_the_staff_need_their_second_factor_where_it_is_on(as_sue, settings):
@@ -207,6 +208,24 @@ def test_administrators_limit_the_files_of_a_benchmark(track, ben, as_sue):
     as_sue.post("/admin/storage/", {**sent, "mebibytes": ""})
     track.benchmark.refresh_from_db()
     assert track.benchmark.max_bytes is None
+
+
+def test_the_activity_log_is_exported_by_page_and_command(track, ben, sue, as_sue, capsys):
+    make_run(track, ben)
+    as_sue.post("/admin/storage/", {"benchmark": track.benchmark.slug, "mebibytes": "7"})
+    assert "/admin/activity.jsonl" in as_sue.get("/admin/activity/").text
+    lines = b"".join(as_sue.get("/admin/activity.jsonl").streaming_content).splitlines()
+    last = json.loads(lines[-1])
+    assert len(lines) == AuditEvent.objects.count()
+    assert (last["user"], last["act"], last["benchmark"]) == (
+        *("sue", "limit storage"),
+        track.benchmark.slug,
+    )
+    assert last["after"] == {"bytes": 7 * 2**20}
+    call_command("export_activity")
+    assert capsys.readouterr().out.encode().splitlines() == lines
+    call_command("export_activity", "--since", "2999-01-01")
+    assert capsys.readouterr().out == ""
 
 
 def test_a_limit_that_is_none_is_shown_again(track, as_sue):

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "export PROXY_USER_HEADER": "needs a proxy; tests/services/test_proxy_sign_in.py has one",
     "scrape_configs": "is of Prometheus; tests/pages/test_metrics.py reads what it reads",
     "docker compose exec web python": "the same, on a site that runs in containers",
+    "export NEW_DATABASE_URL": "needs both; tests/archives/test_moving.py has them",
 }
 # Commands that stay, and what shows that they are ready.
 SERVERS = ("serve", "web", "work")

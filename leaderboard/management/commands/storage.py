@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from leaderboard.analysis.storage_use import KINDS, KindUse, StorageUse, measure_storage
-from leaderboard.display.numbers import mebibytes
+from leaderboard.display.numbers import size
 from leaderboard.management.site_command import SiteCommand
 
 
@@ -26,9 +26,9 @@ class Command(SiteCommand):
             found = [dict(zip(names, row, strict=True)) for row in rows]
             self.stdout.write(json.dumps(found, indent=1))
             return
-        for place, owner, kind, count, size in rows:
-            self.stdout.write(f"{mebibytes(size):>12} {count:>9,}  {place} {owner} {kind}".rstrip())
-        self.stdout.write(f"{mebibytes(use.total):>12} in total\n\nWhat may be deleted:")
+        for place, owner, kind, count, num_bytes in rows:
+            self.stdout.write(f"{size(num_bytes):>12} {count:>9,}  {place} {owner} {kind}".rstrip())
+        self.stdout.write(f"{size(use.total):>12} in total\n\nWhat may be deleted:")
         for kind in (*KINDS, *(each.kind for each in use.rest)):
             self.stdout.write(f"  {kind.name}: {kind.deletion}")
 

@@ -70,7 +70,9 @@ class Command(SiteCommand):
             raise CommandError(f"The migration failed: {error}\n{back}") from error
         after = upgrades.take_stock()
         self.stdout.write("Migrated. What changed:")
-        for line in upgrades.describe_changes(before, after):
+        for line in [*upgrades.describe_changes(before, after)] or [
+            "no table has more or fewer rows"
+        ]:
             self.stdout.write(f"  {line}")
         losses = [
             *upgrades.find_losses(before, after),

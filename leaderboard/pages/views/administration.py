@@ -15,14 +15,15 @@ from django.contrib.admin.templatetags.admin_list import result_headers, results
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Count, Model, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from leaderboard.actions import accounts, administration, people
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.analysis.activity_export import render_events
 from leaderboard.analysis.health_checks import run_checks
 from leaderboard.analysis.storage_use import KINDS, measure_storage
 from leaderboard.display.numbers import MISSING, counted, distance, moment
@@ -67,6 +68,7 @@ class SiteAdministration(admin.AdminSite):
         return [
             path("", self.admin_view(self.index), name="index"),
             *(path(f"{name}/", self.admin_view(page), name=name) for name, page in pages.items()),
+            path("activity.jsonl", self.admin_view(self.activity_file), name="activity_file"),
             *(
                 path(
                     f"{page.plural}/",
@@ -92,6 +94,12 @@ class SiteAdministration(admin.AdminSite):
         context |= self.each_context(request)
         status = 422 if form.is_bound else 200
         return render(request, "administration/storage.html", context, status=status)
+
+    def activity_file(self, request: HttpRequest) -> StreamingHttpResponse:
+        """Send the activity log of the whole site."""
+        lines = render_events(AuditEvent.objects.all())
+        headers = {"Content-Disposition": 'attachment; filename="activity.jsonl"'}
+        return StreamingHttpResponse(lines, content_type="application/jsonl", headers=headers)
 
     def email(self, request: HttpRequest) -> HttpResponse:
         """Send a test email, and show what the server answered."""
@@ -135,6 +143,8 @@ class SiteList(admin.ModelAdmin):
     show_full_result_count = False
     empty_value_display = MISSING
     search_hint = ""
+    # The address of a file with all of it, by its name.
+    file = ""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
@@ -154,6 +164,7 @@ class SiteList(admin.ModelAdmin):
             "heading": self.heading,
             "search_hint": self.search_hint,
             "acts": self.get_action_choices(request, default_choices=[]),
+            "file": self.file and reverse(self.file),
         }
         response: HttpResponse = super().changelist_view(request, own)
         changes = getattr(response, "context_data", {}).get("cl")
@@ -450,6 +461,7 @@ class EventChanges(ChangeList):
 
 class ActivityList(SiteList):
     noun, plural, heading = "entry,entries", "activity", "Activity"
+    file = "admin:activity_file"
     search_hint = "User, act or number of what was changed"
     list_display = ("when", "actor", "act_in_words", "details")
     list_filter = ("target_kind",)
