@@ -63,6 +63,7 @@ bench: .venv/dev         ## every table of benchmarks/, which take an hour
 	.venv/bin/python -m benchmarks.parameters
 	.venv/bin/python -m benchmarks.answers
 	.venv/bin/python -m benchmarks.growth
+	.venv/bin/python -m benchmarks.reported
 
 audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached
 	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt requirements-server.txt

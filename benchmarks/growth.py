@@ -20,9 +20,11 @@ import numpy as np
 from benchmarks import tables
 from benchmarks.generator import topics_of
 from benchmarks.inputs import Input
+from benchmarks.reported import make_scene
 from benchmarks.significance import benchmark_of
 from benchmarks.tables import seconds
 from evaluation import RunRules, judge, parse_measures, prepare, read_qrels, read_run
+from evaluation.complete_cells import count_points, find_complete_part
 from evaluation.significance import (
     compare_all_pairs,
     compare_over_collections,
@@ -164,6 +166,12 @@ def collections_all_pairs(collections: int) -> Callable[[], object]:
     return lambda: decide_pairs_over_collections(made)
 
 
+def rank_reported(collections: int) -> Callable[[], object]:
+    scores = make_scene(700, collections).scores
+    known = ~np.isnan(scores)
+    return lambda: count_points(find_complete_part(known, "largest").of(scores))
+
+
 GROWTHS = (
     Growth(
         "runs",
@@ -218,6 +226,12 @@ GROWTHS = (
         f"all pairs of 50 systems, {TOPICS} topics each",
         (1, 5, 20, 100, 300),
         collections_all_pairs,
+    ),
+    Growth(
+        "reported",
+        "collections of 700 systems: the complete part and its points",
+        (10, 50, 150, 500, 1_500),
+        rank_reported,
     ),
 )
 

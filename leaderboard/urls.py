@@ -57,6 +57,7 @@ from leaderboard.pages.views import (
     rankings,
     registrations,
     removals,
+    reported_boards,
     results,
     reusability,
     runs,
@@ -274,6 +275,7 @@ track_urls = [
 benchmark_urls = [
     path("", benchmark_home.benchmark_home, name="benchmark_home"),
     path("board/", benchmark_boards.benchmark_board, name="benchmark_board"),
+    path("reported/", reported_boards.reported_board, name="reported_board"),
     path("submit/", systems.benchmark_submit, name="benchmark_submit"),
     path("systems/", systems.benchmark_systems, name="benchmark_systems"),
     path("systems/<int:system_id>/", systems.benchmark_system, name="benchmark_system"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -13,8 +14,10 @@ from django.test import Client
 
 from evaluation.answers.runs import Answer, Cited, Sentence
 from evaluation.reading.judging.machine_replies import MachineReply
+from evaluation.reading.results import read_results
 from leaderboard.actions import assessments, pools, submissions, tracks, uploads
 from leaderboard.actions.lone_tracks import RULES
+from leaderboard.actions.reported_scores import store_reported_scores
 from leaderboard.actions.submissions import RunDetails
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.assessments.kinds import kind_of_pool
@@ -22,10 +25,12 @@ from leaderboard.collections.machine_replies import keep_replies
 from leaderboard.jobs import running
 from leaderboard.models import (
     Assessment,
+    Benchmark,
     Collection,
     MarkLayer,
     NuggetVersion,
     Pool,
+    ReportedScores,
     Run,
     Team,
     Track,
@@ -220,6 +225,31 @@ def store_an_answer() -> str:
     writer.add(Answer("1", (Sentence("Bread rises.", (Cited("d1"),)),)))
     writer.finish()
     return default_storage.save("runs/answers", ContentFile(file.getvalue()))
+
+
+def make_reported(
+    benchmark: Benchmark, scores: Mapping[str, Mapping[str, float]] | None = None
+) -> ReportedScores:
+    """Reported scores by system and collection; the first letter of a collection is its group."""
+    scores = scores or {"lab/one": {"a1": 0.5, "b1": 0.4}, "lab/two": {"a1": 0.25}}
+    files = [
+        (
+            f"{name.replace('/', '__')}/r1/{collection}.json",
+            render_result(collection, score),
+        )
+        for name, own in scores.items()
+        for collection, score in own.items()
+    ]
+    groups = {name: name[0] for own in scores.values() for name in own}
+    source = "results.example.org"
+    return store_reported_scores(benchmark, benchmark.owner, read_results(files), source, groups)
+
+
+def render_result(collection: str, *scores: float, **fields: Any) -> bytes:
+    """A result of MTEB with these main scores, each of a subset."""
+    rows = [{"hf_subset": str(n), "main_score": score} for n, score in enumerate(scores)]
+    content = {"task_name": collection, "scores": {"test": rows}, **fields}
+    return json.dumps(content).encode()
 
 
 def store_nuggets(track: Track) -> None:

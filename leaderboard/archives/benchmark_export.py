@@ -6,6 +6,7 @@ tracks/<name>.zip    all of a track, see `track_export`
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 
 from django.conf import settings
@@ -17,13 +18,14 @@ from leaderboard.archives.manifests import (
     BenchmarkManifest,
     BenchmarkTeamEntry,
     PlaceEntry,
+    ReportedEntry,
     SystemEntry,
     VersionEntry,
     plain_values,
 )
 from leaderboard.archives.track_export import build_track_members
 from leaderboard.archives.zip_files import MANIFEST, ZipEntry, stream_zip
-from leaderboard.models import Benchmark, System, SystemVersion, Team, Track
+from leaderboard.models import Benchmark, ReportedScores, System, SystemVersion, Team, Track
 
 
 def build_benchmark_members(
@@ -59,6 +61,7 @@ def build_benchmark_manifest(benchmark: Benchmark, tracks: Sequence[Track]) -> B
         ],
         teams=[_describe_team(team, tracks) for team in teams],
         systems=[_describe_system(system, places[system.team_id], tracks) for system in systems],
+        reported=[_describe_reported(each) for each in benchmark.reported_scores.all()],
         baseline=keys.index(benchmark.baseline_id) if benchmark.baseline_id in keys else None,
     )
 
@@ -75,6 +78,14 @@ def _describe_system(system: System, team: int, tracks: Sequence[Track]) -> Syst
         team=team,
         fields=plain_values(system),
         versions=[_describe_version(version, tracks) for version in versions],
+    )
+
+
+def _describe_reported(version: ReportedScores) -> ReportedEntry:
+    return ReportedEntry(
+        known=b64encode(version.known).decode(),
+        values=b64encode(version.values).decode(),
+        fields=plain_values(version),
     )
 
 

@@ -5,6 +5,7 @@ Versions before this wrote the archive of a track alone; it is read as a benchma
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -22,14 +23,17 @@ from leaderboard.archives.manifests import (
     BenchmarkTeamEntry,
     Manifest,
     PlaceEntry,
+    ReportedEntry,
     split_fields,
 )
 from leaderboard.archives.track_import import clean_values, parse_manifest, read_manifest
 from leaderboard.archives.zip_files import Archive, ArchiveError, open_archive
+from leaderboard.collections.reported_scores import unpack_table
 from leaderboard.models import (
     AuditEvent,
     Benchmark,
     Edition,
+    ReportedScores,
     Run,
     System,
     SystemVersion,
@@ -159,10 +163,35 @@ def restore_benchmark(manifest: BenchmarkManifest, owner: User, slug: str) -> Re
             fields = clean_values(SystemVersion, made.fields)
             version = SystemVersion.objects.create(system=system, created_by=owner, **fields)
             versions |= dict.fromkeys(made.runs, version)
+    for reported in manifest.reported:
+        _restore_reported(benchmark, reported, owner)
     if manifest.baseline is not None and manifest.baseline < len(systems):
         benchmark.baseline = systems[manifest.baseline]
         benchmark.save(update_fields=["baseline"])
     return RestoredBenchmark(benchmark, names, versions)
+
+
+def _restore_reported(benchmark: Benchmark, entry: ReportedEntry, owner: User) -> None:
+    """Restore a version of the reported scores; raises ArchiveError where its parts do not fit."""
+    values = clean_values(ReportedScores, entry.fields)
+    try:
+        known, scores = (b64decode(text, validate=True) for text in (entry.known, entry.values))
+        row = ReportedScores(
+            benchmark=benchmark, created_by=owner, known=known, values=scores, **values
+        )
+        row.num_cells = unpack_table(row).num_cells
+        if not row.num_cells or not _are_pairs_of_words([*row.systems, *row.collections]):
+            raise ValueError("a name is missing")
+    except (ValueError, TypeError) as error:
+        raise ArchiveError(f"its reported scores do not fit together: {error}") from None
+    row.save(force_insert=True)
+
+
+def _are_pairs_of_words(rows: list[Any]) -> bool:
+    return all(
+        isinstance(row, list) and len(row) == 2 and all(isinstance(word, str) for word in row)
+        for row in rows
+    )
 
 
 def _restore_team(benchmark: Benchmark, entry: BenchmarkTeamEntry) -> Team:

@@ -19,6 +19,7 @@ from leaderboard.models import (
     MarkLayer,
     NuggetVersion,
     Pool,
+    ReportedScores,
     Run,
     Track,
 )
@@ -56,6 +57,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     },
     Pool: {"id", "reason"},
     Benchmark: {"id", "slug", "invitation", "badge_code"},
+    ReportedScores: {"id", "known", "values", "num_cells"},
     Assessment: {"id", "invitation"},
     # The own notes of an assessor stay with the person.
     Assignment: {"id", "notes"},
@@ -324,6 +326,14 @@ class SystemEntry(Entry):
     versions: list[VersionEntry]
 
 
+class ReportedEntry(Entry):
+    """A version of the reported scores; bytes are written as base64."""
+
+    known: str
+    values: str
+    fields: dict[str, Any]
+
+
 class AnyArchive(BaseModel):
     """What tells the archive of a track alone from that of a benchmark."""
 
@@ -348,4 +358,6 @@ class BenchmarkManifest(Entry):
     places: list[PlaceEntry]
     teams: list[BenchmarkTeamEntry]
     systems: list[SystemEntry]
+    # Written only where there are some.
+    reported: list[ReportedEntry] = Field([], exclude_if=lambda entries: not entries)
     baseline: int | None = Field(ge=0)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation import complete_cells
 from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.columns import (
@@ -653,13 +654,8 @@ def count_points(columns: Sequence[BenchmarkColumn], rows: Sequence[SystemRow]) 
     if not rows or not columns:
         return [0.0] * len(rows)
     values = np.array([row.values for row in rows], dtype=np.float64)
-    points = np.zeros(len(rows))
-    for column, own in zip(columns, values.T, strict=True):
-        signed = column.direction * own
-        ordered = np.sort(signed)
-        behind, not_ahead = (np.searchsorted(ordered, signed, side) for side in ("left", "right"))
-        points += (behind + not_ahead - 1) / 2
-    return list(points.tolist())
+    directions = np.array([column.direction for column in columns])
+    return list(complete_cells.count_points(values * directions).tolist())
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -46,6 +46,7 @@ from leaderboard.models import (
     Overview,
     Participation,
     Pool,
+    ReportedScores,
     Run,
     Score,
     ScoreSet,
@@ -158,6 +159,7 @@ SHOWN = (
     Shown(Benchmark, AS_BENCHMARK),
     Shown(Benchmark.co_organisers.through, OF_BENCHMARK),
     Shown(BenchmarkSnapshot, OF_BENCHMARK),
+    Shown(ReportedScores, OF_BENCHMARK),
     Shown(System, OF_BENCHMARK),
     Shown(SystemVersion, OF_SYSTEM, {"announced_at": BOOKKEEPING}),
     Shown(

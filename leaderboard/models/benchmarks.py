@@ -121,6 +121,11 @@ class Benchmark(models.Model):
     def has_several_tracks(self) -> bool:
         return self.tracks.count() > 1
 
+    @cached_property
+    def has_reported_scores(self) -> bool:
+        """Whether it has scores that others report, on a board of their own."""
+        return self.reported_scores.exists()
+
     @property
     def first_track(self) -> Track | None:
         """The first track in order; a benchmark that is not being made or deleted has one."""

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from evaluation.significance import Difference
 from leaderboard.boards.benchmark_boards import SystemRow
 from leaderboard.boards.columns import Column
+from leaderboard.boards.reported_boards import SHORT_REVISION, ReportedRow
 from leaderboard.boards.rows import Row
 from leaderboard.boards.standings import Standing
 from leaderboard.display import charts
@@ -239,6 +240,17 @@ def _system_cells(table: Table, column: Column, rows: Sequence[SystemRow]) -> It
         yield _name_cell(table, row, label + _signs(row))
 
 
+def _reported_cells(table: Table, column: Column, rows: Sequence[ReportedRow]) -> Iterator[str]:
+    """Return names of systems that have no page here, with the beginning of their revision."""
+    for row in rows:
+        short = escape(row.revision[:SHORT_REVISION])
+        title = f' title="{escape(row.revision)}"' if short != row.revision else ""
+        yield (
+            f'<th scope="row"><bdi>{escape(row.name)}</bdi>'
+            f' <span class="version"{title}><bdi>{short}</bdi></span></th>'
+        )
+
+
 def _name_cell(table: Table, row: Row, signs: str, told: str = "") -> str:
     return (
         f'<th scope="row"><a href="{table.link_name(row)}"><bdi>{escape(row.name)}</bdi></a>{signs}'
@@ -400,6 +412,7 @@ CELLS: dict[str, Cells] = {
     "interval": _interval_cells,
     "run": _run_cells,
     "system": _system_cells,
+    "reported": _reported_cells,
     "axis": _axis_cells,
     "strip": _strip_cells,
     "score": _score_cells,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import numpy as np
+from django.core.paginator import Page
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -27,6 +28,7 @@ from leaderboard.boards.columns import (
     shown_columns,
 )
 from leaderboard.boards.organised_runs import OrganisedRun, OrganisedRuns
+from leaderboard.boards.reported_boards import ReportedBoard, ReportedRow
 from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display import charts
@@ -41,6 +43,8 @@ from leaderboard.pages.board_cells import (
 from leaderboard.pages.page_urls import run_url_pattern
 from leaderboard.runs.facts import FILTERS
 
+# The kinds of columns that name the rows.
+NAMED = ("run", "system", "reported")
 MOST_AIRY_ROWS = 40
 # A longer board shows so many rows at first, and besides so many of the reader's own.
 FIRST_ROWS, OWN_ROWS = 200, 20
@@ -98,7 +102,7 @@ class BoardTable:
 
     def _column_width(self, column: Column) -> float:
         """Estimate the width of a column in pixels."""
-        if column.kind in ("run", "system") or column.name == TEAM.name:
+        if column.kind in NAMED or column.name == TEAM.name:
             rows = self.board.shown
             names = {row.team if column.name == TEAM.name else row.name for row in rows}
             return min(max(map(text_width, names), default=0.0), NAME_WIDTH) + PADDING
@@ -118,7 +122,7 @@ class BoardTable:
         text = render_head(self, column)
         if column.is_chart:
             return f'<th class="axis{"" if column.on_phone else " opt"}" scope="col">{text}</th>'
-        classes = classes_of(column, "pinned" if column.kind in ("run", "system") else "")
+        classes = classes_of(column, "pinned" if column.kind in NAMED else "")
         link = f'<a href="{self._sort_link(column)}">{text}</a>{render_detail(self, column)}'
         return f'<th{classes} scope="col"{self._aria_sort(column)}>{link}</th>'
 
@@ -327,6 +331,40 @@ class TrackTable(BoardTable):
         other = self.board.sight.other_edition
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {**self.board.choice.carried, **asked}
+
+
+@dataclass(frozen=True)
+class ReportedTablePage(BoardTable):
+    """A page of the table of reported scores, with links that open and fold groups."""
+
+    board: ReportedBoard
+    page: Page[ReportedRow]
+    kind: ClassVar[str] = "board of-benchmark"
+    is_cut: ClassVar[bool] = False
+
+    @property
+    def _first(self) -> list[ReportedRow]:
+        return list(self.page.object_list)
+
+    @property
+    def _own(self) -> list[ReportedRow]:
+        return []
+
+    def address(self, **changes: str | None) -> str:
+        """Return the escaped address of the first page with other parameters."""
+        return super().address(**{"page": None, **changes})
+
+    @property
+    def group_links(self) -> list[tuple[ColumnGroup, str]]:
+        """Groups with addresses that open or fold them."""
+        return [(group, self._group_address(group)) for group in self.board.column_groups]
+
+    def _group_address(self, group: ColumnGroup) -> str:
+        opened = [name for name in self.board.choice.opened if name != group.name]
+        query = self.query.copy()
+        query.pop("collections", None)
+        query.setlist("open", opened if group.is_open else [*opened, group.name])
+        return f"?{query.urlencode()}"
 
 
 @dataclass(frozen=True)

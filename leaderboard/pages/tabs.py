@@ -86,6 +86,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Judges", "judges", scores and track.run_kind == "judgments"),
                 View("Battles", "battle_board", scores and hasattr(track, "battles")),
                 View("Plan", "plan", scores and not organises),
+                View("Reported", "reported_board", alone and track.benchmark.has_reported_scores),
             ),
         ),
         Tab(
@@ -150,6 +151,7 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
                 View("Compare two", "compare"),
                 View("New collections", "new_collections"),
                 View("By date", "benchmark_series", sight.has_dates),
+                View("Reported", "reported_board", sight.benchmark.has_reported_scores),
                 View("Over time", "history"),
                 View("Snapshots", "snapshots"),
             ),

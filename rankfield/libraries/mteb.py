@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from evaluation.library.scores import evaluate
 from evaluation.problems import refuse
 from evaluation.reading.objects import QrelsSource
+from evaluation.reading.results import SubsetResult, parse_result, read_object
 from rankfield.answers import Run
 from rankfield.site import Site
 
@@ -45,17 +45,6 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class SubsetResult:
-    """The scores of one subset and split in the result of a task."""
-
-    task: str
-    subset: str
-    split: str
-    main_score: float
-    scores: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class MainScore:
     """The main score of a result beside the same measure of the predictions."""
 
@@ -72,7 +61,7 @@ class MainScore:
 
 def read_predictions(path: str | Path) -> Predictions:
     """Return the rankings in a file of predictions.  Raises `Refused` for another file."""
-    content = read_object(path)
+    content = read_object(Path(path).read_bytes(), str(path))
     meta = content.pop(META, {})
     runs: dict[tuple[str, str], ByTopic] = {}
     for subset, splits in content.items():
@@ -85,27 +74,7 @@ def read_predictions(path: str | Path) -> Predictions:
 
 def read_result(path: str | Path) -> list[SubsetResult]:
     """Return the scores in the result of a task.  Raises `Refused` for another file."""
-    content = read_object(path)
-    try:
-        return [
-            SubsetResult(
-                content["task_name"], row["hf_subset"], split, float(row["main_score"]), row
-            )
-            for split, rows in content["scores"].items()
-            for row in rows
-        ]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise refuse("E_FORMAT", f"{path} is no result of MTEB: {error!r}") from None
-
-
-def read_object(path: str | Path) -> dict[str, Any]:
-    try:
-        content = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise refuse("E_JSON", f"{path} is no JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise refuse("E_FORMAT", f"{path} is no JSON object")
-    return content
+    return parse_result(read_object(Path(path).read_bytes(), str(path)), str(path))
 
 
 def check_main_scores(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from leaderboard.models import (
 )
 from tests.archives.test_archives import command, export_alone, repacked
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_benchmark, send
-from tests.builders import make_run, make_track, work
+from tests.builders import make_reported, make_run, make_track, work
 from tests.recording import recorded
 
 pytestmark = pytest.mark.long
@@ -52,6 +53,7 @@ def make_lived_benchmark(ada: User, ben: User, cat: User) -> Benchmark:
     runs.withdraw_run(Run.objects.get(version__system__name="pan"), cat, "a slip")
     send(benchmark, cat, {"rolls.run": ROLLS_RUN.replace("d9", "d12")}, "pan", version="1")
     make_run(benchmark.tracks.in_order()[0], cat, "1 Q0 d1 1\n")
+    make_reported(benchmark)
     Overview.objects.create(track=benchmark.tracks.in_order()[0], contact="bread@example.org")
     Benchmark.objects.filter(pk=benchmark.pk).update(baseline=System.objects.get(name="stove"))
     return Benchmark.objects.get(pk=benchmark.pk)
@@ -120,6 +122,29 @@ def test_its_teams_have_their_names(lived, travelled):
         return [team.name for team in rows]
 
     assert names(travelled) == names(lived) == ["ben", "cat"]
+
+
+def test_reported_scores_go_along(lived, travelled):
+    def told(benchmark: Benchmark) -> list[Any]:
+        names = ("version", "source", "systems", "collections", "num_cells", "created_at")
+        rows = benchmark.reported_scores.values_list(*names, "known", "values")
+        return [(*row[:-2], *map(bytes, row[-2:])) for row in rows]
+
+    assert told(travelled) == told(lived) and len(told(lived)) == 1
+
+
+@pytest.mark.parametrize(
+    "part", [{"values": "AAAA"}, {"known": "AAAA"}, {"known": "?"}], ids=["scores", "none", "text"]
+)
+def test_reported_scores_that_do_not_fit_together_are_refused(lived, tmp_path, part):
+    path = export(lived, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    manifest["reported"][0] |= part
+    repacked(path, {"manifest.json": json.dumps(manifest).encode()})
+    with pytest.raises(CommandError, match="reported scores do not fit together"):
+        command("import_benchmark", path, *AWAY)
+    assert not Benchmark.objects.filter(slug="away").exists()
 
 
 ALONE = ("--track", "alone", "--collection", "alone")

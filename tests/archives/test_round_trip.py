@@ -88,6 +88,7 @@ from leaderboard.models import (
     Question,
     Registration,
     Reminder,
+    ReportedScores,
     Run,
     Score,
     ScoreSet,
@@ -125,6 +126,7 @@ from tests.builders import (
     SUBTOPICS,
     make_assessment,
     make_collection,
+    make_reported,
     make_run,
     make_track,
     make_user,
@@ -200,7 +202,7 @@ STAYS: dict[type[models.Model], str] = {
     BenchmarkSnapshot: "printed here, and read here",
 }
 # What goes along in the archive of a benchmark; see test_benchmark_archives.py.
-OF_BENCHMARKS = {Benchmark, System, SystemVersion}
+OF_BENCHMARKS = {Benchmark, ReportedScores, System, SystemVersion}
 # What goes along where runs are answers or machines judge; see test_archives.py.
 OF_ANSWERS = {NuggetVersion, TopicNuggets, MarkLayer, MarkedAnswer, MachineReplies}
 OF_ANSWERS |= {NuggetDraft, WritingStep}
@@ -559,6 +561,7 @@ def surround(track: Track, ada: User, cat: User) -> None:
     BenchmarkSnapshot.objects.create(
         benchmark=benchmark, files={}, created_by=ada, **printed
     ).editions.add(track.edition)
+    make_reported(benchmark)
     JoinRequest.objects.create(benchmark=benchmark, user=cat)
     agreement = Agreement.objects.create(benchmark=benchmark, version=1, text="Do not pass it on.")
     said = Registration.objects.create(benchmark=benchmark, user=cat, person="Cat")

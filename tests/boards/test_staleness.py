@@ -39,7 +39,15 @@ from leaderboard.models import (
     User,
 )
 from tests.benchmark_scene import make_benchmark
-from tests.builders import RUN, make_assessment, make_pool, make_run, make_user, store_nuggets
+from tests.builders import (
+    RUN,
+    make_assessment,
+    make_pool,
+    make_reported,
+    make_run,
+    make_user,
+    store_nuggets,
+)
 
 pytestmark = pytest.mark.long
 
@@ -98,6 +106,7 @@ def make_scene(ada: User, ben: User, cat: User) -> Track:
     given = {"topic": topic, "docno": "d1", "grade": 1}
     Settlement.objects.create(assessment=assessment, settled_by=ada, **given)
     store_nuggets(track)
+    make_reported(benchmark)
     Battles.objects.create(track=track)
     Calculation.objects.all().delete()
     Calculation.objects.create(kind="judges", track=track, key="AP", request={})

@@ -48,6 +48,7 @@ from tests.builders import (
     make_assessment,
     make_collection,
     make_pool,
+    make_reported,
     make_run,
     make_track,
     make_user,
@@ -128,6 +129,7 @@ PAGES = {
     ),
     "benchmark_history": ("/benchmarks/meal/history/", EVERYBODY),
     "benchmark_differences": ("/benchmarks/meal/differences/", EVERYBODY),
+    "reported_board": ("/benchmarks/meal/reported/", EVERYBODY),
     "benchmark_compare": ("/benchmarks/meal/compare/", EVERYBODY),
     "new_collections": ("/benchmarks/meal/new-collections/", EVERYBODY),
     "benchmark_series": ("/benchmarks/meal/by-date/", EVERYBODY),
@@ -734,6 +736,7 @@ def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
             **{"rows": [[version.pk, "oven 1"]], "caption": "All tracks."},
         )
         frozen.editions.set(editions)
+    make_reported(benchmark)
     question = benchmark.questions.create(text="How deep?", is_public=True)
     written = {"subject": "Soon", "text": "Soon.", "created_by": benchmark.owner}
     message = benchmark.messages.create(**written)

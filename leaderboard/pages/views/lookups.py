@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -11,11 +11,13 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 
 from evaluation.answers.any_measure import is_of_rankings
+from evaluation.complete_cells import RULES, Rule
 from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_at_or_404
 from leaderboard.boards.organised_runs import OrganisedChoice
+from leaderboard.boards.reported_boards import ReportedChoice
 from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO, Limits
 from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
@@ -141,6 +143,19 @@ def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:
     )
 
 
+def requested_reported_choice(request: HttpRequest) -> ReportedChoice:
+    """Read the reader's choice for the board of reported scores from the query parameters."""
+    asked, rule = request.GET, text_of(request.GET, "rule")
+    return ReportedChoice(
+        **read_choice(asked),
+        rule=cast("Rule", rule) if rule in RULES else RULES[0],
+        groups=tuple(asked.getlist("group")),
+        opened=tuple(asked.getlist("open")),
+        window=page_number(request, "collections"),
+        version=read_whole_number(asked.get("version", "")),
+    )
+
+
 def read_choice(asked: QueryDict) -> dict[str, Any]:
     """Read what a reader may choose on any board."""
     words = ("measure", "baseline", "family", "sort", "team", "text")
@@ -196,6 +211,6 @@ def text_of(values: QueryDict, name: str) -> str:
     return values.get(name, "").replace("\0", "")
 
 
-def page_number(request: HttpRequest) -> int:
-    asked = read_whole_number(request.GET.get("page", "1"))
+def page_number(request: HttpRequest, name: str = "page") -> int:
+    asked = read_whole_number(request.GET.get(name, "1"))
     return asked if asked is not None and asked < 10**6 else 1
