@@ -21,7 +21,7 @@ TESTS = {"difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", 
 TESTS |= {"rank_low", "rank_high"}
 # Who may open what, whatever it says.
 PAGES = ("", "about/", "data/", "topics/", "submit/", "team/", "desk/", "manage/", "pools/")
-PAGES += ("judging/", "snapshots/", "judgments/", "history/", "compare/", "manage/people/")
+PAGES += ("judging/", "snapshots/", "judgments/", "history/", "compare/")
 # What the page says of a team's quota and of its deadline.
 LEFT = re.compile(r"\d+ of \d+ (?:runs )?left (?:today|in total)|until \d+ \w+ \d+, \d\d:\d\d")
 TAGS = re.compile(r"<[^>]*>|\s+")

@@ -162,7 +162,7 @@ def notify_join_requested(request: JoinRequest) -> None:
     benchmark = request.benchmark
     text = f"{request.user} asked to join {benchmark} as {request.team_name}."
     organisers = benchmark.organisers().values_list("pk", flat=True)
-    _notify_of(benchmark, organisers, text, "manage", "benchmark_manage")
+    _notify_of(benchmark, organisers, text, "people", "people")
 
 
 def notify_appointed(benchmark: Benchmark, user: User) -> None:

@@ -127,7 +127,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Now", "desk", organises),
                 View("Runs", "organised_runs", organises),
                 View("Findings", "findings", organises),
-                View("People", "people", organises),
+                View("People", "people", organises and alone),
                 View("Dates", "deadlines", organises),
                 View("Registration", "registration", organises and alone),
                 View("Messages", "messages", organises and alone),
@@ -163,6 +163,7 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
             "Organise",
             (
                 View("Settings", "manage", sight.is_organiser),
+                View("People", "people", sight.is_organiser),
                 View("Registration", "registration", sight.is_organiser),
                 View("Messages", "messages", sight.is_organiser),
                 View("Invitations", "invitations", sight.is_organiser),

@@ -58,7 +58,7 @@ def test_a_team_is_approved_for_all_tracks(benchmark, as_ada, as_ben, ben):
     as_ben.post("/benchmarks/baking/join/", {"team_name": "Crumbs"})
     assert "asked to join Baking" in as_ada.get("/account/notices/").content.decode()
     asked = ben.join_requests.get()
-    assert "Crumbs" in as_ada.get("/benchmarks/baking/manage/").content.decode()
+    assert "Crumbs" in as_ada.get("/benchmarks/baking/manage/people/").content.decode()
     as_ada.post(f"/benchmarks/baking/manage/requests/{asked.pk}/", {"approve": "Crumbs"})
     assert ben.memberships.get().team.name == "Crumbs"
 

@@ -76,11 +76,12 @@ def test_any_address_of_a_list_answers(track, as_ada, page):
     assert as_ada.get(f"{DESK}trail/{page}").status_code == 200
 
 
-def test_beside_the_settings_are_three_requests_and_a_link_to_the_desk(track, as_ada):
-    for number in range(4):
+def test_ten_requests_to_join_are_shown_and_a_link_to_all(track, as_ada):
+    for number in range(11):
         track.benchmark.join_requests.create(
             user=make_user(f"user{number}"), team_name=f"Oats {number}"
         )
-    page = page_at(as_ada, "/benchmarks/bread/manage/")
-    assert page.count('name="approve"') == 3
-    assert f'<a href="{DESK}?all=decisions#decisions">All 4 requests</a>' in page
+    page = page_at(as_ada, "/benchmarks/bread/manage/people/")
+    assert page.count('name="approve"') == 10 and "11 requests" in page
+    every = page_at(as_ada, "/benchmarks/bread/manage/people/?all=requests")
+    assert every.count('name="approve"') == 11

@@ -11,6 +11,7 @@ from leaderboard.models.people import team_key
 from tests.builders import make_run, make_track
 
 pytestmark = pytest.mark.long
+PEOPLE = "/benchmarks/bread/manage/people/"
 
 
 @pytest.fixture
@@ -121,12 +122,10 @@ def test_who_waits_may_ask_for_another_name(by_approval, ada, as_ada, as_ben, be
 
 def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben, ben):
     as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
-    assert 'name="approve" value="Crumbs"' in as_ada.get("/benchmarks/bread/manage/").text
+    assert 'name="approve" value="Crumbs"' in as_ada.get(PEOPLE).text
     as_ben.post("/benchmarks/bread/join/", {"team_name": "Crusts"})
     approve(as_ada, by_approval, approve="Crumbs")
-    assert (
-        "already answered or now has another name." in as_ada.get("/benchmarks/bread/manage/").text
-    )
+    assert "already answered or now has another name." in as_ada.get(PEOPLE).text
     assert by_approval.team_of(ben) is None
 
 
@@ -134,7 +133,7 @@ def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_b
     as_ben.post("/benchmarks/bread/join/", {"team_name": "Crumbs"})
     people.get_or_create_team(by_approval.benchmark, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "We asked ben to choose another." in as_ada.get("/benchmarks/bread/manage/").text
+    assert "We asked ben to choose another." in as_ada.get(PEOPLE).text
     told = Notice.objects.get(user=ben)
     assert told.text == "The name Crumbs is taken in Bread track. Choose another."
     assert "The name <bdi>Crumbs</bdi> is taken. Choose another." in as_ben.get(told.address).text
@@ -242,7 +241,7 @@ def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_b
 
 
 def test_a_link_that_nobody_needs_is_not_renewed(track, as_ada):
-    assert "New link" not in as_ada.get("/benchmarks/bread/manage/").text
+    assert "New link" not in as_ada.get(PEOPLE).text
     page = as_ada.post("/benchmarks/bread/manage/invitation/", follow=True).text
     assert "Anyone can join, so the link is no secret" in page
     assert Track.objects.get().benchmark.invitation == track.benchmark.invitation

@@ -67,7 +67,7 @@ ben:/benchmarks/food/systems/ anyone:/benchmarks/food/differences/
 anyone:/benchmarks/food/new-collections/ anyone:/benchmarks/food/by-date/
 anyone:/benchmarks/food/history/
 ada:/benchmarks/food/tracks/bread/desk/ ada:/benchmarks/food/tracks/bread/desk/trail/
-ada:/benchmarks/food/tracks/bread/manage/ ada:/benchmarks/food/tracks/bread/manage/people/
+ada:/benchmarks/food/tracks/bread/manage/ ada:/benchmarks/food/manage/people/
 ada:/benchmarks/cakes/judging/ ada:/benchmarks/cakes/pools/ dan:/judging/
 dan:/judging/{assignment}/?tab=a anyone:/healthz
 """

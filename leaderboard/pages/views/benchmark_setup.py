@@ -1,4 +1,4 @@
-"""The settings of a benchmark: its tracks in order, teams, organisers and invitation."""
+"""The settings of a benchmark: its tracks in order, its copy and its end."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import benchmark_copies, benchmark_setup, people
-from leaderboard.actions.people import OrganiserError
+from leaderboard.actions import benchmark_copies, benchmark_setup
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
-from leaderboard.models import JoinRequest
+from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.pages.forms.benchmark_setup import (
     AddTrackForm,
     BenchmarkForm,
@@ -24,17 +22,7 @@ from leaderboard.pages.forms.benchmark_setup import (
     DeleteBenchmarkForm,
     PlaceForm,
 )
-from leaderboard.pages.forms.people import OrganiserForm
-from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.invitations import invitation_link
-
-
-def organised_benchmark_or_403(request: HttpRequest, slug: str) -> BenchmarkSight:
-    """Return the benchmark for its organisers; everyone else is refused."""
-    sight = benchmark_or_404(request.user, slug)
-    if not sight.is_organiser:
-        raise PermissionDenied
-    return sight
+from leaderboard.pages.views.lookups import organised_benchmark_or_403
 
 
 @login_required
@@ -56,27 +44,16 @@ def benchmark_manage(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpResponse:
     tracks = [seen.track for seen in sight.sights]
-    waiting = sight.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
     context = {
         "benchmark": sight.benchmark,
         "sight": sight,
         "form": BenchmarkForm(instance=copy(sight.benchmark), tracks=tracks),
         "place_forms": _build_place_forms(sight),
         "add_form": AddTrackForm(user=request.user),
-        "organiser_form": OrganiserForm(),
-        "organisers": sight.benchmark.organisers(),
-        "members": shorten(request, "members", "member", _list_members(sight)),
-        "join_requests": waiting.select_related("user"),
-        "invitation": invitation_link(request, sight.benchmark),
         **forms,
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "benchmark/manage.html", context, status=status)
-
-
-def _list_members(sight: BenchmarkSight) -> Any:
-    members = sight.benchmark.memberships.select_related("team", "user")
-    return members.order_by("team__name", "joined_at")
 
 
 def _build_place_forms(sight: BenchmarkSight, data: Any = None) -> list[PlaceForm]:
@@ -130,69 +107,6 @@ def remove_benchmark_track(request: HttpRequest, slug: str, track: str) -> HttpR
         benchmark_setup.remove_track(sight.benchmark, request.user, removed)
         messages.success(request, f"{removed} stands alone again, with its teams and runs.")
     except ActionError as reason:
-        messages.error(request, str(reason))
-    return redirect("benchmark_manage", slug=slug)
-
-
-@login_required
-@require_POST
-def add_benchmark_organiser(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a user an organiser of a benchmark and its tracks."""
-    sight = organised_benchmark_or_403(request, slug)
-    form = OrganiserForm(request.POST)
-    if form.is_valid():
-        try:
-            added = people.add_organiser(sight.benchmark, request.user, **form.cleaned_data)
-            messages.success(
-                request, f"{added} is now an organiser of the benchmark and its tracks."
-            )
-            return redirect("benchmark_manage", slug=slug)
-        except OrganiserError as reason:
-            form.add_error("name", str(reason))
-    return _render(request, sight, organiser_form=form)
-
-
-@login_required
-@require_POST
-def remove_benchmark_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
-    """Remove an organiser of a benchmark."""
-    benchmark = organised_benchmark_or_403(request, slug).benchmark
-    organiser = get_object_or_404(benchmark.organisers(), pk=user_id)
-    try:
-        people.remove_organiser(benchmark, request.user, organiser)
-    except OrganiserError as reason:
-        messages.error(request, str(reason))
-    if not benchmark.is_organised_by(request.user):
-        return redirect("all_benchmarks")
-    return redirect("benchmark_manage", slug=slug)
-
-
-@login_required
-@require_POST
-def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
-    """Replace the invitation link of a benchmark."""
-    benchmark = organised_benchmark_or_403(request, slug).benchmark
-    try:
-        benchmark_setup.renew_invitation(benchmark, request.user)
-    except ActionError as reason:
-        messages.error(request, str(reason))
-    return redirect("benchmark_manage", slug=slug)
-
-
-@login_required
-@require_POST
-def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
-    """Approve or decline a request to join a benchmark."""
-    sight = organised_benchmark_or_403(request, slug)
-    asked = get_object_or_404(sight.benchmark.join_requests, pk=request_id)
-    try:
-        if "approve" in request.POST:
-            # The name that the organiser saw, because the request may have changed since.
-            asked.team_name = request.POST["approve"].replace("\0", "")
-            people.approve_request(asked, request.user)
-        else:
-            people.decline_request(asked, request.user)
-    except people.JoinError as reason:
         messages.error(request, str(reason))
     return redirect("benchmark_manage", slug=slug)
 

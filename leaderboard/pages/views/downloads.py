@@ -19,8 +19,7 @@ from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Job, PagesCopy, Team, Track
-from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
-from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403, organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file
 
 

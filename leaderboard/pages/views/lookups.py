@@ -15,7 +15,15 @@ from evaluation.complete_cells import RULES, Rule
 from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
-from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_at_or_404
+from leaderboard.boards.disclosure import (
+    BenchmarkSight,
+    Sight,
+    VisibleRun,
+    benchmark_or_404,
+    run_or_404,
+    sight_of,
+    track_at_or_404,
+)
 from leaderboard.boards.organised_runs import OrganisedChoice
 from leaderboard.boards.reported_boards import ReportedChoice
 from leaderboard.boards.rows import FROM, OF_PARAMETERS, TO, Limits
@@ -35,6 +43,14 @@ LIMITS = {OF_PARAMETERS: "word", FROM: "least", TO: "most"}
 def organised_sight_or_403(request: HttpRequest, address: str) -> Sight:
     """Return the track for its organisers; everyone else is refused."""
     sight = track_at_or_404(request.user, address)
+    if not sight.is_organiser:
+        raise PermissionDenied
+    return sight
+
+
+def organised_benchmark_or_403(request: HttpRequest, slug: str) -> BenchmarkSight:
+    """Return the benchmark for its organisers; everyone else is refused."""
+    sight = benchmark_or_404(request.user, slug)
     if not sight.is_organiser:
         raise PermissionDenied
     return sight

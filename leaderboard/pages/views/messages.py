@@ -29,7 +29,7 @@ from leaderboard.models import Benchmark
 from leaderboard.notifications.email import read_unsubscribe_code
 from leaderboard.pages.forms.messages import InvitationForm, MessageForm, RemindersForm
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 
 

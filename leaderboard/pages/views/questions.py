@@ -15,7 +15,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.pages.forms.questions import AnswerForm, QuestionForm
 from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403
 
 
 @require_http_methods(["GET", "POST"])

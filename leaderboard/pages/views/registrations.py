@@ -21,7 +21,7 @@ from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Registration
 from leaderboard.pages.forms.people import RegistrationForm
 from leaderboard.pages.forms.registrations import AgreementForm, ApprovalForm, AskedForm
-from leaderboard.pages.views.benchmark_setup import organised_benchmark_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 TABLES = {"teams": tabulate_teams, "downloads": tabulate_downloads}

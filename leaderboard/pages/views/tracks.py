@@ -29,7 +29,7 @@ from leaderboard.analysis.checklist import build_checklist
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
-from leaderboard.models import AuditEvent, Benchmark, Collection, JoinRequest, Track
+from leaderboard.models import AuditEvent, Benchmark, Collection, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
@@ -54,8 +54,6 @@ from leaderboard.pages.wording.trail import describe_events
 LATEST_EVENTS = 10
 # Benchmarks above the list of tracks.
 FIRST_BENCHMARKS = 6
-# Requests to join beside the settings; the desk has all of them.
-FIRST_REQUESTS = 3
 
 
 @require_GET
@@ -173,8 +171,6 @@ def manage(request: HttpRequest, address: str) -> HttpResponse:
             form.add_error(
                 "topics_at" if "topics_at" in form.changes else "disclosure", str(reason)
             )
-    waiting = track.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
-    requests = list(waiting.select_related("user"))
     context = {
         "sight": sight,
         "track": track,
@@ -184,12 +180,9 @@ def manage(request: HttpRequest, address: str) -> HttpResponse:
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id
         ),
-        "join_requests": requests[:FIRST_REQUESTS],
-        "num_requests": len(requests),
         "off_the_board": shorten(
             request, "off-the-board", "run", track.runs.removed().select_related("team")
         ),
-        "invitation": invitation_link(request, track.benchmark),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
         **undo_context(track),
