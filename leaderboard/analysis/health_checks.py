@@ -20,6 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted, mebibytes
+from leaderboard.infrastructure.read_only import is_read_only
 from leaderboard.infrastructure.storage import sha256_of, stored_file_names
 from leaderboard.jobs import backups, cleanup
 from leaderboard.models import Job, Mail, Run, Worker
@@ -115,6 +116,11 @@ def check_settings() -> Iterator[Finding]:
         yield report_warning(
             "Hosts with different secret keys sign out each other’s users.",
             "Give all hosts the same SECRET_KEY.",
+        )
+    if is_read_only():
+        yield report_warning(
+            "The site is read-only: nobody can change anything, and workers begin no job.",
+            "Run `manage.py read_only off` when the maintenance is over.",
         )
     yield report_good(f"Rankfield {settings.VERSION}, in {settings.RANKFIELD_HOME}")
 

@@ -98,6 +98,14 @@ def test_a_secret_key_that_others_may_read_is_bad(settings, tmp_path, db):
     assert "bad" not in levels("settings")
 
 
+def test_a_site_that_was_left_read_only_is_noticed(settings, tmp_path, db):
+    settings.RANKFIELD_HOME = tmp_path
+    call_command("read_only", "on")
+    assert "read_only off" in findings("settings")[0].do
+    call_command("read_only", "off")
+    assert "read-only" not in findings("settings")[0].what
+
+
 def test_t23_a_redis_that_takes_anybody_is_told(settings, monkeypatch, db):
     server = SimpleNamespace(
         info=lambda _: {"redis_version": "7.2.0"}, time=lambda: (timezone.now().timestamp(), 0)
