@@ -21,6 +21,7 @@ from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.gate import Gate, GateOutcome, decide_gate
+from evaluation.significance.grouped import natural_order, places_in_groups, split_scores
 from evaluation.significance.leads import Lead, LeadFamily, compute_lead, compute_leads
 from evaluation.significance.letters import letters_of
 from evaluation.significance.means import interval_of_mean, interval_of_score
@@ -126,9 +127,11 @@ __all__ = [
     "leave_one_out",
     "letters_of",
     "measured_error",
+    "natural_order",
     "number_collections",
     "pair_deviations",
     "paired_t",
+    "places_in_groups",
     "posterior_of",
     "posterior_of_pair",
     "power_of",
@@ -139,6 +142,7 @@ __all__ = [
     "sign_flips",
     "sign_test",
     "smallest_p",
+    "split_scores",
     "studentized_range_quantile",
     "studentized_range_tail",
     "t_interval",

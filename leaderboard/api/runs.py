@@ -22,6 +22,8 @@ from leaderboard.actions.submissions import RunDetails
 from leaderboard.analysis import RunPair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
 from leaderboard.analysis.origins import score_command
+from leaderboard.analysis.runs import build_run_breakdown
+from leaderboard.analysis.topic_groups import TopicGroups, describe_part
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label, only_file, refuse_truncated_body
@@ -35,6 +37,7 @@ from leaderboard.api.schemas import (
     RunOut,
     RunPatch,
     RunReceipt,
+    TopicGroupsOut,
     TopicScoresOut,
     Withdrawal,
     response_schemas,
@@ -43,7 +46,7 @@ from leaderboard.api.uploads import find_uploads
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.receipts import Receipt
-from leaderboard.boards.standings import name_of_test
+from leaderboard.boards.standings import BoardChoice, find_visible_board_with, name_of_test
 from leaderboard.infrastructure.downloads import stored_file
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Edition, Run, Score, Team, Track
@@ -313,6 +316,24 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     values = zip(scores.topics, scores.of(seen.run), strict=True)
     topics = [{"number": topic.number, "score": score} for topic, score in values]
     return {"measure": measure, "topics": topics}
+
+
+@router.get("/runs/{slug:run_id}/groups", auth=PUBLIC, response=response_schemas(TopicGroupsOut))
+def get_topic_groups(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
+    """List scores by group of topics and by depth of turn; empty where topics have no groups."""
+    seen = run_or_404(viewer(request), run_id)
+    if not seen.sight.can_see_scores:
+        raise Http404("no scores to see")
+    measure = find_measure(seen.sight, measure)
+    board = find_visible_board_with(seen.sight, BoardChoice(measure=measure), seen.run.pk)
+    if board is None or board.standing_of(seen.run) is None:
+        raise Http404("no scores to see")
+    found = TopicGroups(build_run_breakdown(board, seen.run))
+    return {
+        "measure": measure,
+        "groups": [describe_part(part) for part in found.groups],
+        "depths": [describe_part(part) for part in found.depths],
+    }
 
 
 @router.get("/runs/{slug:run_id}/answer", auth=PUBLIC, response=response_schemas(AnswerOut))

@@ -775,6 +775,24 @@ class TopicScoresOut(Schema):
     topics: list[TopicScoreOut]
 
 
+class PartOfTopicsOut(Schema):
+    name: str = Field(description="The group, or the place of its topics in their groups.")
+    topics: int = Field(description="Those on which the run has a score.")
+    score: Number
+    baseline: Number
+    from_baseline: Number
+    median: Number = Field(description="Of all runs, by topic.")
+    from_median: Number
+    low: Number = Field(description="95 % interval of the score at a depth; null for a group.")
+    high: Number
+
+
+class TopicGroupsOut(Schema):
+    measure: str
+    groups: list[PartOfTopicsOut]
+    depths: list[PartOfTopicsOut]
+
+
 class SentenceOut(Schema):
     text: str
     citations: list[str] = Field(description="The docnos that it cites, the strongest first.")

@@ -272,6 +272,7 @@ CALLS = {
         body={"fix": "tag"},
     ),
     "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/groups": Call("/runs/{run}/groups", ORGANISERS_SEE),
     "get /runs/{run_id}/answer": Call("/runs/{run}/answer?topic=1", OWN_TEAM),
     "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
     "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
@@ -395,6 +396,7 @@ OPEN_CALLS = {
         "/runs/{open_gone}/undo-withdrawal", [401, 403, 200, 403, 403, 200, 200, 200], "submit"
     ),
     "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
+    "get /runs/{run_id}/groups": Call("/runs/{open_run}/groups", EVERYBODY),
     "get /runs/{run_id}/answer": Call("/runs/{open_run}/answer?topic=1", EVERYBODY),
     "get /tracks/{slug}/battles": Call("/tracks/open/battles", EVERYBODY),
     "get /tracks/{slug}/nuggets/{version}": Call("/tracks/open/nuggets/v1", EVERYBODY),
@@ -420,6 +422,7 @@ LEAD_CALLS = {
     ),
     "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
     "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/groups": Call("/runs/{lead_run}/groups", ORGANISERS_SEE),
     "get /runs/{run_id}/answer": Call("/runs/{lead_run}/answer?topic=1", OWN_TEAM),
     "get /tracks/{slug}/battles": Call("/tracks/lead/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/nuggets/{version}": Call("/tracks/lead/nuggets/v1", ORGANISERS_SEE),

@@ -58,6 +58,7 @@ CALLS = {
     "/api/v1/runs/{run_id}/undo-withdrawal": {"post"},
     "/api/v1/runs/{run_id}/repair": {"post"},
     "/api/v1/runs/{run_id}/topics": {"get"},
+    "/api/v1/runs/{run_id}/groups": {"get"},
     "/api/v1/runs/{run_id}/answer": {"get"},
     "/api/v1/runs/{run_id}/file": {"get"},
     "/api/v1/runs/{run_id}/problems": {"get"},

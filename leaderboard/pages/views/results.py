@@ -25,6 +25,7 @@ from leaderboard.analysis.runs import (
     RunBreakdown,
     build_run_breakdown,
 )
+from leaderboard.analysis.topic_groups import TopicGroups
 from leaderboard.boards import receipts
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
@@ -50,6 +51,8 @@ FIRST_MEASURES = 5
 FIRST_FAILURES = 3
 # The tables that need the precision of every run of the board.
 PRECISION_TABLES = ("recall", "depth")
+# The tables of a run whose topics are in groups.
+GROUP_TABLES = ("groups", "depths")
 # The fields of a run that its check fills.
 FOUND_BY_THE_CHECK = (
     *("state", "checked_at", "scored_at", "ranking_file", "format", "metadata", "description"),
@@ -89,6 +92,7 @@ def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
         "range_axis": RANGE_AXIS,
         "topic_page": kind_of(seen.sight.track).topic_page,
         "bars": _draw_bars(found) if found.differs else "",
+        "groups": TopicGroups(found),
         "precision": precision,
         "curves": _draw_precision(precision, seen.run),
         "levels": precision.level_lines(seen.run),
@@ -140,6 +144,9 @@ def _find_table(name: str, found: RunBreakdown) -> CsvTable | None:
     """Return the table of that name; None if there is none."""
     if name == "failures":
         return tabulate_losses(find_losses(found.board, found.run, found.topics))
+    if name in GROUP_TABLES:
+        groups = TopicGroups(found)
+        return groups.tables[name] if groups.exists else None
     if name in PRECISION_TABLES:
         return read_precision(found.board).tables_of(found.run)[name]
     return found.tables.get(name)
