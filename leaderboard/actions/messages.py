@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.message_groups import MessageGroup, Recipients, find_recipients
+from leaderboard.display.markdown import find_excess
 from leaderboard.jobs.queue import enqueue
 from leaderboard.models import (
     Assessment,
@@ -28,6 +32,13 @@ from leaderboard.notifications import notices
 MOST_INVITED_A_DAY = 500
 
 
+MOST_ADDRESSES = 200
+# What people put between addresses.
+BETWEEN = re.compile(r"[\n,;]")
+# So much of an address that is none is repeated.
+REPEATED = 60
+
+
 @dataclass(frozen=True)
 class MessageDetails:
     """What an organiser writes, to whom."""
@@ -42,8 +53,10 @@ class MessageDetails:
 def write_message(benchmark: Benchmark, user: User, details: MessageDetails) -> Message:
     """Write to groups of people, each of whom gets a notice once.
 
-    Raises ActionError where nobody is in them.
+    Raises ActionError where nobody is in them, or the text takes too long to render.
     """
+    if excess := find_excess(details.text):
+        raise ActionError(f"This text {excess}. Shorten it.")
     recipients: Recipients = find_recipients(details.groups)
     if not recipients.users:
         raise ActionError("Nobody is in these groups now.")
@@ -70,6 +83,24 @@ def switch_reminders(benchmark: Benchmark, user: User, on: bool) -> None:
         AuditEvent.objects.record(user, "change", benchmark, before, after)
 
 
+def read_addresses(text: str) -> list[str]:
+    """Return the addresses in a text, each once, in lower case; raises ActionError."""
+    written = [each.strip() for each in BETWEEN.split(text)]
+    found = list(dict.fromkeys(each.lower() for each in written if each))
+    if len(found) > MOST_ADDRESSES:
+        raise ActionError(
+            f"These are {len(found):,} addresses. Invite up to {MOST_ADDRESSES} at a time."
+        )
+    for address in found:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise ActionError(
+                f"“{address[:REPEATED]}” is not an email address. Nobody was invited."
+            ) from None
+    return found
+
+
 @transaction.atomic
 def invite(
     benchmark: Benchmark, user: User, addresses: Sequence[str], assessment: Assessment | None
@@ -78,8 +109,6 @@ def invite(
 
     Raises ActionError, and then invites nobody.
     """
-    if not settings.EMAIL_HOST:
-        raise ActionError("This site sends no email. Share the invitation link instead.")
     if assessment is not None and assessment.state == Assessment.State.CLOSED:
         raise ActionError("The judging is closed.")
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
@@ -91,6 +120,8 @@ def invite(
     since = timezone.now() - timedelta(days=1)
     left = MOST_INVITED_A_DAY - benchmark.invitations.filter(created_at__gt=since).count()
     new = [address for address in addresses if address not in known]
+    if new and not settings.EMAIL_HOST:
+        raise ActionError("This site sends no email. Share the invitation link instead.")
     if len(new) > left:
         raise ActionError(
             f"{MOST_INVITED_A_DAY} addresses a day can be invited; {max(left, 0)} are left now."

@@ -23,7 +23,7 @@ from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.infrastructure.read_only import is_read_only
 from leaderboard.infrastructure.storage import sha256_of, stored_file_names
 from leaderboard.jobs import backups, cleanup
-from leaderboard.models import Job, Mail, Run, Worker
+from leaderboard.models import Digest, Invitation, Job, Mail, Run, Worker
 from leaderboard.safeguards import LOCAL_HOSTS, find_insecure_settings
 
 MOST_SKEW = 2.0  # seconds between two clocks
@@ -251,10 +251,16 @@ def check_email() -> Iterator[Finding]:
         yield report_warning("Emails cannot link to the site.", "Set SITE_URL.")
     with get_connection(fail_silently=False):
         yield report_good(f"{settings.EMAIL_HOST} answers")
-    given_up = Mail.objects.filter(state=Mail.State.GIVEN_UP)
-    if number := given_up.count():
+    given_up = [
+        email
+        for kind in (Digest, Invitation, Mail)
+        for email in kind.objects.filter(state=Mail.State.GIVEN_UP)
+    ]
+    if given_up:
+        number = len(given_up)
+        last = max(given_up, key=lambda email: email.created_at)
         yield report_warning(
-            f"{counted(number, 'email was,emails were')} given up; the last: {given_up[0].answer}",
+            f"{counted(number, 'email was,emails were')} given up; the last: {last.answer}",
             "The notices are on the site. Find out why the email server rejected them.",
         )
 

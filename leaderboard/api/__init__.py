@@ -29,6 +29,7 @@ from leaderboard.api import (
     gates,
     judging,
     machines,
+    messages,
     new_collections,
     nuggets,
     runs,
@@ -153,6 +154,7 @@ api.add_router("/tracks", battles.router)
 api.add_router("/tracks", entrants.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", teams.router)
+api.add_router("/benchmarks", messages.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", new_collections.router)
 api.add_router("/benchmarks", series.router)

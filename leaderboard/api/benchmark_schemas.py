@@ -8,7 +8,7 @@ from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
-from leaderboard.api.fields import Name, Slug, Text
+from leaderboard.api.fields import Label, Name, Slug, Text
 from leaderboard.api.schemas import BoardRow, ListedSnapshot, Number
 from leaderboard.models.tracks import DATE_PATTERN
 
@@ -108,6 +108,42 @@ class NewTeamOut(BenchmarkTeamOut):
 class MergeIn(Schema):
     team: TeamName = Field(description="Name of the team that is deleted.")
     into: TeamName = Field(description="Name of the team that gets everything.")
+
+
+class MessageGroupOut(Schema):
+    key: str = Field(description="What names the group in a message.")
+    name: str
+    people: int
+    teams: int
+
+
+class MessageIn(Schema):
+    groups: list[Label] = Field(min_length=1, max_length=500, description="Keys of groups.")
+    subject: Name
+    text: Annotated[Text, StringConstraints(min_length=1, max_length=10_000)] = Field(
+        description="Markdown."
+    )
+    urgent: bool = Field(False, description="Emailed at once, and not with the email of the day.")
+    preview: bool = Field(False, description="Only count who would get it.")
+
+
+class MessageOut(Schema):
+    id: int | None = Field(description="null for a preview.")
+    people: int
+    teams: int
+    by_email: int = Field(description="How many of them get an email too.")
+
+
+class InvitationsIn(Schema):
+    addresses: list[Annotated[Text, StringConstraints(max_length=320)]] = Field(
+        min_length=1, max_length=200
+    )
+    track: Label = Field("", description="Short name of the track of the assessment.")
+    assessment: Label = Field("", description="Whom to judge for; empty: take part as a team.")
+
+
+class InvitationsOut(Schema):
+    invited: list[str] = Field(description="Addresses that had no invitation yet.")
 
 
 class BenchmarkColumnOut(Schema):

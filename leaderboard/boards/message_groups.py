@@ -44,7 +44,7 @@ class MessageGroup:
     @property
     def label(self) -> str:
         """Its name and its size, for a form."""
-        if self.teams and not self.key.startswith(TEAM):
+        if self.key != BEHIND and not self.key.startswith(TEAM):
             return f"{self.name}: {counted(len(self.teams), 'team')}"
         return f"{self.name}: {counted(len(self.users), 'person,people')}"
 

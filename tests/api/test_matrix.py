@@ -222,6 +222,22 @@ CALLS = {
         "organise",
         body={"team": "dan", "into": "ben"},
     ),
+    "get /benchmarks/{slug}/message-groups": Call(
+        "/benchmarks/meal/message-groups", by_organisers(200), "organise"
+    ),
+    "post /benchmarks/{slug}/messages": Call(
+        "/benchmarks/meal/messages",
+        by_organisers(201),
+        "organise",
+        body={"groups": ["teams"], "subject": "Soon", "text": "Soon.", "preview": True},
+    ),
+    # Without an email server nobody is invited, but this address was before.
+    "post /benchmarks/{slug}/invitations": Call(
+        "/benchmarks/meal/invitations",
+        by_organisers(201),
+        "organise",
+        body={"addresses": ["fay@example.org"]},
+    ),
     "get /tracks/{slug}/snapshots": Call("/tracks/blind/snapshots", ORGANISERS_SEE),
     "get /tracks/{slug}/snapshots/{name}": Call("/tracks/blind/snapshots/final", ORGANISERS_SEE),
     "get /benchmarks/{slug}/board": Call("/benchmarks/meal/board", EVERYBODY),
@@ -533,6 +549,7 @@ def make_system(track: Track, user: User) -> str:
     }
     benchmark.snapshots.create(**frozen).editions.add(edition)
     track.snapshots.create(**frozen, edition=edition)
+    benchmark.invitations.create(email="fay@example.org", invited_by=benchmark.owner)
     team = track.team_of(user)
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")
     version = SystemVersion.objects.create(system=system, label="v1", created_by=user)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 
+from leaderboard.actions.messages import MOST_ADDRESSES, read_addresses
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.message_groups import MessageGroup
 from leaderboard.models import Assessment, Benchmark
 from leaderboard.pages.forms.fields import MarkdownField, TextareaWithPlainLineEnds
-
-MOST_ADDRESSES = 200
-# What people put between addresses.
-BETWEEN = re.compile(r"[\n,;]")
-# So much of an address that is none is repeated.
-REPEATED = 60
 
 
 class MessageForm(forms.Form):
@@ -71,20 +65,10 @@ class InvitationForm(forms.Form):
 
     def clean_addresses(self) -> list[str]:
         """Return the addresses, each once, in lower case."""
-        written = [each.strip() for each in BETWEEN.split(self.cleaned_data["addresses"])]
-        found = list(dict.fromkeys(each.lower() for each in written if each))
-        if len(found) > MOST_ADDRESSES:
-            raise ValidationError(
-                f"These are {len(found):,} addresses. Invite up to {MOST_ADDRESSES} at a time."
-            )
-        for address in found:
-            try:
-                validate_email(address)
-            except ValidationError:
-                raise ValidationError(
-                    f"“{address[:REPEATED]}” is not an email address. Nobody was invited."
-                ) from None
-        return found
+        try:
+            return read_addresses(self.cleaned_data["addresses"])
+        except ActionError as reason:
+            raise ValidationError(str(reason)) from None
 
     @property
     def assessment(self) -> Assessment | None:
