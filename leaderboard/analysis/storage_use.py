@@ -38,15 +38,15 @@ class Kind:
     deletion: str
 
 
-RUNS = Kind("runs as submitted", "Never by hand. `manage.py erase run ID` deletes a run for good.")
+RUNS = Kind("runs as submitted", "Never by hand. manage.py erase run ID deletes a run for good.")
 READINGS = Kind("rankings and answers as read", "Never: boards and pages of runs read them.")
 PROBLEMS = Kind("problems of runs", "Never by hand. They go with the file of a rejected run.")
 MARKS = Kind("nuggets and layers of marks", "Never: scores use them.")
 POOLS = Kind("pools", "Never: judgments are traced to them.")
 COPIES = Kind("copies of pages", "At any time: deleted after a day, and made again on request.")
-SCORES = Kind("scores, in the database", "Never by hand. `manage.py rescore` replaces them.")
+SCORES = Kind("scores, in the database", "Never by hand. manage.py rescore replaces them.")
 TEXTS = Kind(
-    "topics and documents", "Never by hand. `manage.py erase collection NAME` deletes a collection."
+    "topics and documents", "Never by hand. manage.py erase collection NAME deletes a collection."
 )
 INDEXES = Kind("indexes of words", "Never by hand: the search of documents reads them.")
 JUDGMENTS = Kind("judgments", "Never: scores use them.")
@@ -198,13 +198,13 @@ def _largest_first(
 FOLDERS = {
     "cache": "At any time: pages and copies of files are made again.",
     "uploads": "While web is stopped. Uploads that arrive are here.",
-    "static": "While web is stopped: `serve` and `web` write it when they start.",
+    "static": "While web is stopped: serve and web write it when they start.",
 }
 
 
 def measure_home() -> Iterator[KindUse]:
     """Yield what the database and the other folders of this host take."""
-    kind = Kind("the database", "Never by hand. Back it up by `manage.py backup`.")
+    kind = Kind("the database", "Never by hand. Back it up by manage.py backup.")
     yield KindUse(kind, 1, measure_database())
     for name, deletion in FOLDERS.items():
         files = list(list_files_before(Path(settings.RANKFIELD_HOME) / name, float("inf")))

@@ -22,7 +22,6 @@ from leaderboard.models import Job, Run
 from tests.builders import RUN, make_run, upload
 from tests.services.machines import ROOT, own_postgres
 from tests.services.test_buckets import KEYS, Stores
-from tests.upgrades import READER, compare
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +168,7 @@ def test_a_site_is_the_same_on_postgresql_and_in_a_bucket(tmp_path):
         run(home, "manage.py", "migrate", "-v0")
         run(home, "manage.py", "collectstatic", "--no-input", "-v0")
         run(home, "-m", "tests.upgrade_home")
-        before = json.loads(run(home, "-c", READER.read_text()))
+        before = stored(home)
         said = run(home, "manage.py", "move", **goal)
         assert "every table with the same hash" in said and "same SHA-256" in said
         again = run(home, "manage.py", "move", **goal)
@@ -178,7 +177,8 @@ def test_a_site_is_the_same_on_postgresql_and_in_a_bucket(tmp_path):
         (home / "files").rename(tmp_path / "files-of-before")
         (home / "rankfield.sqlite3").rename(tmp_path / "rankfield.sqlite3")
         run(home, "manage.py", "read_only", "off", **moved)
-        assert compare(before, json.loads(run(home, "-c", READER.read_text(), **moved))) == []
+        assert stored(home, **moved) == before
+        assert "files, each with its row" in run(home, "manage.py", "doctor", "--hash", **moved)
         run(home, "manage.py", "create_token", "zoe", "--organiser", **moved)
         stranger = run(home, "manage.py", "move", fails=True, **moved, NEW_S3_BUCKET="other")
         assert "in a bucket already" in stranger
@@ -196,6 +196,12 @@ def test_a_database_with_another_site_is_left_alone(tmp_path):
         run(other, "manage.py", "create_token", "eve", DATABASE_URL=url)
         said = run(home, "manage.py", "move", fails=True, NEW_DATABASE_URL=url)
         assert "The new database differs in" in said and "leaderboard_user" in said
+
+
+def stored(home: Path, **settings: str) -> list[dict[str, object]]:
+    """What each benchmark and collection has of each kind."""
+    found = json.loads(run(home, "manage.py", "storage", "--json", **settings))
+    return [row for row in found if row["kind of owner"] != "site"]
 
 
 def make_bucket(stores: Stores, name: str) -> None:
