@@ -37,6 +37,38 @@ class Track:
 
 
 @dataclass(frozen=True)
+class Pool:
+    """Documents of runs, or pairs of answers, that people judge once organisers approve them."""
+
+    name: str
+    method: str
+    size: int
+    about: str
+    state: Literal["queued", "proposed", "kept", "failed"]
+    reason: str
+    summary: dict[str, Any]
+
+    @property
+    def is_gathered(self) -> bool:
+        return self.state != "queued"
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The judging of a pool; whoever has the code `invitation` can become an assessor."""
+
+    name: str
+    pool: str
+    state: Literal["draft", "open", "paused", "closed"]
+    invitation: str
+    # What closing made: judgments, or of answers a layer of marks.
+    version: str | None
+    layer: str | None
+    # How much of the pool is judged; of answers, documents are pairs.
+    counts: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class AnswerSettings:
     """What a track asks of answers; sites that have only ranked runs say nothing of it."""
 

@@ -85,6 +85,13 @@ class Connection:
         request.add_header("Content-Type", "application/json")
         return self.decode(self._open_repeatedly(request))
 
+    def post_once(self, path: str, values: Mapping[str, Any] | None = None) -> Any:
+        """Send values, if any, once, as a second time would count again; return the JSON."""
+        request = self._request("POST", path)
+        request.data = b"" if values is None else json.dumps(values).encode()
+        request.add_header("Content-Type", "application/json")
+        return self.decode(self._open(request))
+
     def patch(self, path: str, content: bytes, headers: Mapping[str, str]) -> Any:
         """Send bytes once and return the JSON of the answer."""
         request = self._request("PATCH", path)

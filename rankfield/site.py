@@ -39,6 +39,7 @@ from rankfield.connection import Connection
 from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import Form, FormFile
 from rankfield.frames import build_frame, run_lines
+from rankfield.judging import API, Judging
 from rankfield.progress import ProgressBar, is_watched
 from rankfield.uploads import LARGE, send_in_pieces
 
@@ -46,7 +47,6 @@ Family = Literal["", "baseline", "all"]
 # A file, or an object in any form that `evaluate` takes.
 RunFile = str | Path | RunSource
 
-API = "/api/v1"
 # Seconds between two looks at a run, which grow while nothing happens.
 FIRST_LOOK, LONGEST_LOOK = 0.3, 5.0
 
@@ -81,6 +81,10 @@ class Site:
     def track(self, slug: str) -> Track:
         """Return a track with what its runs have to follow."""
         return read_answer(Track, self.connection.get(f"{API}/tracks/{quote(slug)}"))
+
+    def judging(self, track: str) -> Judging:
+        """Return the pools and the judging of a track, for its organisers."""
+        return Judging(self.connection, track)
 
     def check(
         self,

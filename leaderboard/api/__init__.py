@@ -32,6 +32,7 @@ from leaderboard.api import (
     messages,
     new_collections,
     nuggets,
+    pools,
     runs,
     series,
     snapshots,
@@ -150,6 +151,7 @@ api.add_router("/tracks", snapshots.of_tracks)
 api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
 api.add_router("/tracks", nuggets.router)
+api.add_router("/tracks", pools.router)
 api.add_router("/tracks", battles.router)
 api.add_router("/tracks", entrants.router)
 api.add_router("/benchmarks", benchmarks.router)

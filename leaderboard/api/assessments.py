@@ -33,12 +33,14 @@ from leaderboard.api.schemas import (
 )
 from leaderboard.api.tracks import organised_sight_or_403
 from leaderboard.assessments.judgments import find_outcome
+from leaderboard.assessments.kinds import kind_of_judging, kind_of_pool
 from leaderboard.assessments.mark_files import ExportFormat, render_marks
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.infrastructure.downloads import streamed_bytes
-from leaderboard.models import Assessment, Assignment, JudgmentSet, Track, User
+from leaderboard.models import Assessment, Assignment, Track, User
 from leaderboard.models.assessments import GradeText
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.sight.tracks import Viewer
 from leaderboard.sight.visible_rows import can_see_marks
 
@@ -57,7 +59,9 @@ MEDIA_TYPES: dict[ExportFormat, str] = {"jsonl": "application/jsonl", "trec": "t
 def list_assessments(request: HttpRequest, slug: str, paging: Query[Paging]) -> Page[Assessment]:
     """List the assessments of a track (organisers only)."""
     track = organised_track_or_404(viewer(request), slug)
-    rows = track.assessments.select_related("pool", "version").prefetch_related("guidelines")
+    rows = track.assessments.select_related("pool", "version", "layer").prefetch_related(
+        "guidelines"
+    )
     return page_by_number(rows, paging)
 
 
@@ -75,8 +79,13 @@ def create_assessment(request: HttpRequest, slug: str, body: AssessmentIn) -> St
     if pool is None:
         raise field_error("pool", "is not a pool of this track", body.pool)
     assessment = Assessment(pool=pool, **{name: getattr(body, name) for name in SETTINGS})
-    scale = [GradeText(**grade.dict()) for grade in body.scale]
-    verbs.plan_assessment(assessment, user, body.guideline, scale)
+    kind = kind_of_pool(pool)
+    if not (body.scale or kind.scale):
+        raise field_error("scale", "is missing")
+    if body.scale and kind.scale:
+        raise field_error("scale", "is that of documents; answers have labels of their own")
+    scale = kind.scale or [GradeText(**grade.dict()) for grade in body.scale or ()]
+    verbs.plan_assessment(assessment, user, body.guideline or kind.text, scale)
     return Status(201, with_counts(assessment))
 
 
@@ -140,15 +149,19 @@ def change_state(
 )
 def close_assessment(
     request: HttpRequest, slug: str, name: str, body: CloseIn
-) -> Status[JudgmentSet]:
-    """Close the judging and make its judgments. You cannot undo this.
+) -> Status[ImportedVersion]:
+    """Close the judging and make its judgments, of answers a layer of marks. You cannot undo this.
 
-    A worker imports the judgments; the board does not change until you choose them.
+    A worker imports them; the board does not change until you choose them.
     """
     user = viewer(request)
     assessment = organised_assessment_or_403(user, slug, name)
-    if assessment.track.collection.judgment_sets.filter(version=body.version).exists():
-        raise field_error("version", "already exists; judgments are never replaced", body.version)
+    track = assessment.track
+    is_of_answers = kind_of_judging(assessment).is_of_answers
+    known = track.mark_layers if is_of_answers else track.collection.judgment_sets
+    if known.filter(version=body.version).exists():
+        noun = known.model.noun
+        raise field_error("version", f"already exists; {noun} are never replaced", body.version)
     made = verbs.close_assessment(assessment, user, body.version, is_early=body.early)
     return Status(202, made)
 

@@ -29,6 +29,8 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.items import JudgedItem
+from leaderboard.assessments.kinds import kind_of_judging, read_items
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark
 from leaderboard.assessments.queues import (
     FETCHED,
@@ -184,6 +186,9 @@ def serialise_documents(
     assignment: Assignment, documents: Sequence[AssignedDocument]
 ) -> list[dict[str, Any]]:
     """Serialise documents with their texts, under keys that say nothing about them."""
+    if kind_of_judging(assignment.assessor.assessment).is_of_answers:
+        items = read_items(assignment, documents)
+        return [serialise_item(document, items[document.pk]) for document in documents]
     docnos = {document.docno for document in documents}
     found = find_documents(assignment.topic.collection, docnos)
     texts = [found.get(document.docno) for document in documents]
@@ -196,3 +201,22 @@ def serialise_documents(
         }
         for document, text in zip(documents, texts, strict=True)
     ]
+
+
+def serialise_item(document: AssignedDocument, item: JudgedItem) -> dict[str, Any]:
+    """Serialise a pair of a pool of answers: its text, and what is asked about it."""
+    nugget = next((each for each in item.nuggets if each.is_current), None)
+    asked: dict[str, Any] = {}
+    if nugget is not None:
+        asked = {"nugget": nugget.nugget.text, "accepted": nugget.accepted}
+    elif item.sentence is not None:
+        said = item.sentence
+        asked = {"sentence": said.sentence, "before": said.before, "after": said.after}
+    title = "".join(piece.words for piece in item.text.title)
+    return {
+        "document": document.pk,
+        "asked": asked,
+        "title": title if item.text.exists else None,
+        "text": item.text.plain if item.text.exists else None,
+        "state": document.state,
+    }

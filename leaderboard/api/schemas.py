@@ -50,7 +50,9 @@ from leaderboard.models import (
     Collection,
     JudgmentSet,
     Mark,
+    MarkLayer,
     PartialUpload,
+    Pool,
     Run,
 )
 from leaderboard.models.assessments import HIGHEST_GRADE
@@ -207,14 +209,17 @@ class CollectionReceipt(Schema):
 
 
 class JudgmentsReceipt(Schema):
+    """New judgments, or a new layer of marks."""
+
     version: str
     state: str
     url: str
 
     @staticmethod
-    def resolve_url(judgment_set: JudgmentSet) -> str:
-        address = [judgment_set.collection.slug, judgment_set.version]
-        return reverse("api-1:get_judgments", args=address)
+    def resolve_url(made: JudgmentSet | MarkLayer) -> str:
+        if isinstance(made, MarkLayer):
+            return reverse("api-1:get_layer", args=[made.track.slug, made.version])
+        return reverse("api-1:get_judgments", args=[made.collection.slug, made.version])
 
 
 class CollectionCounts(Schema):
@@ -928,6 +933,10 @@ class ComparisonOut(Tested):
 AssessmentState = Literal["draft", "open", "paused", "closed"]
 
 
+# A sample is drawn beside the judgments that it checks.
+CHOSEN_METHODS = [method.value for method in Pool.Method if method != Pool.Method.SAMPLE]
+
+
 class GradeIn(Schema):
     """One grade of a scale in words."""
 
@@ -935,6 +944,55 @@ class GradeIn(Schema):
     name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
     line: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="Meaning.")
     example: Annotated[Text, StringConstraints(max_length=1000)] = ""
+
+
+class PoolIn(Schema):
+    method: Literal[*CHOSEN_METHODS] = Field(  # type: ignore[valid-type]
+        description="`answers` pairs every answer with every nugget, `citations` sentences with "
+        "documents that they cite."
+    )
+    size: int = Field(
+        10,
+        ge=1,
+        le=1_000,
+        strict=True,
+        description="Depth, documents per topic, or documents per sentence, by method.",
+    )
+    runs: Annotated[list[str], Field(min_length=1, max_length=10_000)] | None = Field(
+        None, description="IDs of runs. Default: all accepted runs."
+    )
+    runs_per_team: int | None = Field(
+        None, ge=1, le=100, strict=True, description="The first of each team by priority."
+    )
+
+
+class PoolOut(Schema):
+    name: str
+    method: Pool.Method
+    size: int
+    about: Literal["documents", "nuggets", "support"]
+    state: Pool.State = Field(description="`kept`: approved for judging.")
+    runs_per_team: int | None
+    nuggets: Annotated[str | None, read_attribute("version")] = Field(
+        description="Of answers: the version of the nuggets that are looked for."
+    )
+    marked_in: Annotated[str | None, read_attribute("version")] = Field(
+        description="Of answers: the layer by people whose pairs are excluded."
+    )
+    summary: dict[str, Any] = Field(description="`documents` or pairs, and how many are `new`.")
+    reason: str
+    sha256: str
+    created_at: datetime
+    url: str
+
+    @staticmethod
+    def resolve_url(pool: Pool) -> str:
+        return reverse("api-1:get_pool", args=[pool.track.slug, pool.name])
+
+
+class PoolList(Schema):
+    items: list[PoolOut]
+    next: str | None
 
 
 class AssessmentSettings(Schema):
@@ -978,9 +1036,12 @@ class AssessmentSettings(Schema):
 class AssessmentIn(AssessmentSettings):
     pool: Label = Field(description="Name of an approved pool of the track.")
     guideline: Annotated[Text, StringConstraints(max_length=20_000)] = Field(
-        "", description="Markdown that tells assessors how to judge."
+        "",
+        description="Markdown that tells assessors how to judge. Default for answers: ours.",
     )
-    scale: Annotated[list[GradeIn], Field(min_length=2, max_length=HIGHEST_GRADE + 1)]
+    scale: Annotated[list[GradeIn], Field(min_length=2, max_length=HIGHEST_GRADE + 1)] | None = (
+        Field(None, description="Of documents. Answers have their own labels.")
+    )
 
 
 class GuidelineOut(Schema):
@@ -1014,6 +1075,9 @@ class AssessmentOut(AssessmentSettings):
     version: Annotated[str | None, read_attribute("version")] = Field(
         description="The judgments that closing made."
     )
+    layer: Annotated[str | None, read_attribute("version")] = Field(
+        description="Of answers: the layer of marks that closing made."
+    )
     guideline: NewestGuideline = Field(alias="guidelines")
     counts: AssessmentCounts | None = Field(None, description="Only when reading one.")
 
@@ -1028,7 +1092,7 @@ class AssessmentList(Schema):
 
 
 class CloseIn(Schema):
-    version: Version = Field(description="Name of the new judgments.")
+    version: Version = Field(description="Name of the new judgments, or of the layer of marks.")
     early: bool = Field(False, description="Confirm that some documents have no grade.")
 
 
@@ -1155,10 +1219,21 @@ class OwnAssessmentList(Schema):
     next: str | None
 
 
+class AskedOut(Schema):
+    """What is asked about the text: of an answer a nugget, of a document a sentence."""
+
+    nugget: str = Field("", description="Is it in the answer?")
+    accepted: list[str] = Field([], description="Accepted answers, if the nugget is a question.")
+    sentence: str = Field("", description="Does the document support it?")
+    before: str = Field("", description="What the answer says before the sentence.")
+    after: str = ""
+
+
 class DocumentOut(Schema):
-    """A document to judge."""
+    """A document to judge, or an answer with a nugget."""
 
     document: int = Field(description="Its key for your marks.")
+    asked: AskedOut | None = None
     title: str | None
     text: str | None = Field(description="null: the collection does not have it.")
     state: AssignedDocument.State

@@ -68,6 +68,19 @@ class ReadableText:
         return sum(part.words for part in self.parts)
 
     @property
+    def plain(self) -> str:
+        """The text alone; places in it are those that pages count.
+
+        >>> make_readable("", "One loaf.\\n\\nTwo loaves.", frozenset()).plain
+        'One loaf.  Two loaves.'
+        """
+        text = ""
+        for part in self.parts:
+            for paragraph in part.paragraphs:
+                text = text.ljust(paragraph.start) + paragraph.text
+        return text
+
+    @property
     def beginning(self) -> str:
         """The title, or the first words of a document that has none."""
         title = "".join(piece.words for piece in self.title)

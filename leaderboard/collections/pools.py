@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import groupby, islice, zip_longest
@@ -361,3 +361,12 @@ def _with_texts(topic: models.Topic, lines: list[PoolLine]) -> Iterator[bytes]:
             "text": document.text if document else None,
         }
         yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+# The files of a pool: what writes their lines, and their media type.
+FILES: Mapping[str, tuple[Callable[..., Iterator[bytes]], str]] = {
+    "txt": (trec_lines, "text/plain"),
+    "tsv": (table_lines, "text/tab-separated-values"),
+    "qrels": (judged_lines, "text/plain"),
+    "jsonl": (judging_lines, "application/jsonl"),
+}

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.actions import assessments, runs
+from leaderboard.actions import pools as pool_verbs
 from leaderboard.actions.partial_uploads import begin_upload
 from leaderboard.api import api
 from leaderboard.assessments.drawing import draw_documents
@@ -49,6 +50,7 @@ from tests.builders import (
     store_an_answer,
     store_nuggets,
     store_replies,
+    work,
 )
 from tests.conftest import copy_files, made_once
 
@@ -126,6 +128,18 @@ CALLS = {
     ),
     "get /collections/{slug}/judgments/{version}/prompts": Call(
         "/collections/bread/judgments/v1/prompts", ORGANISERS_SEE
+    ),
+    "get /tracks/{slug}/pools": Call("/tracks/rolls/pools", ORGANISERS_SEE),
+    "post /tracks/{slug}/pools": Call(
+        "/tracks/rolls/pools", by_organisers(202), "organise", body={"method": "depth"}
+    ),
+    "get /tracks/{slug}/pools/{pool}": Call("/tracks/rolls/pools/pool-1", ORGANISERS_SEE),
+    "get /tracks/{slug}/pools/{pool}/file": Call("/tracks/rolls/pools/pool-1/file", ORGANISERS_SEE),
+    "post /tracks/{slug}/pools/{pool}/approve": Call(
+        "/tracks/rolls/pools/pool-5/approve", by_organisers(200), "organise", body={}
+    ),
+    "delete /tracks/{slug}/pools/{pool}": Call(
+        "/tracks/rolls/pools/pool-5", by_organisers(204), "organise"
     ),
     "get /tracks/{slug}/pools/{pool}/prompts": Call(
         "/tracks/rolls/pools/pool-1/prompts", ORGANISERS_SEE
@@ -567,6 +581,8 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     run = make_run(track, people["ben"], OTHER_RUN)
     make_run(track, people["dan"])
     pools = [make_pool(track, people["ada"], [run]) for _ in range(4)]
+    pool_verbs.create_pool(track, people["ada"], [run], "depth", 2)
+    work()
     opened, paused = (make_assessment(pool, people["ada"], people["cat"]) for pool in pools[:2])
     assessments.pause_assessment(paused, people["ada"])
     draft = Assessment(pool=pools[2])

@@ -13,6 +13,8 @@ from tests.client.conftest import schema_of
 READ = {
     answers.Track: "TrackOut",
     answers.AnswerSettings: "TrackOut",
+    answers.Pool: "PoolOut",
+    answers.Assessment: "AssessmentOut",
     answers.Run: "RunOut",
     answers.PreviousBest: "VerdictOut",
     answers.MainBranch: "MainOut",

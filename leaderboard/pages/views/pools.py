@@ -27,12 +27,6 @@ from leaderboard.pages.views.repeated_forms import submit_once
 
 # Minutes per document: what assessors of short documents keep up over a day.
 MINUTES = 1.0
-KINDS = {
-    "txt": (pool_files.trec_lines, "text/plain"),
-    "tsv": (pool_files.table_lines, "text/tab-separated-values"),
-    "qrels": (pool_files.judged_lines, "text/plain"),
-    "jsonl": (pool_files.judging_lines, "application/jsonl"),
-}
 
 
 @login_required
@@ -125,9 +119,9 @@ def pool_file(request: HttpRequest, address: str, name: str, kind: str) -> HttpR
     """Return the unjudged documents of a pool, or with `?all=1` the whole pool."""
     track = organised_sight_or_403(request, address).track
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
-    if kind not in KINDS:
+    if kind not in pool_files.FILES:
         raise Http404("no such kind of file")
-    lines, media_type = KINDS[kind]
+    lines, media_type = pool_files.FILES[kind]
     everything = request.GET.get("all") == "1"
     return streamed_text(f"{track.slug}-{name}.{kind}", lines(found, everything), media_type)
 
