@@ -180,6 +180,7 @@ track_urls = [
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
     path("marks/<slug:name>/replies/", machine_replies.layer_replies, name="layer_replies"),
     path("marks/<slug:name>/impact/", nuggets.layer_impact, name="layer_impact"),
+    path("marks/<slug:name>/use/", nuggets.use_layer, name="use_layer"),
     path("marks/<slug:name>/try/", nuggets.try_layer, name="try_layer"),
     path("nugget/", nuggets.nugget, name="nugget"),
     path("nugget-draft/", nugget_writing.draft, name="nugget_draft"),

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.names import unused_slug
 from leaderboard.actions.people import get_or_create_organisers_team
@@ -37,11 +38,16 @@ from leaderboard.models.notices import WebhookFormat
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
+from leaderboard.scoring.answer_marks import find_marks
 from leaderboard.scoring.judgments import explain_first_missing
 from leaderboard.scoring.kinds import kind_of
 
 # Changes of these can make a board public, or put other judgments on a public one.
 CHECKED_WITH = {"judgment_set", "visibility", "disclosure", "is_draft"}
+
+
+# What a board of answers is measured by first, by the setting that names the layer.
+FIRST_MEASURES = {"assignments": "Nuggets", "support": "SupportP"}
 
 
 @transaction.atomic
@@ -288,6 +294,21 @@ def try_layer(track: Track, user: User, layer: MarkLayer) -> None:
     """Score every run of the track by another layer of marks too; the board does not change."""
     AuditEvent.objects.record(user, "try", track, after={"marks": layer.version})
     renew_edition(editions.with_layer(track, layer))
+
+
+def use_layer(track: Track, user: User, layer: MarkLayer) -> None:
+    """Let the measures of a track read this layer.
+
+    A board of rankings that has no such measure gets one, and is ranked by it.
+    """
+    setting = editions.setting_of(layer)
+    changes: dict[str, Any] = {setting: layer.version}
+    if not any(setting in find_marks(text) for text in track.measures):
+        first = FIRST_MEASURES[setting]
+        changes["measures"] = [first, *track.measures]
+        if is_of_rankings(track.primary_measure):
+            changes["primary_measure"] = first
+    change_track(track, user, changes)
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:

@@ -210,8 +210,12 @@ def with_marks(edition: Edition) -> Track:
 
 def with_layer(track: Track, layer: MarkLayer) -> Track:
     """Return a copy of the track whose measures read this layer; do not save it."""
-    setting = "support" if layer.about == MarkLayer.About.SUPPORT else "assignments"
-    return _with_values(track, {setting: layer.version})
+    return _with_values(track, {setting_of(layer): layer.version})
+
+
+def setting_of(layer: MarkLayer) -> str:
+    """Return the setting of a track that may name this layer."""
+    return "support" if layer.about == MarkLayer.About.SUPPORT else "assignments"
 
 
 def _with_values(track: Track, values: Mapping[str, Any]) -> Track:

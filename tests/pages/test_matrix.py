@@ -564,6 +564,7 @@ ACTS = {
     ),
     "discard_nugget_draft": Act("/benchmarks/meal/tracks/blind/nugget-draft/discard/", ACT),
     "new_marks": Act("/benchmarks/meal/tracks/blind/marks/new/", ACT, MARKS),
+    "use_layer": Act("/benchmarks/meal/tracks/blind/marks/v1/use/", ACT),
     "try_layer": Act("/benchmarks/meal/tracks/blind/marks/v1/try/", ACT),
     "carry_marks": Act("/benchmarks/meal/tracks/blind/nuggets/v1/carry/", ACT, {"layer": "v1"}),
     **{

@@ -99,6 +99,27 @@ def test_a_topic_has_a_matrix_of_nuggets_and_runs(track, client):
     assert rows(page, 2) == found
 
 
+def test_a_layer_is_used_on_the_board_by_one_button(collection, ben, as_ada):
+    track = make_track(collection, run_kind="answers")
+    make_run(track, ben, ANSWERS)
+    make_nuggets(track)
+    make_layer(track)
+    assert "Use on the board" in page_at(as_ada, PAGE)
+    as_ada.post("/benchmarks/bread/marks/people/use/")
+    work()
+    track.refresh_from_db()
+    assert (track.assignments, track.primary_measure) == ("people", "Nuggets")
+    assert track.measures == ["Nuggets", "AP", "nDCG@10", "P@5"]
+    assert "Use on the board" not in page_at(as_ada, PAGE)
+
+
+def test_another_layer_changes_no_measure(track, as_ada):
+    make_layer(track, version="second")
+    as_ada.post("/benchmarks/bread/marks/second/use/")
+    track.refresh_from_db()
+    assert (track.assignments, track.measures) == ("second", ["AP", "strict_vital", "all"])
+
+
 TOPIC = "/benchmarks/bread/topic/?number=1"
 
 

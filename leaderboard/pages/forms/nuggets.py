@@ -137,7 +137,10 @@ class LayerForm(forms.ModelForm):
         ready = track.nugget_versions.ready()
         self.fields["nuggets"].queryset = ready
         self.fields["nuggets"].required = False
-        self.initial.setdefault("nuggets", ready.last())
+        latest = ready.last()
+        self.initial.setdefault("nuggets", latest)
+        about = MarkLayer.About.SUPPORT if latest is None else MarkLayer.About.NUGGETS
+        self.initial["about"] = self.initial.get("about") or about
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -262,6 +262,20 @@ def try_layer(request: HttpRequest, address: str, name: str) -> HttpResponse:
     return redirect("layer_impact", address=address, name=name)
 
 
+@login_required
+@require_POST
+def use_layer(request: HttpRequest, address: str, name: str) -> HttpResponse:
+    """Let the measures of the board read a layer."""
+    track = organised_sight_or_403(request, address).track
+    try:
+        tracks.use_layer(track, request.user, _layer_or_404(track, name))
+        messages.success(request, f"Measures read the marks {name}.")
+        return redirect("board", address=address)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("nuggets", address=address)
+
+
 def _layer_or_404(track: Track, name: str) -> MarkLayer:
     layers = MarkLayer.objects.ready().select_related("nuggets")
     return get_object_or_404(layers, track=track, version=name)
