@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
@@ -26,6 +28,8 @@ from leaderboard.models.assessments import DocumentState
 from leaderboard.notifications.email import count_by_email
 
 TEAMS, WITHOUT_RUN, NOT_SIGNED, BEHIND = "teams", "without_run", "not_signed", "behind"
+# A benchmark of more tracks has no group for each: they would fill pages.
+MOST_TRACKS = 20
 # Before the short name of a track.
 OF_TRACK = "track "
 # Before the key of a team.
@@ -66,48 +70,64 @@ class Recipients:
 def find_groups(benchmark: Benchmark) -> list[MessageGroup]:
     """Return the groups of a benchmark, also those that are empty now."""
     teams = _participants(benchmark)
+    members = _find_members(teams)
+    registered = dict(Registration.objects.filter(team__in=teams).values_list("team", "answers"))
     active = Run.objects.active().filter(track__benchmark=benchmark)
+    running = set(active.values_list("team", "track"))
+    with_run = {team for team, _ in running}
     groups = [
-        _group_of(TEAMS, "All teams", teams),
-        _group_of(WITHOUT_RUN, "Teams without a run", teams.exclude(pk__in=active.values("team"))),
+        _group_of(TEAMS, "All teams", members, members),
+        _group_of(WITHOUT_RUN, "Teams without a run", set(members) - with_run, members),
     ]
     if benchmark.agreement is not None:
-        unsigned = teams.exclude(registration=None).exclude(
-            registration__in=Registration.objects.filter(benchmark=benchmark).signed()
-        )
+        signed = benchmark.registrations.signed().values_list("team", flat=True)
+        unsigned = set(registered) - set(signed)
         name = "Registered teams that have not signed"
-        groups.append(_group_of(NOT_SIGNED, name, unsigned))
-    if benchmark.has_several_tracks:
-        groups += [_group_of_track(track, teams) for track in benchmark.tracks.in_order()]
+        groups.append(_group_of(NOT_SIGNED, name, unsigned, members))
+    tracks = list(benchmark.tracks.in_order()[: MOST_TRACKS + 1])
+    if 1 < len(tracks) <= MOST_TRACKS:
+        for track in tracks:
+            named = {team for team, said in registered.items() if _names(said, track)}
+            of_track = {team for team, where in running if where == track.pk} | named
+            groups.append(
+                _group_of(f"{OF_TRACK}{track.slug}", f"Teams of {track}", of_track, members)
+            )
     behind = frozenset(find_behind(benchmark, timezone.now()))
     return [*groups, MessageGroup(BEHIND, "Assessors who are behind", behind)]
 
 
 def _participants(benchmark: Benchmark) -> QuerySet[Team]:
-    return benchmark.teams.filter(of_organisers=False).order_by("name")
+    return benchmark.teams.filter(of_organisers=False)
 
 
-def _group_of_track(track: Track, teams: QuerySet[Team]) -> MessageGroup:
-    """Return the teams with a run on a track, and those that named it when they registered."""
-    registered = Registration.objects.filter(team__in=teams).values_list("team", "answers")
-    named = [team for team, answers in registered if track.slug in answers.get("tracks", [])]
-    running = Run.objects.active().filter(track=track).values_list("team", flat=True)
-    of_track = teams.filter(pk__in={*named, *running})
-    return _group_of(f"{OF_TRACK}{track.slug}", f"Teams of {track}", of_track)
+def _find_members(teams: QuerySet[Team]) -> dict[int, list[int]]:
+    """Return the users of each team that has some."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for team, user in Membership.objects.filter(team__in=teams).values_list("team", "user"):
+        members[team].append(user)
+    return dict(members)
 
 
-def _group_of(key: str, name: str, teams: QuerySet[Team]) -> MessageGroup:
-    pairs = list(Membership.objects.filter(team__in=teams).values_list("user", "team"))
-    users, of = frozenset(user for user, _ in pairs), frozenset(team for _, team in pairs)
-    return MessageGroup(key, name, users, of)
+def _names(answers: Mapping[str, Any], track: Track) -> bool:
+    """Whether a team named a track when it registered."""
+    return track.slug in answers.get("tracks", [])
+
+
+def _group_of(
+    key: str, name: str, teams: Iterable[int], members: Mapping[int, Sequence[int]]
+) -> MessageGroup:
+    """Return a group of those of these teams that have members."""
+    kept = [team for team in teams if team in members]
+    users = frozenset(user for team in kept for user in members[team])
+    return MessageGroup(key, name, users, frozenset(kept))
 
 
 def find_chosen_teams(benchmark: Benchmark, keys: Iterable[int]) -> list[MessageGroup]:
     """Return each of these teams of a benchmark as a group."""
     teams = benchmark.teams.filter(pk__in=keys).order_by("name")
+    members = _find_members(teams)
     return [
-        _group_of(f"{TEAM}{team.pk}", f"Team {team.name}", benchmark.teams.filter(pk=team.pk))
-        for team in teams
+        _group_of(f"{TEAM}{team.pk}", f"Team {team.name}", [team.pk], members) for team in teams
     ]
 
 

@@ -8,7 +8,9 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.actions import people, registrations
+from leaderboard.boards.message_groups import find_groups
 from leaderboard.models import Invitation, Job, Membership, Message, Notice, StoppedAddress
+from tests.benchmark_scene import make_benchmark
 from tests.builders import make_assessment, make_pool, make_run, make_user, signed_in, work
 from tests.notifications.test_email import bodies, postman
 from tests.pages.reading import words
@@ -176,3 +178,12 @@ def test_a_hundred_thousand_addresses_are_too_large_a_request(postman, track, as
 def test_a_site_without_email_invites_nobody_by_address(track, as_ada):
     assert "This site sends no email." in words(invite(as_ada, "fay@example.org").text)
     assert not Invitation.objects.exists()
+
+
+def test_each_of_several_tracks_is_a_group_of_the_teams_with_a_run_there(ada, ben, cat):
+    tracks = make_benchmark(ada).tracks.in_order()
+    make_run(tracks[0], ben)
+    people.admit(tracks[0].benchmark, cat)
+    groups = {group.name: len(group.teams) for group in find_groups(tracks[0].benchmark)}
+    assert groups["All teams"] == 2 and groups["Teams without a run"] == 1
+    assert [groups[f"Teams of {track}"] for track in tracks] == [1, *[0] * (len(tracks) - 1)]
