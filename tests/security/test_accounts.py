@@ -118,7 +118,9 @@ def test_t11_a_guessed_token_opens_nothing_and_the_table_holds_none(ben):
 def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
-    addresses = [re.sub(r"\{\w+\}", "1", act.address) for act in ACTS.values()]
+    # Programs of email send this one without a session: the signed address is the right to it.
+    acts = [act for name, act in ACTS.items() if name != "unsubscribe"]
+    addresses = [re.sub(r"\{\w+\}", "1", act.address) for act in acts]
     elsewhere = [{}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}]
     assert not [
         (address, headers)
