@@ -199,14 +199,13 @@ def measure(home: Path) -> None:
     import leaderboard.wsgi  # noqa: F401
     from benchmarks.boards import VIEWED
     from benchmarks.scenes import Scene, make_track
-    from leaderboard.models import Job
 
     call_command("migrate", run_syncdb=True, verbosity=0)
     make_track(Scene(SLUG, 2, 5, 1)).benchmark.renew_addresses()
     tables.heading("Import of reported scores")
     tables.table(("files", "took", "processor", "peak memory"), [_load(make_scene(), home)])
-    # Where a job waits without a worker, no page is kept.
-    Job.objects.all().delete()
+    tables.heading("Tests of all pairs of a complete part, in a job")
+    tables.table(("took", "processor"), [_test()])
     tables.heading("Pages of 700 systems on 1,500 collections")
     tables.table(VIEWED, (_page(*page) for page in PAGES.items()))
 
@@ -226,10 +225,29 @@ def _load(scene: ReportedScene, home: Path) -> tuple[str, ...]:
     return f"{scene.known:,}", seconds(took), seconds(used.ru_utime + used.ru_stime), memory
 
 
+def _test(query: str = "") -> tuple[str, ...]:
+    """Make the tests that a page asks for, as a job does."""
+    from django.test import Client
+
+    from leaderboard.models import Calculation, Job
+    from leaderboard.scoring.reported_ranks import compute_reported_ranks
+
+    Client(HTTP_HOST="localhost").get(f"/benchmarks/{SLUG}/reported/{query}")
+    clock, processor = time.perf_counter(), time.process_time()
+    for asked in Calculation.objects.filter(kind=Calculation.Kind.REPORTED).waiting():
+        compute_reported_ranks(asked, lambda done, total: None)()
+    took = seconds(time.perf_counter() - clock), seconds(time.process_time() - processor)
+    # Where a job waits without a worker, no page is kept.
+    Job.objects.all().delete()
+    return took
+
+
 def _page(name: str, query: str) -> tuple[str, ...]:
+    """Return the views of an address that nobody has opened, once its tests are made."""
     from benchmarks.boards import _views
 
-    return name, *_views(f"/benchmarks/{SLUG}/reported/{query}")[0]
+    _test(query)
+    return name, *_views(f"/benchmarks/{SLUG}/reported/{query or '?'}&timed=1")[0]
 
 
 if __name__ == "__main__":

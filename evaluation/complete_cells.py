@@ -15,7 +15,7 @@ collections [0, 1, 2, 3] [1]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -95,16 +95,22 @@ def _most_cells(counts: IntArray, chosen: int) -> int:
 def count_points(values: FloatArray) -> FloatArray:
     """Return the Borda points of each row of float64[systems, collections]; more is better.
 
-    On each collection a system gets a point for each that it is ahead of, and half a point for each
-    other of the same value.
-
     >>> count_points(np.array([[0.3, 0.2], [0.1, 0.2], [0.2, 0.1]]))
     array([3.5, 1.5, 1. ])
     """
-    points: Any = np.zeros(len(values))
-    for own in values.T:
+    points: FloatArray = points_on_each(values).sum(axis=1)
+    return points
+
+
+def points_on_each(values: FloatArray) -> FloatArray:
+    """Return the points of each system on each collection, float64[systems, collections].
+
+    A system gets a point for each that it is ahead of, and half a point for each other of the same
+    value.
+    """
+    points = np.zeros(values.shape)
+    for column, own in enumerate(values.T):
         ordered = np.sort(own)
         behind, not_ahead = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
-        points += (behind + not_ahead - 1) / 2
-    found: FloatArray = points
-    return found
+        points[:, column] = (behind + not_ahead - 1) / 2
+    return points

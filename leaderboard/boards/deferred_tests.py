@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from evaluation.complete_cells import FEWEST_SYSTEMS
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
+from leaderboard.boards.reported_boards import ReportedBoard
 from leaderboard.boards.standings import Board
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
 from leaderboard.scoring.contests import Contest, contest_on
 from leaderboard.scoring.families import family_of
+from leaderboard.scoring.reported_ranks import key_of, request_of
 
 
 def request_missing_tests(board: Board | BenchmarkBoard) -> Awaited:
@@ -21,6 +24,14 @@ def request_missing_tests(board: Board | BenchmarkBoard) -> Awaited:
         return request_all_pairs(board)
     family = board.tests.family.runs
     return request_tests(contest_on(board.edition, board.measure, family, board.baseline.pk))
+
+
+def request_reported_ranks(board: ReportedBoard) -> Awaited:
+    """Request the ranks that a board of reported scores lacks; return whether a job makes them."""
+    if board.ranks is not None or len(board.rows) < FEWEST_SYSTEMS:
+        return Awaited.NOTHING
+    asked, owner = request_of(board.version, board.part), board.sight.benchmark
+    return calculations.request(Wanted(calculations.Kind.REPORTED, owner, key_of(asked), asked))
 
 
 def request_all_pairs(board: Board) -> Awaited:

@@ -17,13 +17,20 @@ from typing import Any, ClassVar
 import numpy as np
 from django.core.paginator import Page, Paginator
 
-from evaluation.complete_cells import CompletePart, Rule, count_points, find_complete_part
+from evaluation.complete_cells import (
+    FEWEST_SYSTEMS,
+    CompletePart,
+    Rule,
+    count_points,
+    find_complete_part,
+)
 from evaluation.ragged import FloatArray
 from evaluation.reading.results import ReportedSystem
 from leaderboard.boards.benchmark_boards import ColumnGroup, name_group
 from leaderboard.boards.board_files import BoardFile
 from leaderboard.boards.columns import (
     BORDA,
+    INTERVAL,
     RANK,
     Column,
     fields_of,
@@ -39,6 +46,7 @@ from leaderboard.collections.reported_scores import (
 )
 from leaderboard.display.numbers import counted
 from leaderboard.models import ReportedScores
+from leaderboard.scoring.reported_ranks import ReportedRanks, load_ranks
 
 # What every file of the board says beside its cells.
 MARK = "reported, not recomputed"
@@ -59,6 +67,7 @@ SYSTEM = Column(
     on_phone=True,
     is_paper=True,
 )
+POSSIBLE = replace(INTERVAL, needs_all_pairs=False, is_paper=True)
 ANSWERED = Column(
     "answered",
     "Reported",
@@ -106,10 +115,11 @@ class ReportedRow:
     borda_rank: int | None = None
     mean: float | None = None
     group_means: Sequence[float] = ()
-    # No run is behind the row, so nothing is tested, and nobody here owns it.
+    # The ranks that it can have by the order on other collections of this kind.
+    interval: tuple[int, int] | None = None
+    # No run is behind the row, so it has no baseline, and no user owns it.
     team: ClassVar[str] = ""
     facts: ClassVar[Mapping[str, Any]] = {}
-    interval: ClassVar[None] = None
     against: ClassVar[None] = None
     verdict: ClassVar[str] = ""
     is_own: ClassVar[bool] = False
@@ -155,6 +165,8 @@ class ReportedBoard:
     # The systems of the part, the best first; and those that lack one of its collections.
     rows: list[ReportedRow]
     incomplete: list[ReportedRow]
+    # None until a job has made them, and where nothing is ranked.
+    ranks: ReportedRanks | None = None
 
     @cached_property
     def groups(self) -> list[str]:
@@ -208,6 +220,7 @@ class ReportedBoard:
         points = [row.borda for row in self.rows if row.borda is not None]
         return [
             RANK,
+            *([POSSIBLE] if self.ranks is not None and self.ranks.decides else []),
             SYSTEM,
             replace(BORDA, best=max(points, default=None)),
             self._mean_column,
@@ -295,6 +308,7 @@ class ReportedBoard:
             "rule": self.choice.rule,
             "groups": list(self.choice.groups),
             "collections": [self.table.collections[place].name for place in self.part.collections],
+            "neighbours_told_apart": self.ranks.told_apart if self.ranks is not None else None,
             "standings": [fields_of(row, self.columns_of_file) for row in self.shown],
         }
 
@@ -350,6 +364,8 @@ def build_board(
         np.array(systems, dtype=np.int64)[found.systems],
         np.array(collections, dtype=np.int64)[found.collections],
     )
+    scores = part.of(table.scores)
+    ranks = load_ranks(version, part, scores) if len(part.systems) >= FEWEST_SYSTEMS else None
     return ReportedBoard(
         sight=sight,
         version=version,
@@ -358,18 +374,22 @@ def build_board(
         systems=systems,
         collections=collections,
         part=part,
-        rows=_rank(table, part, version.created_at),
+        rows=_rank(table, part, version.created_at, ranks),
         incomplete=_list_incomplete(table, part, systems, version.created_at),
+        ranks=ranks,
     )
 
 
-def _rank(table: ReportedTable, part: CompletePart, at: datetime) -> list[ReportedRow]:
+def _rank(
+    table: ReportedTable, part: CompletePart, at: datetime, ranks: ReportedRanks | None
+) -> list[ReportedRow]:
     """Return the systems of the part, those with most points first; more is better."""
     if not part.num_cells:
         return []
     scores, size = part.of(table.scores), len(part.collections)
     points, means = count_points(scores).tolist(), scores.mean(axis=1).tolist()
     group_means = _group_means(table, part, scores)
+    intervals = ranks.intervals if ranks is not None else []
     rows = [
         ReportedRow(
             table.systems[place],
@@ -380,6 +400,7 @@ def _rank(table: ReportedTable, part: CompletePart, at: datetime) -> list[Report
             borda=points[at_row],
             mean=means[at_row],
             group_means=group_means[at_row],
+            interval=intervals[at_row] if intervals else None,
         )
         for at_row, place in enumerate(part.systems.tolist())
     ]

@@ -28,6 +28,7 @@ JOBS = {
     Kind.CORRECTED: "correct_means",
     Kind.BATTLES: "rank_battles",
     Kind.ENTRANTS: "compare_judges",
+    Kind.REPORTED: "compare_reported",
 }
 # The most of a kind that wait for an owner at a time, even if a robot follows every link.
 MOST_WAITING = 20

@@ -40,6 +40,7 @@ from leaderboard.scoring import (
     entrants,
     judge_boards,
     order_trials,
+    reported_ranks,
     version_verdicts,
 )
 from leaderboard.scoring import work as scoring_work
@@ -116,6 +117,7 @@ JOB_KINDS = {
     "judge_boards": calculation(judge_boards.compute_judge_boards),
     "correct_means": calculation(corrected_means.compute_corrected_means),
     "compare_judges": calculation(entrants.compute_judges_board),
+    "compare_reported": calculation(reported_ranks.compute_reported_ranks),
     "rank_battles": calculation(battle_boards.compute_battle_board),
     "try_orders": calculation(order_trials.compute_order_trial, long=True),
     "announce_judgments": JobKind(scoring_work.announce_judgments),

@@ -56,6 +56,7 @@ class Calculation(models.Model):
         CORRECTED = "corrected"
         BATTLES = "battles"
         ENTRANTS = "entrants"
+        REPORTED = "reported"
 
     class State(models.TextChoices):
         ASKED = "asked"

@@ -11,8 +11,9 @@ import pytest
 from leaderboard.boards import reported_boards
 from leaderboard.models import Benchmark
 from leaderboard.pages.views import reported_boards as pages
+from leaderboard.scoring import reported_ranks
 from tests.benchmark_scene import make_benchmark
-from tests.builders import make_reported
+from tests.builders import make_reported, work
 from tests.pages.reading import page_at
 
 # One has every score, two lacks b2, three has a1 alone.
@@ -100,6 +101,36 @@ def test_json_names_the_rule_and_the_compared_collections(benchmark, client):
     found = json.loads(client.get(f"{PAGE}?format=json").content)
     assert (found["rule"], found["collections"]) == ("largest", ["a1", "b1"])
     assert found["status"] == "reported, not recomputed" and len(found["standings"]) == 4
+
+
+# On each collection one is ahead of two, and three is ahead of one on every second.
+CLEAR = {
+    "lab/one": {f"a{n}": 0.5 + n / 100 for n in range(12)},
+    "lab/two": {f"a{n}": 0.25 + n / 100 for n in range(12)},
+    "new/three": {f"a{n}": (0.75 if n % 2 else 0.375) + n / 100 for n in range(12)},
+}
+
+
+def test_systems_are_told_apart_by_their_order_on_collections(benchmark, client):
+    make_reported(benchmark, CLEAR)
+    page = page_at(client, PAGE)
+    assert "comparisons</b> of a system with the next, 1 can be told apart." in page
+    ranks = [(row["system"], row["rank_low"], row["rank_high"]) for row in rows_of(client)]
+    assert ranks == [("lab/one", "1", "2"), ("new/three", "1", "2"), ("lab/two", "3", "3")]
+
+
+def test_few_collections_tell_no_systems_apart(benchmark, client):
+    assert "The collections are too few to tell systems apart." in page_at(client, PAGE)
+    assert "rank_low" not in rows_of(client)[0]
+
+
+def test_a_job_tests_large_parts(benchmark, client, monkeypatch):
+    monkeypatch.setattr(reported_ranks, "IMMEDIATE_SYSTEMS", 1)
+    make_reported(benchmark, CLEAR)
+    assert "The tests of all pairs are running." in page_at(client, PAGE)
+    work()
+    page = page_at(client, PAGE)
+    assert "1 can be told apart" in page and "are running" not in page
 
 
 def test_an_earlier_version_stays_at_its_address(benchmark, client):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from leaderboard.boards.reported_boards import ReportedBoard
 from leaderboard.display.numbers import count, counted
-from leaderboard.pages.wording.phrases import Phrase, Sentence, join_phrases, strong
+from leaderboard.pages.wording.phrases import (
+    Phrase,
+    Sentence,
+    count_or_none,
+    join_phrases,
+    strong,
+)
 
 RULES = {
     "largest": "most scores",
@@ -42,10 +48,25 @@ def describe_leader(board: ReportedBoard) -> Sentence:
         return []
     [leader] = leaders
     of = counted(len(board.rows), "system")
+    return join_phrases(Phrase(name=leader.name), f" has the most Borda points of {of}.")
+
+
+def describe_ranks(board: ReportedBoard) -> Sentence:
+    """Say how many neighbours can be told apart, and what that is a claim about."""
+    if board.ranks is None:
+        return []
+    if not board.ranks.decides:
+        return join_phrases("The collections are too few to tell systems apart.")
+    neighbours = len(board.rows) - 1
+    told = count_or_none(board.ranks.told_apart)
     return join_phrases(
-        Phrase(name=leader.name),
-        f" has the most Borda points of {of}. The lead is not tested: no scores by topic are"
-        " reported.",
+        "Of ",
+        strong(counted(neighbours, "comparison")),
+        f" of a system with the next, {told} can be told apart. All pairs are tested together by"
+        " the studentised maximum of their points, with whole collections as the units. So the"
+        " claim is about other collections of this kind, if these are independent: several"
+        " collections of one source make ranks look surer than they are. No scores by topic are"
+        " reported, so chance within a collection is unknown.",
     )
 
 
