@@ -191,7 +191,7 @@ def _largest_first(
     def total(row: Benchmark | Collection) -> int:
         return sum(sum(each) for each in sizes[row.pk].values()) if row.pk in sizes else 0
 
-    return sorted(rows, key=lambda row: (-total(row), row.name))
+    return sorted(rows, key=lambda row: (-total(row), row.name, row.slug))
 
 
 # The folders of RANKFIELD_HOME beside the stored files, and when they may be deleted.
