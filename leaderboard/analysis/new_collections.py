@@ -163,11 +163,14 @@ class NewCollections:
 
     @cached_property
     def left_out(self) -> list[LeftOutCollection]:
-        """The collections, the one that the order depends on most first."""
+        """The collections, the one that the order depends on most first.
+
+        Without an order, since all systems are tied, tau counts as 0.
+        """
         if not self.says_something:
             return []
         found = [self._leave_out(number, left) for number, left in enumerate(self._left)]
-        return sorted(found, key=lambda each: (each.left.tau is None, each.left.tau))
+        return sorted(found, key=lambda each: each.left.tau or 0.0)
 
     def _leave_out(self, number: int, left: LeftOut) -> LeftOutCollection:
         rows = self.board.rows
