@@ -18,6 +18,7 @@ from pytest_django import DjangoDbBlocker
 
 from leaderboard.analysis.judge_agreement import (
     agreement_of_assessors,
+    compute_layer_agreement,
     compute_version_agreement,
 )
 from leaderboard.analysis.planning import compute_depths
@@ -151,6 +152,7 @@ def forget() -> None:
         bound_verdicts,
         compute_depths,
         compute_reusability,
+        compute_layer_agreement,
         compute_version_agreement,
         agreement_of_assessors,
         check_closed_samples,

@@ -27,11 +27,12 @@ from leaderboard.assessments.shared_grades import (
     Repeat,
     SharedGrades,
     load_grades_of_assessors,
+    load_grades_of_layers,
     load_grades_of_versions,
 )
 from leaderboard.collections.groups import number_names
 from leaderboard.display.csv_tables import CsvTable, tabulate
-from leaderboard.models import Assessment, JudgmentSet, Mark, Topic
+from leaderboard.models import Assessment, JudgmentSet, Mark, MarkLayer, Topic
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,14 @@ def compute_version_agreement(first_id: int, second_id: int) -> JudgeAgreement:
     """Compute the agreement of two versions of judgments."""
     found = JudgmentSet.objects.in_bulk([first_id, second_id])
     return measure_agreement(load_grades_of_versions(found[first_id], found[second_id]))
+
+
+@lru_cache(maxsize=16)
+def compute_layer_agreement(first_id: int, second_id: int) -> JudgeAgreement | None:
+    """Compute the agreement of two layers of marks, which never change; None without a pair."""
+    found = MarkLayer.objects.select_related("track").in_bulk([first_id, second_id])
+    shared = load_grades_of_layers(found[first_id], found[second_id])
+    return measure_agreement(shared) if shared.topics else None
 
 
 def measure_agreement(shared: SharedGrades) -> JudgeAgreement:

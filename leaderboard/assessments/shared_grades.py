@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
 from numpy.typing import NDArray
 
-from evaluation.answers.labels import CONTRADICTS, NONE
+from evaluation.answers.labels import CONTRADICTS, NONE, UNJUDGED
+from evaluation.answers.runs import Answer
 from evaluation.ragged import FloatArray, IntArray
 from leaderboard.assessments.kinds import kind_of_judging
-from leaderboard.models import Assessment, AssignedDocument, Judgment, JudgmentSet
+from leaderboard.models import (
+    Assessment,
+    AssignedDocument,
+    Judgment,
+    JudgmentSet,
+    MarkedAnswer,
+    MarkLayer,
+)
 from leaderboard.models.assessments import DocumentState
+from leaderboard.runs.answers import load_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +174,57 @@ def load_grades_of_versions(first: JudgmentSet, second: JudgmentSet) -> SharedGr
         grade=np.array([grades for _, *grades in rows], dtype=np.int64).reshape(-1),
         seconds=np.full(2 * len(rows), np.nan),
     )
+
+
+def load_grades_of_layers(first: MarkLayer, second: MarkLayer) -> SharedGrades:
+    """Return the labels of the pairs that both layers mark; equal texts of runs are one pair.
+
+    Pairs go by runs where both layers name them, and else by the keys of texts.
+    """
+    layers = (first, second)
+    by_text = any(layer.marked_answers.filter(run=None).exists() for layer in layers)
+    marked = [dict(_read_pairs(layer, by_text)) for layer in layers]
+    both = sorted(marked[0].keys() & marked[1].keys())
+    return SharedGrades(
+        judges=[layer.version for layer in layers],
+        topics=[topic for topic, _ in both],
+        document=np.repeat(np.arange(len(both)), 2),
+        judge=np.tile([0, 1], len(both)),
+        grade=np.array([of[pair] for pair in both for of in marked], dtype=np.int64),
+        seconds=np.full(2 * len(both), np.nan),
+        are_labels=True,
+    )
+
+
+def _read_pairs(layer: MarkLayer, by_text: bool) -> Iterator[tuple[tuple[int, str], int]]:
+    """Yield each marked pair of a layer, as its topic and its name, with the code of its label."""
+    rows = layer.marked_answers.select_related("topic", "run").order_by("pk")
+    for row in rows.iterator(chunk_size=500):
+        answer = None
+        if by_text and row.run is not None:
+            answer = load_answer(row.run, row.topic.number)
+            if answer is None:
+                continue
+        for name, code in chain(_name_nuggets(row, answer), _name_citations(row, answer)):
+            if code != UNJUDGED:
+                yield (row.topic_id, name), code
+
+
+def _name_nuggets(row: MarkedAnswer, answer: Answer | None) -> Iterator[tuple[str, int]]:
+    """Yield the answer with each of its nuggets; by its text if `answer` has that."""
+    who = row.key or row.run_id if answer is None else answer.key.hex()
+    for place, code in enumerate(bytes(row.codes)):
+        yield f"{who}:{place}", code
+
+
+def _name_citations(row: MarkedAnswer, answer: Answer | None) -> Iterator[tuple[str, int]]:
+    """Yield each sentence with its documents; by its text if `answer` has that."""
+    for sentence, codes in row.support.items():
+        said = sentence if row.run_id is None else f"{row.run_id}:{sentence}"
+        if answer is not None and int(sentence) <= len(answer.sentences):
+            said = answer.sentences[int(sentence) - 1].key.hex()
+        for docno, code in codes.items():
+            yield f"{said}:{docno}", code
 
 
 @dataclass(frozen=True)

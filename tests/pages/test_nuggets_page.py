@@ -7,12 +7,21 @@ import json
 import pytest
 from django.test import Client
 
+from evaluation.answers.runs import sentence_key
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import Job, MarkLayer, NuggetVersion, Run, Track
-from tests.builders import make_run, make_track, make_user, upload, work
+from tests.builders import (
+    make_assessment,
+    make_pool,
+    make_run,
+    make_track,
+    make_user,
+    upload,
+    work,
+)
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, rows, words
-from tests.scoring.test_answer_runs import ANSWERS
+from tests.scoring.test_answer_runs import ANSWERS, RISES
 from tests.scoring.test_marks import ASSIGNMENTS, NUGGETS, SUPPORT, make_layer, make_nuggets, use
 
 PAGE = "/benchmarks/bread/nuggets/"
@@ -316,3 +325,46 @@ def test_every_page_of_a_track_ranked_by_nuggets_opens(track, as_ada):
     addresses += [f"/runs/{ben.pk}/file-and-facts/", "/benchmarks/bread/judgments/?measure=all"]
     statuses = {address: as_ada.get(address).status_code for address in addresses}
     assert statuses == dict.fromkeys(addresses, 200)
+
+
+# Marks of a machine beside those of people
+
+
+def key_of(text: str) -> str:
+    return sentence_key(text).hex()
+
+
+def test_the_marks_of_a_machine_stand_beside_those_of_people(track, as_ada):
+    machine = ASSIGNMENTS.replace("1 3 not_support", "1 3 support").replace("1 2 partial", "1 2 no")
+    make_layer(track, machine, version="gpt", made_by="machine", machine="gpt-x/p3")
+    page = page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
+    assert "Marks of people beside those of machine gpt-x/p3" in words(page)
+    assert "4 pairs that both mark same label 50" in words(page)
+    assert "people in rows, gpt in columns" in words(page)
+
+
+def test_marks_of_runs_meet_those_of_texts(track, as_ada):
+    said = "Wild yeast makes bread rise. It takes a day."
+    mark = {"topic": "1", "about": "nugget", "answer": key_of(said), "assessor": "gpt-x/p3"}
+    text = json.dumps({**mark, "labels": {"1-1": "support", "1-3": "partial"}}) + "\n"
+    make_layer(track, text, version="gpt", made_by="machine", machine="gpt-x/p3")
+    page = page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
+    assert "2 pairs that both mark same label 50" in words(page)
+
+
+def test_support_is_compared_by_the_texts_of_sentences(track, as_ada):
+    make_layer(track, SUPPORT, version="support", about="support")
+    mark = {"topic": "1", "about": "support", "sentence": key_of(RISES[0]), "docno": "d9"}
+    text = json.dumps({**mark, "assessor": "gpt-x/p3", "label": "contradicts"}) + "\n"
+    machine = {"made_by": "machine", "machine": "gpt-x/p3", "about": "support"}
+    make_layer(track, text, version="gpt", **machine)
+    page = page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
+    assert "1 pair that both mark same label 0" in words(page)
+
+
+def test_an_organiser_who_judges_sees_no_marks_of_others(track, as_ada, ada):
+    pool = make_pool(track, ada, list(track.runs.all()), 2, "citations")
+    make_assessment(pool, ada, ada, allows_participants=True)
+    make_layer(track, ASSIGNMENTS, version="gpt", made_by="machine", machine="gpt-x/p3")
+    page = page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
+    assert "that both mark" not in words(page)

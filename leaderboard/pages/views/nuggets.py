@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,7 +19,9 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import tracks, versions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
+from leaderboard.analysis.judge_agreement import compute_layer_agreement
 from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
+from leaderboard.assessments.kinds import KINDS
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.nugget_files import (
     NUGGET_FORMATS,
@@ -41,6 +44,7 @@ from leaderboard.pages.views.lookups import (
     page_number,
     requested_choice,
     requested_sight,
+    text_of,
 )
 from leaderboard.pages.views.reviews import IN_PROGRESS
 from leaderboard.pages.views.versions import find_impact
@@ -236,11 +240,16 @@ def layer_impact(request: HttpRequest, address: str, name: str) -> HttpResponse:
     layer = _layer_or_404(sight.track, name)
     edition = find_edition(with_layer(sight.track, layer))
     impact = find_impact(sight, edition) if edition is not None else None
+    beside = _layer_beside(sight, layer, text_of(request.GET, "beside"))
     shown = impact.by(request.GET.get("measure", "")) if impact is not None else None
     context = {
         "sight": sight,
         "track": sight.track,
         "layer": layer,
+        "beside": beside,
+        "others": _others_of(layer),
+        "agreement": compute_layer_agreement(beside.pk, layer.pk) if beside else None,
+        "scale": KINDS[layer.about].scale,
         "edition": edition,
         "impact": impact,
         "shown": shown,
@@ -251,6 +260,27 @@ def layer_impact(request: HttpRequest, address: str, name: str) -> HttpResponse:
         else [],
     }
     return render(request, "nuggets/impact.html", context)
+
+
+def _others_of(layer: MarkLayer) -> QuerySet[MarkLayer]:
+    """Return the layers that mark the same: of nuggets those of one version."""
+    ready = layer.track.mark_layers.ready().exclude(pk=layer.pk)
+    return ready.filter(about=layer.about, nuggets=layer.nuggets)
+
+
+def _layer_beside(sight: Sight, layer: MarkLayer, name: str) -> MarkLayer | None:
+    """Return the layer to compare with: the named one, that of the board, or one by people.
+
+    None for an organiser who judges here, whom the marks of others would show.
+    """
+    if sight.is_assessing:
+        return None
+    others = _others_of(layer)
+    if name:
+        return get_object_or_404(others, version=name)
+    used = (sight.track.assignments, sight.track.support)
+    by_people = others.filter(made_by=MarkLayer.MadeBy.PEOPLE)
+    return others.filter(version__in=used).first() or by_people.last()
 
 
 @login_required
