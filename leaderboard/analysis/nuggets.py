@@ -123,6 +123,21 @@ def read_bank(version: NuggetVersion) -> list[TopicOfBank]:
     return [TopicOfBank(topic, _number(bank.topics[topic.number])) for topic in topics]
 
 
+def tabulate_bank(version: NuggetVersion) -> CsvTable:
+    """Return a line for each nugget of a bank, with the texts that it had before people's."""
+    rows = [row.nugget for of in read_bank(version) for row in of.rows]
+    return tabulate(
+        rows,
+        [
+            *((name, name) for name in ("topic", "key", "kind", "text", "importance")),
+            ("group", lambda nugget: nugget.group or ""),
+            ("made_by", "origin"),
+            ("before", lambda nugget: " | ".join(nugget.originals)),
+            ("documents", lambda nugget: " ".join(sorted(nugget.attesting))),
+        ],
+    )
+
+
 def _number(nuggets: Sequence[Nugget]) -> list[NuggetRow]:
     return [NuggetRow(number, nugget) for number, nugget in enumerate(nuggets, 1)]
 

@@ -368,3 +368,12 @@ def test_an_organiser_who_judges_sees_no_marks_of_others(track, as_ada, ada):
     make_layer(track, ASSIGNMENTS, version="gpt", made_by="machine", machine="gpt-x/p3")
     page = page_at(as_ada, "/benchmarks/bread/marks/gpt/impact/")
     assert "that both mark" not in words(page)
+
+
+def test_a_bank_is_a_table_and_a_file_of_argue(track, client):
+    table = client.get(f"{PAGE}v1/nuggets.csv").text.splitlines()
+    assert table[0] == "topic,key,kind,text,importance,group,made_by,before,documents"
+    assert table[1] == "1,1-1,claim,yeast,vital,,,,"
+    [first, _] = lines_at(client, f"{PAGE}v1/nuggets.argue")
+    assert json.loads(first)["items"][0]["question_text"] == "yeast"
+    assert client.get(f"{PAGE}v1/nuggets.other").status_code == 404

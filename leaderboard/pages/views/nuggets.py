@@ -20,7 +20,12 @@ from leaderboard.actions import tracks, versions
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.judge_agreement import compute_layer_agreement
-from leaderboard.analysis.nuggets import build_nugget_page, find_bank, read_bank
+from leaderboard.analysis.nuggets import (
+    build_nugget_page,
+    find_bank,
+    read_bank,
+    tabulate_bank,
+)
 from leaderboard.assessments.kinds import KINDS
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.boards.nugget_files import (
@@ -47,6 +52,7 @@ from leaderboard.pages.views.lookups import (
     text_of,
 )
 from leaderboard.pages.views.reviews import IN_PROGRESS
+from leaderboard.pages.views.tables import csv_file
 from leaderboard.pages.views.versions import find_impact
 from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.editions import find_edition, with_layer
@@ -165,13 +171,17 @@ def _version_or_404(track: Track, noun: str, name: str) -> ImportedVersion:
 
 
 @require_GET
-def nuggets_file(request: HttpRequest, address: str, name: str, kind: str) -> StreamingHttpResponse:
-    """Return nuggets in the form of a tool, for who may read them."""
+def nuggets_file(
+    request: HttpRequest, address: str, name: str, kind: str
+) -> HttpResponse | StreamingHttpResponse:
+    """Return nuggets in the form of a tool or as a table, for who may read them."""
     sight = track_at_or_404(request.user, address)
     bank = find_bank(sight)
     version = get_object_or_404(NuggetVersion.objects.ready(), track=sight.track, version=name)
-    if kind not in NUGGET_FORMATS or not (sight.is_organiser or version == bank):
+    if kind not in (*NUGGET_FORMATS, "csv") or not (sight.is_organiser or version == bank):
         raise Http404("no such nuggets")
+    if kind == "csv":
+        return csv_file(f"{sight.track.slug}-nuggets-{name}", *tabulate_bank(version))
     lines = render_nuggets(version, kind)
     return streamed_text(nuggets_name(sight.track.slug, name), lines, "application/jsonl")
 
