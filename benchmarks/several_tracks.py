@@ -127,6 +127,7 @@ def make_benchmark(scene: BenchmarkScene) -> None:
         answers = [versions[system] for system in np.flatnonzero(known[:, place])]
         board = Scene(f"{scene.slug}-{place}", len(answers), scene.topics, 1, seed=place + 1)
         _add_track(benchmark, team, board, place, answers)
+    benchmark.renew_addresses()
 
 
 def _add_track(benchmark: object, team: object, scene: object, place: int, versions: list) -> None:
