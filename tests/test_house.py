@@ -67,7 +67,7 @@ KNOWN_BREAKS = {
     "0084_ranks_of_reported_systems": "a further kind, which older code does not ask for",
     "0068_people_of_benchmarks": "people move, and no version with them on tracks was released",
     "0070_teams_of_benchmarks": "where they were, which no released version knows",
-    "0080_messages": "a further state of emails, in which older code leaves them alone",
+    "0080_messages": "a further state of emails, which older code does not write",
 }
 
 
