@@ -179,7 +179,7 @@ def export_account(user: User) -> dict[str, Any]:
         "invitations": [
             {
                 "benchmark": row.benchmark.slug,
-                "email": row.email if row.accepted_by_id == user.pk else "of somebody else",
+                "email": row.email if row.accepted_by_id == user.pk else "of someone else",
                 "at": row.created_at.isoformat(),
             }
             for row in Invitation.objects.filter(

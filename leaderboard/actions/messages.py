@@ -59,7 +59,7 @@ def write_message(benchmark: Benchmark, user: User, details: MessageDetails) -> 
         raise ActionError(f"This text {excess}. Shorten it.")
     recipients: Recipients = find_recipients(details.groups)
     if not recipients.users:
-        raise ActionError("Nobody is in these groups now.")
+        raise ActionError("No one is in these groups now.")
     message = benchmark.messages.create(
         subject=details.subject,
         text=details.text,
@@ -96,7 +96,7 @@ def read_addresses(text: str) -> list[str]:
             validate_email(address)
         except ValidationError:
             raise ActionError(
-                f"“{address[:REPEATED]}” is not an email address. Nobody was invited."
+                f"“{address[:REPEATED]}” is not an email address. No one was invited."
             ) from None
     return found
 

@@ -168,7 +168,7 @@ def _use_invitation(benchmark: Benchmark, user: User, code: str) -> None:
     """Use up the invitation of one address; of two people at once, the second is not invited."""
     personal = find_invitation(benchmark, code)
     if personal is not None and not Invitation.objects.accept(code, user):
-        raise NotInvitedError("Somebody else has used this invitation.")
+        raise NotInvitedError("Someone else has used this invitation.")
 
 
 def _register(benchmark: Benchmark, user: User, asking: JoinDetails) -> None:

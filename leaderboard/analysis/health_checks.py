@@ -119,7 +119,7 @@ def check_settings() -> Iterator[Finding]:
         )
     if is_read_only():
         yield report_warning(
-            "The site is read-only: nobody can change anything, and workers begin no job.",
+            "The site is read-only: no one can change anything, and workers begin no job.",
             "Run `manage.py read_only off` when the maintenance is over.",
         )
     yield report_good(f"Rankfield {settings.VERSION}, in {settings.RANKFIELD_HOME}")

@@ -1225,7 +1225,7 @@ class AskedOut(Schema):
     nugget: str = Field("", description="Is it in the answer?")
     accepted: list[str] = Field([], description="Accepted answers, if the nugget is a question.")
     sentence: str = Field("", description="Does the document support it?")
-    before: str = Field("", description="What the answer says before the sentence.")
+    before: str = Field("", description="The text of the answer before the sentence.")
     after: str = ""
 
 

@@ -24,7 +24,7 @@ MEANINGS = {
     TOPICS_APPEAR: "Until then only organisers see topics, and no run is accepted.",
     CLOSES: "Later runs are rejected or marked late, as the rules for runs say.",
     JUDGING: "Between the deadline and the release.",
-    PLANNED_RELEASE: "Scores appear when you release them, not by themselves.",
+    PLANNED_RELEASE: "Scores appear when you release them, never automatically.",
     RELEASED: "Everyone who sees the track sees all scores.",
 }
 

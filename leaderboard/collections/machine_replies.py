@@ -1,4 +1,4 @@
-"""What machines said, as it is stored: the replies of a topic together, compressed."""
+"""Replies of machines, as it is stored: the replies of a topic together, compressed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('email', models.EmailField(max_length=254, unique=True)),
-                ('reason', models.CharField(choices=[('refused', 'the email server refused it'), ('unwanted', 'its reader wants no email from this site')], max_length=10)),
+                ('reason', models.CharField(choices=[('refused', 'the email server rejected it'), ('unwanted', 'its reader wants no email from this site')], max_length=10)),
                 ('answer', models.CharField(blank=True, max_length=200)),
                 ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],

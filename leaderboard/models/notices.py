@@ -298,7 +298,7 @@ class StoppedAddress(models.Model):
     """An address that gets no email: its server refused it, or its reader wants none."""
 
     class Reason(models.TextChoices):
-        REFUSED = "refused", "the email server refused it"
+        REFUSED = "refused", "the email server rejected it"
         UNWANTED = "unwanted", "its reader wants no email from this site"
 
     # In lower case.

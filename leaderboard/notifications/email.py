@@ -32,7 +32,7 @@ No more email, without signing in: {unsubscribe}
 """
 WHY = "You get this email because you turned on email notices."
 WHY_INVITED = (
-    "{inviter} entered this address. If this is not for you, do nothing: nobody learns that you "
+    "{inviter} entered this address. If this is not for you, do nothing: no one learns that you "
     "read this."
 )
 

@@ -94,4 +94,4 @@ def test_a_machine_that_said_nothing_has_no_page(collection, as_ada):
     import_answers(collection)
     MachineReplies.objects.all().delete()
     assert as_ada.get(PAGE).status_code == 404
-    assert "What it said" not in page_at(as_ada, "/collections/bread/judgments/machine/machine/")
+    assert "Its replies" not in page_at(as_ada, "/collections/bread/judgments/machine/machine/")

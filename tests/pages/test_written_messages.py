@@ -87,7 +87,7 @@ def test_assessors_behind_have_judged_less_than_the_time_that_is_over(track, ben
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        (written("behind", act="send"), "Nobody is in these groups now."),
+        (written("behind", act="send"), "No one is in these groups now."),
         (written(act="send"), "Choose whom to write to."),
         (written("teams", act="send", text="[" * 9000), "marks of Markdown"),
         (written("teams", act="send", text="|a" * 70 + "\n|-" * 900), "tables of over"),
@@ -158,8 +158,8 @@ def test_an_address_is_invited_once(postman, track, as_ada):
     ("addresses", "said"),
     [
         ("fay@example.org\r\nBcc: gus@example.org", "“bcc: gus@example.org” is not an email"),
-        ("Fay <fay@example.org>", "is not an email address. Nobody was invited."),
-        ("gone@example.org", "gets no email: the email server refused it"),
+        ("Fay <fay@example.org>", "is not an email address. No one was invited."),
+        ("gone@example.org", "gets no email: the email server rejected it"),
         ("\n".join(f"a{n}@example.org" for n in range(3000)), "These are 3,000 addresses."),
     ],
 )

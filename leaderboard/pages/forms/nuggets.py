@@ -40,7 +40,7 @@ class DraftForm(forms.Form):
         NuggetVersion.objects.none(),
         label="Begin with the nuggets of",
         required=False,
-        empty_label="no version: write all anew",
+        empty_label="no version: write all of it",
         to_field_name="version",
     )
 

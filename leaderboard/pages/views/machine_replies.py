@@ -1,4 +1,4 @@
-"""What machines said: the replies beside the grades of a version, or the marks of a layer."""
+"""Replies of machines: the replies beside the grades of a version, or the marks of a layer."""
 
 from __future__ import annotations
 
