@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from kombu.asynchronous import Hub
+from kombu.asynchronous.timer import Timer
 
 from leaderboard.jobs import broker, doorbell, queue
 from tests.builders import RUN, make_run
@@ -70,8 +71,9 @@ class CountingPoller(broker.JobPoller):
 
 def test_a_worker_looks_when_it_rings_and_lets_go_of_the_bell(bell):
     hub = Hub()
-    consumer = SimpleNamespace(app=broker.app, hub=hub)
+    consumer = SimpleNamespace(app=broker.app, hub=hub, timer=Timer())
     poller = CountingPoller(consumer)
+    poller.start(consumer)
     poller.register_with_event_loop(consumer, hub)
     doorbell.ring()
     hub.run_once()
@@ -79,3 +81,16 @@ def test_a_worker_looks_when_it_rings_and_lets_go_of_the_bell(bell):
     poller.stop(consumer)
     assert poller.bell is None and not hub.readers
     hub.close()
+
+
+def test_a_worker_that_hears_rings_looks_once_a_second(bell, monkeypatch):
+    assert seconds_between_looks() == 1
+    monkeypatch.setattr(doorbell, "install", lambda: None)
+    assert seconds_between_looks() == 0.3
+
+
+def seconds_between_looks() -> float:
+    asked: list[float] = []
+    timer = SimpleNamespace(call_repeatedly=lambda seconds, *_: asked.append(seconds))
+    broker.JobPoller(None).start(SimpleNamespace(app=broker.app, timer=timer))
+    return asked[0]
