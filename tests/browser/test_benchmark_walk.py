@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.browser.test_closing_circle import sign_in
 from tests.browser.test_walks import Walk, written
 from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.machines import Site, until
+
+pytestmark = pytest.mark.night
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,6 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+pytestmark = pytest.mark.night
+
 PLACES = (
     "[...document.querySelectorAll('a[href], link[href], img[src]')]"
     ".map(e => new URL(e.getAttribute('href') ?? e.getAttribute('src'), document.baseURI).href)"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+pytestmark = pytest.mark.night
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 

@@ -9,6 +9,8 @@ import pytest
 from tests.browser.pictures import sign_in
 from tests.browser.test_journey import WORD
 
+pytestmark = pytest.mark.night
+
 PAGES = [
     "/",
     "/benchmarks/open/board/",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from leaderboard.display.numbers import from_now
+
+pytestmark = pytest.mark.night
 
 SCRIPT = Path(__file__).parent.parent.parent / "static" / "rankfield.js"
 LEFT = '<span class="distance" data-in="75">in 1 minute 15 seconds</span>'

@@ -10,6 +10,8 @@ from tests.browser.conftest import is_scored, track_called
 from tests.builders import RUN
 from tests.services.machines import Site, until
 
+pytestmark = pytest.mark.night
+
 COPY = (
     "from leaderboard.models import Run; from tests.pages.ten_topics import copies;"
     " copies(Run.objects.get(track__slug='endless'), 299)"

@@ -10,6 +10,8 @@ import pytest
 from tests.oidc_provider import CLIENT, SECRET, running_provider
 from tests.services.machines import SqliteSite, folder
 
+pytestmark = pytest.mark.night
+
 
 @pytest.fixture(scope="module")
 def site_with_provider() -> Iterator[SqliteSite]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.browser.test_journey import WORD
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS
+
+pytestmark = pytest.mark.night
 
 
 class Walk:

@@ -19,7 +19,11 @@ from tests.builders import RUN, upload
 from tests.services.machines import Postgres, Redis, ServerSite, folder, until
 from tests.services.scene import scored_run
 
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 
 KEYS_OF_STORE = {"access_key": "key", "secret_key": "word", "region_name": "us-east-1"}
 KEYS = {"S3_ACCESS_KEY": "key", "S3_SECRET_KEY": "word", "S3_REGION": "us-east-1"}

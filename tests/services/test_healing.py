@@ -15,7 +15,11 @@ from django.conf import settings
 from tests.services.machines import ServerSite, Site, until
 from tests.services.scene import Track, make_track
 
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 
 
 @pytest.fixture(scope="session")

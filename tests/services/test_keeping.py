@@ -15,7 +15,11 @@ from tests.services.conftest import servers_by_day
 from tests.services.machines import ServerSite, Site, SqliteSite, folder, until
 from tests.services.scene import scored_run
 
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 
 TABLES = {
     "runs": "select id, tag, state, sha256, file, ranking_file from leaderboard_run",

@@ -12,7 +12,11 @@ import pytest
 
 from tests.services.machines import ROOT, Redis
 
-pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.night,
+    pytest.mark.xdist_group("services"),
+]
 
 PROCESSES = 3
 # Each process waits for the same moment, and whoever makes the answer takes its time.
