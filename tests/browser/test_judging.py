@@ -84,6 +84,7 @@ def test_twenty_documents_take_twenty_presses(judge):
     assert len({document for _, _, document, _ in marks}) == 20
 
 
+@pytest.mark.night
 def test_a_double_press_grades_nothing_unseen(judge):
     judge.press("2")
     judge.page.keyboard.press("2")
@@ -92,6 +93,7 @@ def test_a_double_press_grades_nothing_unseen(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [2, 0]
 
 
+@pytest.mark.night
 def test_a_key_that_is_held_down_grades_once(judge):
     judge.page.wait_for_timeout(ARMED)
     for _ in range(5):
@@ -102,6 +104,7 @@ def test_a_key_that_is_held_down_grades_once(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [1, 0]
 
 
+@pytest.mark.night
 def test_keys_sleep_in_text_fields(judge):
     judge.press("c")
     judge.page.keyboard.type("2 boats sail")
@@ -120,6 +123,7 @@ def test_an_undo_shows_the_document_again(judge):
     assert [kind for kind, *_ in judge.wait_for_marks(3)] == ["grade", "undo", "grade"]
 
 
+@pytest.mark.night
 def test_a_document_is_kept_for_later_or_cannot_be_judged(judge):
     judge.press("s")
     judge.press("x")
@@ -127,6 +131,7 @@ def test_a_document_is_kept_for_later_or_cannot_be_judged(judge):
     assert [kind for kind, *_ in judge.wait_for_marks(2)] == ["later", "cannot"]
 
 
+@pytest.mark.night
 def test_who_looks_back_may_change_the_grade(judge):
     first = judge.title
     judge.press("2")
@@ -154,6 +159,7 @@ PAUSE = (
 )
 
 
+@pytest.mark.night
 def test_marks_wait_while_the_judging_is_paused(judge):
     judge.press("1")
     judge.wait_for_marks(1)
@@ -164,6 +170,7 @@ def test_marks_wait_while_the_judging_is_paused(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(2)] == [1, 2]
 
 
+@pytest.mark.night
 def test_unsent_marks_outlive_the_page(judge):
     judge.page.route("**/marks/", lambda route: route.abort())
     judge.press("2")
@@ -173,6 +180,7 @@ def test_unsent_marks_outlive_the_page(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(1)] == [2]
 
 
+@pytest.mark.night
 def test_two_tabs_show_different_documents(judge):
     other = judge.page.context.new_page()
     other.goto(f"/judging/{judge.assignment}/")
@@ -186,6 +194,7 @@ SELECT_FERRY = """() => {
 }"""
 
 
+@pytest.mark.night
 def test_a_marked_passage_counts_characters(judge):
     """A ship is one character, of which JavaScript makes two."""
     while "🚢" not in judge.page.locator("[data-text]").inner_text():
@@ -205,7 +214,7 @@ def test_a_phone_judges_by_touch(judge):
     assert [grade for _, grade, *_ in judge.wait_for_marks(1)] == [1]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.night)])
 def test_the_page_fits_and_axe_is_content(judge, scheme):
     page = judge.page
     page.emulate_media(color_scheme=scheme)

@@ -214,6 +214,7 @@ def test_every_view_that_takes_a_file_has_its_limit():
 
 @pytest.mark.parametrize("announced", [3 * 2**30, None], ids=["announced", "endless"])
 @pytest.mark.services
+@pytest.mark.night
 @pytest.mark.xdist_group("services")
 def test_t20_three_gigabytes_at_the_sign_in_page_stay_outside(
     sqlite_site: Site, announced: int | None

@@ -30,6 +30,7 @@ def submit(site: Site, token: str, cranfield: Path, name: str) -> str:
 
 
 @servers_by_day
+@pytest.mark.night
 def test_cranfield_is_scored_as_trec_eval_does(site: Site, data: Path):
     cranfield = data / "data" / "cranfield"
     token = site.manage("create_token", "ada", "--organiser").strip()

@@ -88,6 +88,7 @@ def elsewhere() -> Iterator[SqliteSite]:
         yield SqliteSite(home)
 
 
+@pytest.mark.night
 def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: SqliteSite) -> None:
     ada = organiser(site, "life-ada")
     ben, cat, dan = (sign_up(site, f"life-{name}") for name in ("ben", "cat", "dan"))
