@@ -58,12 +58,14 @@ VALUES = {
     "builds": ("50",),
     "look": ("1",),
     "topic": ("1",),
+    "all": ("true",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.
 OF_BENCHMARKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
 OWN_FORMATS = {
     "nuggets/{version}/file": ("nuggetizer",),
+    "pools/{pool}/file": ("tsv", "jsonl"),
     "/marks": ("jsonl", "trec"),
     "/agreement": ("json", "csv"),
     # There is no table here, because no machine judged.
