@@ -143,8 +143,8 @@ def test_everything_holds_every_score(run, client):
     assert {(row["run"], row["team"]) for row in found} == {(run.pk, "ben")}
 
 
-def test_the_board_leads_to_everything(run, client):
-    assert b"/benchmarks/bread/everything.zip" in client.get("/benchmarks/bread/board/").content
+def test_the_data_lead_to_everything(run, client):
+    assert b"/benchmarks/bread/everything.zip" in client.get("/benchmarks/bread/data/").content
 
 
 def test_organisers_take_the_whole_track_from_its_page(run, as_ada, as_ben):

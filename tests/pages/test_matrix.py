@@ -431,7 +431,7 @@ ACTS = {
     "invitations": Act(
         "/benchmarks/meal/manage/invitations/",
         [401, 403, 403, 403, 403, 422, 422, 422],
-        {"addresses": "fay@example.org", "role": "team"},
+        {"addresses": "gil@example.org", "role": "team"},
     ),
     "withdraw_invitation": Act("/benchmarks/meal/manage/invitations/{invitation}/withdraw/", ACT),
     "unsubscribe": Act("/unsubscribe/not-signed/", NOBODY),
