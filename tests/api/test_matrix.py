@@ -655,7 +655,6 @@ ABOUT_TRACKS = (
 # How others join changes nothing for those who are in, so by day they are asked once.
 WAYS_IN = [
     pytest.param("invitation", ROLES, id="invitation"),
-    pytest.param("everyone", OUTSIDE["invitation"], id="everyone"),
     pytest.param("everyone", ROLES, id="everyone-by-night", marks=pytest.mark.night),
     pytest.param("approval", ROLES, id="approval", marks=pytest.mark.night),
 ]

@@ -93,7 +93,7 @@ def check_pages(reader: Any) -> None:
             assert b'href="javascript' not in text
 
 
-TIMES = [40, pytest.param(1500, marks=pytest.mark.night)]
+TIMES = [15, pytest.param(1500, marks=pytest.mark.night)]
 
 
 @pytest.mark.parametrize("times", TIMES)
@@ -117,7 +117,7 @@ def test_no_value_of_an_assessment_is_our_bug(judged_file, times):
             erase_collection(Collection.objects.get(slug="elsewhere"))
 
 
-@pytest.mark.parametrize("times", [30, pytest.param(500, marks=pytest.mark.night)])
+@pytest.mark.parametrize("times", [12, pytest.param(500, marks=pytest.mark.night)])
 def test_no_value_of_the_archive_of_a_benchmark_is_our_bug(ada, ben, tmp_path, times):
     make_benchmark(ada, ben)
     make_run(Track.objects.get(slug="bread"), ben)

@@ -182,7 +182,7 @@ def test_replaying_a_replayed_log_changes_nothing(log):
     assert replay(replay(log)) == replay(log)
 
 
-@pytest.mark.long
+@pytest.mark.night
 def test_a_million_marks_are_settled():
     marks = (
         Mark(str(n % 50), f"d{n // 100}", f"a{n % 100 // 50}", n % 4, key=f"k{n}")

@@ -939,7 +939,6 @@ class Members:
 WAYS_IN = [
     pytest.param(Members("invitation", (*OUTSIDE["invitation"], "ben")), id="invitation"),
     pytest.param(Members("invitation"), id="invitation-by-night", marks=pytest.mark.night),
-    pytest.param(Members("everyone", OUTSIDE["invitation"]), id="everyone"),
     pytest.param(Members("everyone"), id="everyone-by-night", marks=pytest.mark.night),
     pytest.param(Members("approval"), id="approval", marks=pytest.mark.night),
 ]
