@@ -14,7 +14,6 @@ from leaderboard.models import Job, Mail, StoppedAddress
 from leaderboard.notifications.notices import notify_written
 from tests.builders import make_user, work
 
-aiosmtpd = pytest.importorskip("aiosmtpd.controller", reason="`make night` installs aiosmtpd")
 pytestmark = pytest.mark.night
 
 
@@ -40,6 +39,8 @@ class MailServer:
 
 @pytest.fixture
 def server(settings) -> Iterator[MailServer]:
+    # `make night` installs it.
+    aiosmtpd = pytest.importorskip("aiosmtpd.controller")
     handler = MailServer()
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         host, port = free.getsockname()

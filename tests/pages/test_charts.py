@@ -26,6 +26,7 @@ from leaderboard.display.charts.costs import cost_chart
 from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.display.charts.heat import difficulty_chart, heat_map
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
+from leaderboard.display.charts.lines import LinePoint, SeriesLine, line_chart
 from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.display.charts.steps import step_chart
 
@@ -645,7 +646,9 @@ def whole_charts():
     curve = charts.DetectableCurve(np.array([25.0, 50.0]), np.array([0.1, 0.05]))
     planned = [charts.PlannedDot(30, 0.08, WILD, is_plan=True, href=WILD)]
     topic = DrawnTopic(WILD, 3, 0.2, [0.1, 0.2, 0.3, 0.4, 0.5], True)
+    dated = [SeriesLine(WILD, "own", [LinePoint(0, 0.3, 0.2, 0.4), LinePoint(1, 0.2, 0.1, 0.3)])]
     return {
+        "line_chart": line_chart([WILD, "2026"], dated, WILD),
         "strip_chart": charts.strip_chart(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
         "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),

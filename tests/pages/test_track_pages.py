@@ -257,7 +257,7 @@ def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):
 def test_the_invitation_link_leads_in(collection, as_ada, as_cat):
     track = make_track(collection, visibility="members", joining="invitation")
     link = f"/benchmarks/bread/join/?invitation={track.benchmark.invitation}"
-    assertContains(as_ada.get(MANAGE), f"http://testserver{link}")
+    assertContains(as_ada.get(f"{MANAGE}people/"), f"http://testserver{link}")
     assert as_cat.post(link, {"team_name": "Cats"})["Location"] == "/benchmarks/bread/submit/"
     assert Team.objects.get(name="Cats").memberships.get().user.username == "cat"
 
