@@ -159,7 +159,7 @@ def prompts_file(name: str, lines: Iterator[bytes]) -> StreamingHttpResponse:
 
 @router.get("/collections/{slug:slug}/judgments/{slug:version}/replies", auth=PUBLIC)
 def get_machine_replies(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
-    """Download the replies of the machine of a version, where boards by its grades may be downloaded.
+    """Download the replies of a version's machine, where boards by its grades may be downloaded.
 
     Each line of the JSON Lines has `topic`, `item` (the docno), `text`, `label`, `prompt`,
     `prompt_hash`, `model`, `version`, `temperature` and `cost`, as far as the imported file names
@@ -177,7 +177,7 @@ def get_machine_replies(request: HttpRequest, slug: str, version: str) -> Stream
 
 @router.get("/tracks/{slug:slug}/layers/{slug:version}/replies", auth=PUBLIC)
 def get_layer_replies(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
-    """Download the replies of the machine of a layer; `item` names an answer, or sentence and document.
+    """Download the replies of a layer's machine; `item` names an answer, or sentence and document.
 
     The fields are those of the replies about documents. Organisers read prompts, and those who
     may download the documents.
