@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from evaluation.ragged import FloatArray, IntArray
+from evaluation.ragged import BoolArray, FloatArray, IntArray
 
 # Keep most cells, every collection, or every system.
 Rule: TypeAlias = Literal["largest", "systems", "collections"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 # A comparison has this many systems at the least.
 FEWEST_SYSTEMS = 2
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,14 +207,18 @@ def measure_home() -> Iterator[KindUse]:
     kind = Kind("the database", "Never by hand. Back it up by manage.py backup.")
     yield KindUse(kind, 1, measure_database())
     for name, deletion in FOLDERS.items():
-        files = list(list_files_before(Path(settings.RANKFIELD_HOME) / name, float("inf")))
-        size = sum(path.stat().st_size for path in files if path.exists())
-        yield KindUse(Kind(f"{name}/ of RANKFIELD_HOME", deletion), len(files), size)
+        kind = Kind(f"{name}/ of RANKFIELD_HOME", deletion)
+        yield measure_folder(Path(settings.RANKFIELD_HOME) / name, kind)
     if settings.BACKUP_FOLDER:
-        files = list(list_files_before(Path(settings.BACKUP_FOLDER), float("inf")))
-        size = sum(path.stat().st_size for path in files if path.exists())
         kept = f"Workers keep the last {settings.BACKUP_KEEP}. Keep one elsewhere."
-        yield KindUse(Kind("BACKUP_FOLDER", kept), len(files), size)
+        yield measure_folder(Path(settings.BACKUP_FOLDER), Kind("BACKUP_FOLDER", kept))
+
+
+def measure_folder(folder: Path, kind: Kind) -> KindUse:
+    """Return what the files of a folder take; a missing folder has none."""
+    files = list(list_files_before(folder, float("inf")))
+    size = sum(path.stat().st_size for path in files if path.exists())
+    return KindUse(kind, len(files), size)
 
 
 def measure_database() -> int:
