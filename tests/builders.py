@@ -271,7 +271,7 @@ def store_nuggets(track: Track) -> None:
 
 
 def store_replies(track: Track) -> None:
-    """Replies of machines: beside the judgments v1, and beside the layer gpt, which is in use."""
+    """Replies of machines for the judgments v1, and for the layer gpt, which is in use."""
     made = {"track": track, "created_by": track.benchmark.owner, "file": store_an_answer()}
     named = {"version": "gpt", "state": "ready", "made_by": "machine", "machine": "gpt-x"}
     layer = MarkLayer.objects.create(**made, **named, about="support")

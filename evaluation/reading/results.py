@@ -44,7 +44,7 @@ class SubsetResult:
 
 @dataclass(frozen=True, order=True)
 class ReportedSystem:
-    """A system in one revision, as whoever reports names both."""
+    """A system in one revision, with the names that the source gives both."""
 
     name: str
     revision: str
@@ -54,7 +54,7 @@ class ReportedSystem:
 class ReportedResults:
     """Systems by collections, both in the order of their names; a missing cell is NaN.
 
-    `revised` are the collections of which results state several revisions of the data.
+    `revised` are the collections whose results name several revisions of the data.
     """
 
     systems: list[ReportedSystem]

@@ -1,4 +1,4 @@
-"""Replies of machines, as it is stored: the replies of a topic together, compressed."""
+"""How the replies of machines are stored: those of a topic together, compressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies of machines: the replies beside the grades of a version, or the marks of a layer."""
+"""The replies of machines, with the grades of a version or the marks of a layer."""
 
 from __future__ import annotations
 

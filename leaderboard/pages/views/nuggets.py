@@ -281,7 +281,7 @@ def _others_of(layer: MarkLayer) -> QuerySet[MarkLayer]:
 def _layer_beside(sight: Sight, layer: MarkLayer, name: str) -> MarkLayer | None:
     """Return the layer to compare with: the named one, that of the board, or one by people.
 
-    None for an organiser who judges here, whom the marks of others would show.
+    None for an organiser who judges here, who must not see the marks of others.
     """
     if sight.is_assessing:
         return None
