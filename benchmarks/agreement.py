@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks import tables
+from benchmarks.homes import own_home
 from benchmarks.tables import seconds
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ VIEWS = 7
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
-        os.environ |= {
-            "RANKFIELD_HOME": home,
-            "DATABASE_URL": "",
-            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
-        }
+    with own_home() as variables:
+        os.environ |= variables
         print(tables.machine(), flush=True)
         measure()
 

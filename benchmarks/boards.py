@@ -16,12 +16,12 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from benchmarks import tables
+from benchmarks.homes import own_home
 from benchmarks.inputs import ROOT
 from benchmarks.tables import mebibytes, seconds, times
 
@@ -39,15 +39,9 @@ def main() -> None:
             if url is None:
                 tables.heading(f"Boards on {name}: {tables.NOT_MEASURED}")
                 continue
-            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankfield-bench-"))
-            surroundings = {
-                **os.environ,
-                "RANKFIELD_HOME": home,
-                "DATABASE_URL": url,
-                "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
-            }
+            variables = stack.enter_context(own_home(url))
             words = [sys.executable, "-m", "benchmarks.boards", name]
-            subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
+            subprocess.run(words, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def _databases(stack: ExitStack) -> list[tuple[str, str | None]]:

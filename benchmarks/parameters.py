@@ -10,9 +10,9 @@ ones are kept.
 from __future__ import annotations
 
 import os
-import tempfile
 
 from benchmarks import tables
+from benchmarks.homes import own_home
 
 RUNS, TOPICS, PARAMETERS = 2000, 50, 40
 COLUMNS = "&".join(f"column=fact.p{n}" for n in range(5))
@@ -28,12 +28,8 @@ PAGES = {
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
-        os.environ |= {
-            "RANKFIELD_HOME": home,
-            "DATABASE_URL": "",
-            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
-        }
+    with own_home() as variables:
+        os.environ |= variables
         measure()
 
 

@@ -17,7 +17,6 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import tables
+from benchmarks.homes import own_home
 from benchmarks.inputs import ROOT
 from benchmarks.tables import seconds
 from evaluation.complete_cells import BoolArray
@@ -181,15 +181,9 @@ def write_groups(scene: ReportedScene, path: Path) -> None:
 def main() -> None:
     """In a process of its own, with a folder that is thrown away."""
     print(tables.machine(), flush=True)
-    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
-        surroundings = {
-            **os.environ,
-            "RANKFIELD_HOME": home,
-            "DATABASE_URL": "",
-            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
-        }
-        words = [sys.executable, "-m", "benchmarks.reported", "measure", home]
-        subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
+    with own_home() as variables:
+        words = [sys.executable, "-m", "benchmarks.reported", "measure"]
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def measure(home: Path) -> None:
@@ -201,7 +195,7 @@ def measure(home: Path) -> None:
     from benchmarks.scenes import Scene, make_track
 
     call_command("migrate", run_syncdb=True, verbosity=0)
-    make_track(Scene(SLUG, 2, 5, 1)).benchmark.renew_addresses()
+    make_track(Scene(SLUG, 2, 5, 1))
     tables.heading("Import of reported scores")
     tables.table(("files", "took", "processor", "peak memory"), [_load(make_scene(), home)])
     tables.heading("Tests of all pairs of a complete part, in a job")
@@ -252,6 +246,6 @@ def _page(name: str, query: str) -> tuple[str, ...]:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["measure"]:
-        measure(Path(sys.argv[2]))
+        measure(Path(os.environ["RANKFIELD_HOME"]))
     else:
         main()

@@ -88,6 +88,8 @@ def make_track(scene: Scene) -> Track:
         primary_measure=scene.texts[0],
         disclosure="open",
     )
+    track.benchmark.renew_addresses()
+    track.refresh_from_db(fields=["address"])
     edition = editions.start_edition(track)
     assert edition is not None
     track.edition, track.baseline = edition, _runs(scene, track)[-1]

@@ -15,7 +15,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import tables
+from benchmarks.homes import own_home
 from benchmarks.inputs import ROOT
 from benchmarks.reported import make_scene
 from benchmarks.tables import seconds
@@ -50,15 +50,9 @@ SPARSE = BenchmarkScene("sparse", 700, 1500, 5, is_sparse=True)
 def main() -> None:
     """In a process of its own, with a folder that is thrown away."""
     print(tables.machine(), flush=True)
-    with tempfile.TemporaryDirectory(prefix="rankfield-bench-") as home:
-        surroundings = {
-            **os.environ,
-            "RANKFIELD_HOME": home,
-            "DATABASE_URL": "",
-            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
-        }
+    with own_home() as variables:
         words = [sys.executable, "-m", "benchmarks.several_tracks", "measure", *sys.argv[1:]]
-        subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def measure(chosen: list[str]) -> None:
