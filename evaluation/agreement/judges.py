@@ -8,11 +8,12 @@ flips of topics as runs on a board: a topic counts by its value of the jackknife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluation.agreement.assessors import STATISTICS, agreement_by_topic, grades_of
+from evaluation.agreement.calibration import Calibration, calibrate
 from evaluation.agreement.jackknife import Estimate
 from evaluation.agreement.noise import find_unused_grades
 from evaluation.agreement.orders import kendall_tau, tau_ap, top_tau_b
@@ -53,7 +54,8 @@ class JudgeStanding:
 
     `abstained` counts documents that people graded and the judge did not. `bias` is the mean grade
     of the judge less that of people, `error` the mean distance, in grades. `unused` are grades
-    that it hardly uses, of those that people use.
+    that it hardly uses, of those that people use. `calibration` is None for a judge that does not
+    say how sure it is.
     """
 
     name: str
@@ -63,6 +65,7 @@ class JudgeStanding:
     bias: float
     error: float
     unused: tuple[int, ...]
+    calibration: Calibration | None = None
 
     @property
     def has_rank(self) -> bool:
@@ -124,11 +127,37 @@ def compare_judges(
         }
         rows.append(found[statistic][1])
         estimates = {each: estimate for each, (estimate, _) in found.items()}
-        standings.append(_describe(name, people, truth, given, estimates))
+        standing = _describe(name, people, truth, given, estimates)
+        standings.append(replace(standing, calibration=calibrate_judge(people, judge)))
     values = np.array(rows)
     # Statistics such as kappa reach from -1 to 1.
     pairs = compare_all_pairs(values, draws=draws, half_range=1.0)
     return JudgesBoard(statistic, tuple(standings), topics, values, pairs)
+
+
+def calibrate_judge(people: Qrels, judge: Qrels) -> Calibration | None:
+    """Return how far the confidences of a judge can be believed; None where it states none.
+
+    >>> from evaluation.problems import Problems
+    >>> people = Qrels({b"1": {b"d1": 2, b"d2": 0}}, Problems())
+    >>> sure = {b"1": {b"d1": 0.9, b"d2": 0.6}}
+    >>> calibrate_judge(people, replace(people, confidences=sure)).excess
+    -0.25
+    """
+    confidence, right, topic = [], [], []
+    for place, (number, graded) in enumerate(people.grades.items()):
+        given, sure = judge.grades.get(number, {}), judge.confidences.get(number, {})
+        # A grade below 0 is none, of people as of the judge.
+        kept = [docno for docno in sure if graded.get(docno, -1) >= 0 and given[docno] >= 0]
+        confidence += [sure[docno] for docno in kept]
+        right += [graded[docno] == given[docno] for docno in kept]
+        topic += [place] * len(kept)
+    return calibrate(
+        np.array(confidence, dtype=np.float64),
+        np.array(right, dtype=bool),
+        np.array(topic, dtype=np.int64),
+        len(people.grades),
+    )
 
 
 def compare_systems(people: FloatArray, judge: FloatArray, direction: int = 1) -> BoardOfJudge:

@@ -38,6 +38,9 @@ def parser() -> argparse.ArgumentParser:
         "--judged", metavar="FILE", help="topics that count, or their numbers (all)"
     )
     parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
+    parser.add_argument(
+        "--judge", action="store_true", help="the file is judgments of a judge, with confidences"
+    )
     files.add_judgments_option(parser)
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one problem per line"
@@ -113,9 +116,13 @@ def report_check(options: argparse.Namespace, check: Callable[[], tuple[Problems
 def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
     with paths.open_input(options.run, RUN_LIMITS) as file:
-        if options.qrels:
-            format = options.qrels_format or paths.judgment_format(file)
-            qrels = read_qrels(file, known.topics, known.docnos, format=format)
+        if options.qrels or options.judge:
+            format = options.qrels_format
+            if not options.judge:
+                format = format or paths.judgment_format(file)
+            qrels = read_qrels(
+                file, known.topics, known.docnos, format=format, of_judge=options.judge
+            )
             return qrels.problems, summary_of(qrels)
         accepted = read_run(file, build_rules(options, known))
         topics, lines = counted(len(accepted.rankings), "topic"), counted(accepted.lines, "line")

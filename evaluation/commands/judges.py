@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation import tables
 from evaluation.agreement import STATISTICS, Estimate
+from evaluation.agreement.calibration import Calibration
 from evaluation.agreement.judges import (
     FEWEST_DOCUMENTS,
     USUAL,
@@ -35,6 +36,10 @@ difference of grades (bias) and their mean distance (error), and documents witho
 judge (abstained). Letters and ranks are those of all pairs of judges, by the flips of topics that
 compare runs. Below {FEWEST_DOCUMENTS} documents a judge has no rank.
 
+A judge may say how sure it is of each grade, from 0 to 1: in a fifth column, or in JSON lines as
+"confidence", or as "probabilities" of all grades. Then its Brier score and calibration error are
+printed, and with --calibration the confidence and the share of right grades in each of ten bins.
+
 --values MEASURE: the files have values of systems instead, `run topic measure value`. Judges are
 then compared by the board of systems that they make: tau, tau_AP, tau of the first ten of people,
 mean distance and mean difference of the values.
@@ -54,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
         "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
     )
     parser.add_argument("--pairs", action="store_true", help="print each pair of judges")
+    parser.add_argument(
+        "--calibration", action="store_true", help="print the bins of confidence of each judge"
+    )
     parser.add_argument("--values", metavar="MEASURE", help="the files have values of systems")
     add_table_options(parser)
     return parser
@@ -71,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
             return 0
         grades = []
         for path in (options.people, *options.judges):
-            judged = paths.read_judgments(path, options.lenient, format=options.qrels_format)
-            grades.append(judged)
+            read_file = paths.read_judge if grades else paths.read_judgments
+            grades.append(read_file(path, options.lenient, format=options.qrels_format))
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     tables.print_table(table_of_judges(grades, options), options.format)
@@ -82,7 +90,9 @@ def run(options: argparse.Namespace) -> int:
 def table_of_judges(grades: list[Qrels], options: argparse.Namespace) -> Table:
     judges = dict(zip(names_of(options.judges), grades[1:], strict=True))
     board = compare_judges(grades[0], judges, options.statistic, options.rel)
-    make = table_of_pairs if options.pairs else table_of_standings
+    make = table_of_standings
+    if options.pairs or options.calibration:
+        make = table_of_pairs if options.pairs else table_of_bins
     return make(board, options.digits)
 
 
@@ -90,6 +100,8 @@ def table_of_standings(board: JudgesBoard, digits: int) -> Table:
     shown = dict.fromkeys((board.statistic, USUAL, "alpha_ordinal"))
     header = ["judge", "letters", board.statistic, "low", "high", "best rank", "worst rank"]
     header += [*list(shown)[1:], "bias", "error", "documents", "abstained"]
+    is_sure = any(each.calibration for each in board.standings)
+    header += ["brier", "calibration error"] if is_sure else []
     rows = []
     for place in board.order:
         each, pairs = board.standings[place], board.pairs
@@ -99,7 +111,8 @@ def table_of_standings(board: JudgesBoard, digits: int) -> Table:
         row += [str(end) if each.has_rank else "-" for end in ends]
         row += [_cells(each.statistics[name], digits)[0] for name in list(shown)[1:]]
         row += [f"{each.bias:+z.{digits}f}", f"{each.error:.{digits}f}"]
-        rows.append([*row, str(each.documents), str(each.abstained)])
+        row += [str(each.documents), str(each.abstained)]
+        rows.append([*row, *(_calibration_cells(each.calibration, digits) if is_sure else ())])
     note = f"{counted(len(board.topics), 'topic')} of people; 95 % intervals: jackknife over topics"
     return Table(header, rows, texts=2, note=note)
 
@@ -115,6 +128,20 @@ def table_of_pairs(board: JudgesBoard, digits: int) -> Table:
         rows.append([*names, difference, *(ends or ["-", "-"]), p])
     note = f"difference of {board.statistic}, by its values of the jackknife; p over all pairs"
     return Table(["judge", "other", "difference", "low", "high", "p"], rows, texts=2, note=note)
+
+
+def table_of_bins(board: JudgesBoard, digits: int) -> Table:
+    """The documents of each judge by its confidence, and the share of its grades that are right."""
+    rows = [
+        [
+            *(standing.name, f"{each.low:.1f}", f"{each.high:.1f}", str(each.documents)),
+            *(f"{value:.{digits}f}" for value in (each.confidence, each.right)),
+        ]
+        for standing in (board.standings[place] for place in board.order)
+        for each in (standing.calibration.bins if standing.calibration else ())
+    ]
+    header = ["judge", "from", "to", "documents", "confidence", "right"]
+    return Table(header, rows, texts=1, note="right: the share of grades that are those of people")
 
 
 def table_of_systems(read: list[ReportedValues], options: argparse.Namespace) -> Table:
@@ -157,6 +184,12 @@ def _orders(board: BoardOfJudge, digits: int) -> list[str]:
     orders = (board.tau, board.tau_ap, board.top)
     cells = ["-" if value is None else f"{value:z.{digits}f}" for value in orders]
     return [*cells, f"{board.error:.{digits}f}", f"{board.bias:+z.{digits}f}"]
+
+
+def _calibration_cells(found: Calibration | None, digits: int) -> list[str]:
+    if found is None:
+        return ["-", "-"]
+    return [_cells(each, digits)[0] for each in (found.brier, found.error)]
 
 
 def _cells(found: Estimate, digits: int) -> list[str]:

@@ -23,6 +23,7 @@ from evaluation.reading.recognition import (
     Candidate,
     Recognised,
     beginning,
+    recognise_judge,
     recognise_qrels,
     run_by_first_bytes,
 )
@@ -90,6 +91,15 @@ def read_judgments(
                 raise
             file.seek(0)
             return read_qrels(file, format=shown)
+
+
+def read_judge(path: str, lenient: bool, format: str | None = None) -> Qrels:
+    """The judgments of a judge, perhaps with confidences; raises `Refused`."""
+    with open_input(path) as file:
+        has_confidences = recognise_judge(file) in ("confidence", "jsonl")
+        if format is None and has_confidences:
+            return read_qrels(file, of_judge=True)
+    return read_judgments(path, lenient, format=format)
 
 
 def judgment_format(file: BinaryIO) -> str:

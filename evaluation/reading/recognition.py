@@ -163,6 +163,7 @@ JUDGMENT_FORMATS = {
     "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
     "smart": "judgments of SMART (topic docno 0 0, relevant documents only)",
     "strata": "a stratified sample (topic iteration docno stratum grade)",
+    "confidence": "judgments with confidences (topic iteration docno grade confidence)",
     "subtopics": "judgments of subtopics (topic subtopic docno grade)",
     "json": "JSON (an object of topics, each with docnos and grades, or a list)",
     "jsonl": "JSON lines (an object with topic, docno and grade)",
@@ -216,6 +217,25 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file has no lines")
     raise Refused(problems)
+
+
+def recognise_judge(file: BinaryIO) -> str:
+    """The format of the judgments of a judge, by its first line: four or five columns, or JSON.
+
+    The fifth column of a judge is how sure it is of a grade.
+
+    >>> from io import BytesIO
+    >>> [recognise_judge(BytesIO(line)) for line in (b"7 0 d1 2", b"7 0 d1 2 0.9", b'{"topic": 7}')]
+    ['trec', 'confidence', 'jsonl']
+    """
+    head = beginning(file)
+    if recognise_golden(head):
+        return "golden"
+    lines = (line for _, line in head)
+    first = next((line for line in lines if line.strip() and not line.startswith(b"#")), b"")
+    if found := _judgments_by_first_bytes(first.lstrip()):
+        return found.format
+    return "confidence" if len(first.split()) == 5 else "trec"
 
 
 def beginning(file: BinaryIO) -> list[tuple[int, bytes]]:

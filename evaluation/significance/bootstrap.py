@@ -85,7 +85,7 @@ def resampled_t(rows: FloatArray, resamples: int) -> FloatArray:
     away = (rows - rows.mean(axis=1, keepdims=True)).T
     blocks = [
         _studentised(counts @ away / topics, counts @ np.square(away) / topics, topics)
-        for counts in _drawn(topics, resamples)
+        for counts in draw_topics(topics, resamples)
     ]
     drawn: FloatArray = np.concatenate(blocks).T
     return drawn
@@ -100,7 +100,7 @@ def _studentised(means: FloatArray, squares: FloatArray, topics: int) -> FloatAr
     return np.where(flat, infinite, np.abs(means) / error)
 
 
-def _drawn(topics: int, resamples: int) -> Iterator[FloatArray]:
+def draw_topics(topics: int, resamples: int) -> Iterator[FloatArray]:
     """float64[block, topics]: the number of times each topic was drawn, in blocks of resamples."""
     stream = PCG64(SEED)
     for start in range(0, resamples, CHUNK):

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.agreement import Estimate
+from evaluation.agreement.calibration import Calibration, ConfidenceBin
 from evaluation.agreement.judges import USUAL
 from leaderboard.boards.disclosure import Sight
-from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
+from leaderboard.display.csv_tables import TEAM_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
 from leaderboard.models import Calculation, Run
@@ -24,6 +25,20 @@ STATISTICS_SHOWN = {
     "kappa": "kappa",
     "alpha_ordinal": "alpha, ordinal",
 }
+
+CALIBRATION_COLUMNS: Columns = [
+    ("confident_documents", "calibration.documents"),
+    *(
+        (head, f"calibration.{part}")
+        for name, of in (("brier", "brier"), ("calibration_error", "error"))
+        for head, part in (
+            (name, f"{of}.value"),
+            (f"{name}_low", f"{of}.low"),
+            (f"{name}_high", f"{of}.high"),
+        )
+    ),
+    ("too_sure", "calibration.excess"),
+]
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,8 @@ class JudgeRow:
     unused: list[int]
     is_own: bool
     is_baseline: bool
+    # None unless it says how sure it is.
+    calibration: Calibration | None = None
     # The cost that most judges state, if this one does.
     figure: Figure | None = None
 
@@ -50,6 +67,14 @@ class JudgeRow:
     def kind(self) -> str:
         """How charts draw it."""
         return "own" if self.is_own else "baseline" if self.is_baseline else "other"
+
+
+@dataclass(frozen=True)
+class JudgeBin:
+    """The documents of a judge with about the same confidence."""
+
+    run: Run
+    bin: ConfidenceBin
 
 
 @dataclass(frozen=True)
@@ -69,7 +94,27 @@ class FoundJudges:
         return [row for row in self.rows if row.ranks is not None and row.ranks[0] == 1]
 
     @property
-    def table(self) -> CsvTable:
+    def sure(self) -> list[JudgeRow]:
+        """The judges that say how sure they are."""
+        return [row for row in self.rows if row.calibration is not None]
+
+    @property
+    def tables(self) -> dict[str, CsvTable]:
+        """Return the tables for other programs by name: judges, and bins of their confidence."""
+        return {"judges": self._table, "calibration": self._calibration_table}
+
+    @property
+    def _calibration_table(self) -> CsvTable:
+        bins = [
+            JudgeBin(row.run, each)
+            for row in self.rows
+            for each in (row.calibration.bins if row.calibration else ())
+        ]
+        parts = ("low", "high", "documents", "confidence", "right")
+        return tabulate(bins, [*TEAM_COLUMNS, *((name, f"bin.{name}") for name in parts)])
+
+    @property
+    def _table(self) -> CsvTable:
         columns = [
             *TEAM_COLUMNS,
             *(("rank", "rank"), ("letters", "letters"), (self.statistic, "value.value")),
@@ -79,6 +124,8 @@ class FoundJudges:
             ("alpha_ordinal", "alpha.value"),
             *((name, name) for name in ("bias", "error", "documents", "abstained")),
         ]
+        if self.sure:
+            columns += CALIBRATION_COLUMNS
         if self.cost is not None:
             columns.append((self.cost.name, "figure.value"))
         return tabulate(self.rows, columns)
@@ -130,5 +177,14 @@ def _read_row(
         alpha=estimates["alpha_ordinal"],
         is_own=sight.owns(run),
         is_baseline=run.pk == sight.track.baseline_id,
+        calibration=_read_calibration(packed["calibration"]),
         **{name: packed[name] for name in ("bias", "error", "documents", "abstained", "unused")},
     )
+
+
+def _read_calibration(packed: Mapping[str, Any] | None) -> Calibration | None:
+    if packed is None:
+        return None
+    estimates = {name: Estimate(**packed[name]) for name in ("brier", "error")}
+    bins = tuple(ConfidenceBin(**each) for each in packed["bins"])
+    return Calibration(**{**packed, **estimates, "bins": bins})

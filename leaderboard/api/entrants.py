@@ -28,6 +28,9 @@ class JudgesOut(Schema):
     judges_follow: bool = Field(description="Whether they are being compared.")
     topics: int
     judges: list[TableRow]
+    calibration: list[TableRow] = Field(
+        description="By bin of confidence, of judges that say how sure they are."
+    )
 
 
 @router.get("/{slug:slug}/judges", auth=PUBLIC, response=response_schemas(JudgesOut))
@@ -46,7 +49,7 @@ def get_judges(
         "statistic": found.statistic,
         "judges_follow": found.awaited == Awaited.FOLLOWS,
         "topics": found.topics,
-        "judges": serialise_table(found.table),
+        **{name: serialise_table(table) for name, table in found.tables.items()},
     }
 
 

@@ -44,3 +44,11 @@ def _draw_estimate(column: AxisColumn, row: JudgeRow) -> SafeString:
     if each.value is None or each.low is None or each.high is None:
         return charts.mean_cells(column, [each.value], [row.kind])[0]
     return charts.bounds_cell(column, each.low, each.value, each.high, row.kind)
+
+
+def draw_calibrations(rows: Sequence[JudgeRow]) -> list[tuple[JudgeRow, SafeString]]:
+    """Return each judge with the chart of how sure and how right it is."""
+    return [
+        (row, charts.reliability_chart(row.calibration.bins if row.calibration else ()))
+        for row in rows
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from leaderboard.scoring.judge_runs import load_judge
 from leaderboard.scoring.judgments import tested_topics
 
 # The layout of stored results: those of an earlier one are computed again.
-LAYOUT = 1
+LAYOUT = 2
 
 
 def judges_of(edition: Edition) -> list[Run]:
@@ -76,4 +77,5 @@ def _pack_judge(board: JudgesBoard, place: int) -> dict[str, Any]:
         "statistics": {
             name: [found.value, found.low, found.high] for name, found in each.statistics.items()
         },
+        "calibration": each.calibration and asdict(each.calibration),
     }

@@ -6,6 +6,7 @@ measures of rankings say how well its grades order documents, and its judgments 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from django.core.files.storage import default_storage
 from evaluation.problems import Problems
 from evaluation.reading.containers import unpacked
 from evaluation.reading.judging.qrels import Qrels, read_qrels
+from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.rankings import Ranking
 from leaderboard.collections.documents import known_docnos
@@ -22,8 +24,12 @@ from leaderboard.models import Run, Track
 from leaderboard.scoring.files import open_run, run_limits
 from leaderboard.scoring.judgments import load_topic_numbers
 
-# The one format, by its name in the table of runs.
-QRELS_FORMATS = {"qrels": "judgments (topic 0 docno grade)"}
+# The formats by their names in the table of runs; the first alone never says how sure a judge is.
+QRELS_FORMATS = {
+    "qrels": "judgments (topic 0 docno grade)",
+    "confidence": "judgments with confidences (topic 0 docno grade confidence)",
+    **{name: JUDGMENT_FORMATS[name] for name in ("jsonl", "json", "golden")},
+}
 
 
 def read_judge_run(run: Run) -> reader.Run:
@@ -33,19 +39,25 @@ def read_judge_run(run: Run) -> reader.Run:
     """
     collection = run.track.collection
     docnos = known_docnos(collection.documents.name) if collection.documents else None
-    with (
-        default_storage.open(run.file.name) as packed,
-        closing(unpacked(packed, run_limits())) as lines,
-    ):
-        read = read_qrels(lines, frozenset(load_topic_numbers(collection.pk)), docnos)
+    read = _read_file(run, frozenset(load_topic_numbers(collection.pk)), docnos)
     rankings = {topic: rank_by_grade(graded) for topic, graded in read.grades.items()}
     return reader.Run(
         run.tag or Path(run.filename).stem or "judge",
         {topic: ranking for topic, ranking in rankings.items() if ranking.docnos},
         read.count,
         read.problems,
-        "qrels",
+        "qrels" if read.format == "trec" else read.format,
     )
+
+
+def _read_file(
+    run: Run, topics: Container[bytes] | None = None, docnos: Container[bytes] | None = None
+) -> Qrels:
+    with (
+        default_storage.open(run.file.name) as packed,
+        closing(unpacked(packed, run_limits())) as lines,
+    ):
+        return read_qrels(lines, topics, docnos, of_judge=True)
 
 
 def rank_by_grade(graded: dict[bytes, int]) -> Ranking:
@@ -61,12 +73,16 @@ def rank_by_grade(graded: dict[bytes, int]) -> Ranking:
 
 
 def load_judge(run: Run) -> Qrels:
-    """Return the judgments of an accepted judge, from its ranking file."""
+    """Return the judgments of an accepted judge, from its ranking file.
+
+    How sure it is stands in the file that was sent.
+    """
     grades = {}
     for topic, ranking in open_run(run).rankings.items():
         pairs = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
         grades[topic] = {docno: int(grade) for docno, grade in pairs}
-    return Qrels(grades, Problems())
+    sure = {} if run.format in ("", "qrels") else _read_file(run).confidences
+    return Qrels(grades, Problems(), confidences=sure)
 
 
 def judge_check_options(track: Track) -> dict[str, str]:

@@ -145,7 +145,7 @@ JUDGED = RunKind(
     formats=QRELS_FORMATS,
     accepted=lambda track: QRELS_FORMATS,
     fixes=(),
-    command="python -m evaluation check my.qrels --qrels",
+    command="python -m evaluation check my.qrels --judge",
     check_options=judge_check_options,
     # Commands read the ranking of a run, in six columns.
     reading_options=lambda runs: [],

@@ -1,5 +1,6 @@
 """Judges as entrants: agreement with people, differences of judges, boards of systems."""
 
+import json
 from io import BytesIO
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from pytest import approx
 from evaluation.__main__ import main
 from evaluation.agreement import agreement_of_assessors, grades_of
 from evaluation.agreement.judges import compare_judges, compare_systems
+from evaluation.problems import Refused
 from evaluation.reading.judging.qrels import Qrels, read_qrels
 
 
@@ -99,6 +101,105 @@ def test_the_command_ranks_judges_and_compares_pairs(tmp_path, people, capfd):
     assert rows == [["good", "a"], ["bad", "b"]]
     assert main(["judges", *paths, "--pairs", "--format", "tsv"]) == 0
     assert capfd.readouterr().out.splitlines()[1].startswith("good\tbad\t+")
+
+
+def lines_of(grades: np.ndarray, sure: np.ndarray) -> bytes:
+    """Judgments with a column of confidences; float64[topics, documents] each."""
+    rows = [
+        f"{topic} 0 d{place} {grades[topic, place]:.0f} {sure[topic, place]:.3f}\n"
+        for topic, place in np.ndindex(grades.shape)
+    ]
+    return "".join(rows).encode()
+
+
+@pytest.fixture
+def sure() -> np.ndarray:
+    return np.random.default_rng(11).uniform(0.3, 1.0, (20, 30))
+
+
+def read_judge(lines: bytes) -> Qrels:
+    return read_qrels(BytesIO(lines), of_judge=True)
+
+
+def test_calibration_is_that_of_plain_loops(people, sure):
+    judge = wrong(people, 0.4)
+    judges = {"one": read_judge(lines_of(judge, sure))}
+    (standing,) = compare_judges(qrels(people), judges).standings
+    printed, right = sure.round(3), (judge == people).astype(float)
+    assert standing.calibration.brier.value == approx(np.mean((printed - right) ** 2))
+    bins = [(printed * 10).astype(int) == place for place in range(10)]
+    gaps = [abs(printed[of].sum() - right[of].sum()) for of in bins]
+    assert standing.calibration.error.value == approx(sum(gaps) / people.size)
+    assert sum(each.documents for each in standing.calibration.bins) == people.size
+
+
+def test_a_judge_that_is_too_sure_is_told_apart_from_one_that_is_right(people):
+    grades = wrong(people, 0.5)
+    share = np.mean(grades == people)
+    judges = {
+        str(level): read_judge(lines_of(grades, np.full(people.shape, level)))
+        for level in (share, 0.99)
+    }
+    board = compare_judges(qrels(people), judges | {"silent": qrels(grades)})
+    honest, boaster, silent = (each.calibration for each in board.standings)
+    assert honest.error.high < boaster.error.low and boaster.excess == approx(
+        0.99 - share, abs=1e-3
+    )
+    assert honest.error.low == 0 and honest.brier.high < boaster.brier.low
+    assert silent is None
+
+
+def test_probabilities_count_by_that_of_the_given_grade(people):
+    lines = [
+        {"topic": str(topic), "docno": f"d{place}", "probabilities": {"0": 0.25, str(grade): 0.75}}
+        for topic, row in enumerate(people.astype(int).clip(1))
+        for place, grade in enumerate(row)
+    ]
+    judge = read_judge("\n".join(map(json.dumps, lines)).encode())
+    assert judge.grades == qrels(people.clip(1)).grades
+    assert set(judge.confidences[b"0"].values()) == {0.75}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"1 0 d1 2 85\n",
+        b"1 0 d1 2 high\n",
+        b'{"topic": "1", "docno": "d1", "grade": 2, "confidence": NaN}\n',
+        b'{"topic": "1", "docno": "d1", "grade": 2, "confidence": -0.5}\n',
+        b'{"topic": "1", "docno": "d1", "grade": 2, "probabilities": [0.5, 0.9]}\n',
+    ],
+)
+def test_what_is_no_confidence_is_told_by_line(line):
+    with pytest.raises(Refused) as refused:
+        read_judge(line)
+    assert "E_CONFIDENCE" in {problem.code for problem in refused.value.problems}
+
+
+def test_confidences_of_judgments_that_are_no_judge_are_another_field():
+    line = b'{"topic": "1", "docno": "d1", "grade": 2, "confidence": "high"}\n'
+    assert read_qrels(BytesIO(line), format="jsonl").confidences == {}
+
+
+def test_a_document_that_people_did_not_grade_has_no_calibration():
+    people = read_qrels(BytesIO(b"1 0 d1 2\n1 0 d2 -1\n"))
+    judge = read_judge(b"1 0 d1 2 0.5\n1 0 d2 1 0.9\n1 0 d3 1 0.9\n2 0 d1 1 0.9\n")
+    (standing,) = compare_judges(people, {"one": judge}).standings
+    assert (standing.calibration.documents, standing.calibration.brier.low) == (1, None)
+
+
+def test_the_command_prints_calibration_and_its_bins(tmp_path, people, sure, capfd):
+    (tmp_path / "people").write_bytes(
+        b"".join(line.rpartition(b" ")[0] + b"\n" for line in lines_of(people, sure).splitlines())
+    )
+    (tmp_path / "sure").write_bytes(lines_of(wrong(people, 0.4), sure))
+    command = ["judges", str(tmp_path / "people"), str(tmp_path / "sure"), "--format", "tsv"]
+    assert main(command) == 0
+    assert capfd.readouterr().out.splitlines()[0].endswith("abstained\tbrier\tcalibration error")
+    assert main([*command, "--calibration"]) == 0
+    _, first, *_ = capfd.readouterr().out.splitlines()
+    assert first.startswith("sure\t0.3\t0.4\t")
+    assert main(["check", str(tmp_path / "sure"), "--judge"]) == 0
 
 
 @pytest.mark.data

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluation.agreement.calibration import ConfidenceBin
 from leaderboard.display import charts
 from leaderboard.display.charts import (
     UNIT,
@@ -27,6 +28,7 @@ from leaderboard.display.charts.duels import DuelLine, duel_chart
 from leaderboard.display.charts.heat import difficulty_chart, heat_map
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
 from leaderboard.display.charts.lines import LinePoint, SeriesLine, line_chart
+from leaderboard.display.charts.reliability import reliability_chart
 from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.display.charts.steps import step_chart
 
@@ -745,3 +747,17 @@ def test_a_track_says_both_scores_and_leads_to_its_board():
     assert link.get("href") == "/b/"
     assert link.findtext("title") == "bread: old .2000, new .5000"
     assert "1 track: new ahead on 1, old on 0." in chart
+
+
+# Reliability
+
+
+def test_a_bin_is_a_dot_by_how_sure_and_how_right_a_judge_is():
+    bins = [ConfidenceBin(0.5, 0.6, 90, 0.55, 0.5), ConfidenceBin(0.9, 1.0, 10, 0.95, 0.0)]
+    chart = reliability_chart(bins)
+    many, few = drawn(chart, "circle", "point")
+    assert (many.get("cx"), number(many, "cy"), many.get("r")) == ("55%", 36, "6")
+    assert (few.get("cx"), number(few, "cy"), few.get("r")) == ("95%", 72, "2")
+    (diagonal,) = drawn(chart, "line", "diagonal")
+    assert (diagonal.get("x1"), diagonal.get("y1"), diagonal.get("y2")) == ("0%", "72", "0")
+    assert ".50 right of 90 at .55" in chart

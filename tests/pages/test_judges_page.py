@@ -155,3 +155,52 @@ def test_the_cost_that_judges_state_stands_beside_them(track, client):
     page_at(client, PAGE)
     work()
     assert rows(page_at(client, PAGE))[0].endswith("4.1 USD")
+
+
+@pytest.fixture
+def sure(track: Track, ben: User) -> Run:
+    """A judge that says of each grade how sure it is."""
+    lines = [f"{line} 0.{place + 1}\n" for place, line in enumerate(SLIPS.splitlines())]
+    return make_run(track, ben, "".join(lines), tag="sure")
+
+
+def test_a_judge_that_says_how_sure_it_is_has_its_calibration(track, sure, client):
+    assert (sure.state, sure.format) == ("scored", "confidence")
+    page_at(client, PAGE)
+    work()
+    page = page_at(client, PAGE)
+    assert "How sure they are" in words(page)
+    (row,) = rows(page, 1)
+    assert row.startswith("sure .")
+
+
+def test_a_judge_can_be_a_file_of_json_lines(track, ben):
+    line = '{"topic": "1", "docno": "d1", "probabilities": {"0": 0.2, "3": 0.8}}\n'
+    run = make_run(track, ben, line, tag="lines")
+    assert (run.state, run.format) == ("scored", "jsonl")
+    judge = load_judge(run)
+    assert (judge.grades, judge.confidences) == ({b"1": {b"d1": 3}}, {b"1": {b"d1": 0.8}})
+
+
+def test_judges_that_do_not_say_it_show_none(track, client):
+    page_at(client, PAGE)
+    work()
+    assert "How sure they are" not in words(page_at(client, PAGE))
+    assert "brier" not in client.get(PAGE + "?format=csv").content.decode()
+
+
+def test_calibration_is_a_table_and_in_the_api(track, sure, client):
+    page_at(client, PAGE)
+    work()
+    table = client.get(PAGE + "?format=csv&table=calibration").content.decode()
+    assert table.startswith("run,tag,team,low,high,documents,confidence,right")
+    found = client.get("/api/v1/tracks/bread/judges").json()
+    briers = {each["tag"]: each["brier"] for each in found["judges"]}
+    assert briers["exact"] is None and 0 < briers["sure"] < 1
+    assert sum(each["documents"] for each in found["calibration"]) == 7
+    assert client.get(PAGE + "?format=csv&table=other").status_code == 404
+
+
+def test_a_confidence_that_is_none_is_told_by_line(track, ben):
+    run = make_run(track, ben, QRELS.replace("1 0 d2 1", "1 0 d2 1 0.5"))
+    assert run.state == "refused" and "E_COLUMNS" in run.problem_totals

@@ -23,6 +23,7 @@ from evaluation.reading.columns import (
     warn_of_form,
 )
 from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.judging.confidences import RULE, read_confidence
 from evaluation.reading.judging.qrels_json import (
     golden_judgments,
     json_judgments,
@@ -30,6 +31,7 @@ from evaluation.reading.judging.qrels_json import (
 )
 from evaluation.reading.judging.qrels_lines import Judgment, Layout, layout_of
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+from evaluation.reading.recognition import recognise_judge
 from evaluation.reading.repairs import match_known_topics
 from evaluation.reading.runs import trec_eval_text
 from evaluation.reading.runs.fast_reader import read_grades
@@ -49,6 +51,7 @@ class Qrels:
     strata: the stratum of each document of a sample, `strata[topic][docno]`; empty otherwise.
     subtopics: the grade of each document for each subtopic, `subtopics[topic][docno][subtopic]`;
     `grades` has the highest of them.
+    confidences: how sure a judge is of a grade, `confidences[topic][docno]`, where it says so.
     probabilities: the probability of each subtopic, `probabilities[topic][subtopic]`; empty where
     all are equal.
     """
@@ -59,6 +62,7 @@ class Qrels:
     strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
     subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
     probabilities: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
+    confidences: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
 
     @property
     def top_grade(self) -> int:
@@ -102,37 +106,45 @@ def read_qrels(
     docnos: Container[bytes] | None = None,
     *,
     format: str | None = None,
+    of_judge: bool = False,
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
     `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead, "strata" for
     the five columns of a sample (topic iteration docno stratum grade), where grade -1 means: in
     the stratum, not drawn; "subtopics" for topic subtopic docno grade; "docno,topic,grade" for
-    CSV with these columns; "json", "jsonl" or "golden". A header is skipped. The whole file is
-    read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
-    E_ENCODING, E_CHAR, E_LINE_LONG, E_JSON, E_YAML, E_TOPIC, E_DUP_TOPIC, E_DOCID, E_REL (not an
-    integer from -127 to 127), E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a
-    topic); E_FORMAT for a format that is recognised but not read. Accepted qrels may carry W_BOM,
-    W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document outside the collection) and W_NFC (docnos in
-    another Unicode form than NFC).
+    CSV with these columns; "json", "jsonl" or "golden". A header is skipped. The file `of_judge`
+    may say how sure it is of a grade, in a fifth column or in the objects of JSON lines, and shows
+    which; E_CONFIDENCE is anything else than a number from 0 to 1. The whole file is read; raises
+    `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR,
+    E_LINE_LONG, E_JSON, E_YAML, E_TOPIC, E_DUP_TOPIC, E_DOCID, E_REL (not an integer from -127 to
+    127), E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic);
+    E_FORMAT for a format that is recognised but not read. Accepted qrels may carry W_BOM, W_CRLF,
+    W_BLANK, W_NO_REL, W_UNJUDGED (a document outside the collection) and W_NFC (docnos in another
+    Unicode form than NFC).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
     >>> qrels.grades, qrels.top_grade, qrels.count
     ({b'7': {b'd1': 2, b'd2': 0}, b'8': {b'd1': 1}}, 2, 3)
     """
-    layout = layout_of(format or "trec")
+    layout = layout_of(format or (recognise_judge(file) if of_judge else "trec"))
     if layout.format == "trec" and file.seekable():
         clean = _read_clean(file, topics, docnos)
         if clean is not None:
             return clean
-    collected = _QrelsLines(layout, topics, docnos)
+    collected = _QrelsLines(layout, topics, docnos, with_confidence=of_judge)
     collected.take_file(file)
     collected.check_whole()
     collected.problems.fold(collected.count)
     in_line_order(collected.problems).raise_if_refused()
     return Qrels(
-        collected.grades, collected.problems, layout.format, collected.strata, collected.subtopics
+        collected.grades,
+        collected.problems,
+        layout.format,
+        collected.strata,
+        collected.subtopics,
+        confidences=collected.confidences,
     )
 
 
@@ -159,7 +171,9 @@ class _QrelsLines:
     topics: Container[bytes] | None
     docnos: Container[bytes] | None
     problems: Problems = field(default_factory=Problems)
+    with_confidence: bool = False
     grades: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+    confidences: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
     first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
     strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
     subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
@@ -203,10 +217,22 @@ class _QrelsLines:
         """Check every part of a judgment, and keep it; `columns` are those of its line."""
         topic, docno = judgment.topic, judgment.docno
         grade = self._grade(number, judgment.token, columns)
+        sure = self._confidence(number, judgment.confidence)
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
         good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
         if good_topic and good_docno and self._check_names(number, judgment):
             self._store(number, judgment, grade)
+            if sure is not None:
+                self.confidences.setdefault(topic, {}).setdefault(docno, sure)
+
+    def _confidence(self, number: int, token: bytes) -> float | None:
+        """How sure the judge is of the grade of a line; None where it does not say so."""
+        if not token or not (self.with_confidence or self.layout.confidence_at is not None):
+            return None
+        sure = read_confidence(token)
+        if sure is None:
+            self.problems.error("E_CONFIDENCE", number, RULE, token)
+        return sure
 
     def _check_names(self, number: int, judgment: Judgment) -> bool:
         """Whether the subtopic or the stratum of a line is well formed."""

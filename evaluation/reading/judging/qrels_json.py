@@ -10,6 +10,12 @@ from evaluation.problems import Problems
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.golden import golden_queries
 from evaluation.reading.headers import name_columns
+from evaluation.reading.judging.confidences import (
+    PROBABILITIES,
+    find_confidence,
+    likeliest_grade,
+    read_probabilities,
+)
 from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
 from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
@@ -59,13 +65,18 @@ def golden_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
 
 def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgments:
     parts = value if isinstance(value, dict) else {}
+    if shares := read_probabilities(parts.get(PROBABILITIES)):
+        # A judge may leave it to the reader which grade its probabilities give.
+        parts = {"grade": likeliest_grade(shares), **parts}
     kinds = name_columns([name.encode("utf-8", "replace") for name in parts])
     if not kinds:
         message = "expected an object with topic, docno and grade"
         problems.error("E_JSON", number, message, json.dumps(value, ensure_ascii=False))
         return
     written = dict(zip(kinds, map(_written, parts.values()), strict=True))
-    yield number, Judgment(written["topic"], written["docno"], written["grade"])
+    grade = written["grade"]
+    sure = find_confidence(parts, grade)
+    yield number, Judgment(written["topic"], written["docno"], grade, confidence=sure)
 
 
 def _written(value: object) -> bytes:

@@ -25,6 +25,7 @@ class Judgment:
     token: bytes
     iteration: bytes = b""
     stratum: bytes = b""
+    confidence: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Layout:
     grade_at: int = -1
     iteration_at: int | None = None
     stratum_at: int | None = None
+    confidence_at: int | None = None
     only_relevant: bool = False
     separator: str = ""
     has_subtopics: bool = False
@@ -59,8 +61,9 @@ class Layout:
     def judgment(self, columns: Sequence[bytes]) -> Judgment | None:
         """Read topic, docno and grade of a line; None if it has other columns.
 
-        >>> layout_of("ntcir").judgment([b"0001", b"C", b"gakkai-7", b"0"])
-        Judgment(topic=b'0001', docno=b'gakkai-7', token=b'C', iteration=b'', stratum=b'')
+        >>> read = layout_of("ntcir").judgment([b"0001", b"C", b"gakkai-7", b"0"])
+        >>> read.topic, read.docno, read.token
+        (b'0001', b'gakkai-7', b'C')
         """
         if self.format == "ntcir" and len(columns) == 4:
             by_letter = NTCIR_GRADE.fullmatch(columns[1]) is not None
@@ -76,6 +79,7 @@ class Layout:
             columns[self.grade_at],
             iteration,
             b"" if self.stratum_at is None else columns[self.stratum_at],
+            b"" if self.confidence_at is None else columns[self.confidence_at],
         )
 
 
@@ -94,6 +98,14 @@ LAYOUTS = {
             stratum_at=3,
         ),
         Layout(
+            "confidence",
+            ("topic", "iteration", "docno", "grade", "confidence"),
+            docno_at=2,
+            grade_at=3,
+            iteration_at=1,
+            confidence_at=4,
+        ),
+        Layout(
             "subtopics",
             ("topic", "subtopic", "docno", "grade"),
             iteration_at=1,
@@ -110,8 +122,9 @@ LAYOUTS = {
 def _relevant(columns: Sequence[bytes]) -> Judgment:
     """Read a line of a SMART file: a relevant document and two zeros; topics may be padded.
 
-    >>> _relevant([b"01", b"1410", b"0", b"0.000000"])
-    Judgment(topic=b'1', docno=b'1410', token=b'1', iteration=b'', stratum=b'')
+    >>> read = _relevant([b"01", b"1410", b"0", b"0.000000"])
+    >>> read.topic, read.docno, read.token
+    (b'1', b'1410', b'1')
     """
     topic, docno, *rest = columns
     token = b"1" if all(ZERO.fullmatch(value) for value in rest) else b" ".join(rest)
@@ -130,8 +143,9 @@ def layout_of(format: str) -> Layout:
     Commas or semicolons between the names are those of CSV; a column "-" is ignored. Raises
     `Refused` with E_FORMAT for a format that is not read, and for any other word.
 
-    >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
-    Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0', stratum=b'')
+    >>> read = layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
+    >>> read.topic, read.docno, read.token
+    (b'301', b'D1', b'2')
     """
     if format in NOT_READ:
         raise refuse("E_FORMAT", "this judgment format is not supported", format, NOT_READ[format])

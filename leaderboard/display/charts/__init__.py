@@ -32,6 +32,7 @@ from leaderboard.display.charts.pairs import (
     scatter,
 )
 from leaderboard.display.charts.planning import DetectableCurve, PlannedDot, detectable_chart
+from leaderboard.display.charts.reliability import reliability_chart
 from leaderboard.display.charts.slopes import Slope, slope_chart
 from leaderboard.display.charts.strips import dot_line, strip_chart
 
@@ -73,6 +74,7 @@ __all__ = [
     "rank_lines",
     "rank_strip",
     "recall_curves",
+    "reliability_chart",
     "scatter",
     "slope_chart",
     "strip_chart",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,8 +13,9 @@ from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.display import charts
+from leaderboard.display.csv_tables import CsvTable
 from leaderboard.pages import wording
-from leaderboard.pages.battle_cells import draw_estimates
+from leaderboard.pages.battle_cells import draw_calibrations, draw_estimates
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring.kinds import JUDGED
@@ -25,7 +27,8 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
     sight = _judged_sight_or_404(request, address)
     found = find_judges(sight, request.GET.get("statistic", ""))
     if wants_csv(request):
-        return csv_file(f"{sight.track.slug}-judges", *found.table)
+        table = _chosen_table(request, found.tables)
+        return csv_file(f"{sight.track.slug}-judges", *table)
     context: dict[str, Any] = {
         "sight": sight,
         "track": sight.track,
@@ -37,6 +40,7 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
         context |= {
             "axis": charts.column_head(column),
             "rows": list(zip(found.rows, cells, strict=True)),
+            "sure": draw_calibrations(found.sure),
             "verdict": wording.describe_entrants(found),
         }
     return render(request, "machine/judges.html", context)
@@ -48,9 +52,7 @@ def judges_boards(request: HttpRequest, address: str) -> HttpResponse:
     sight = _judged_sight_or_404(request, address)
     found = find_entrant_boards(sight, request.GET.get("of", ""), request.GET.get("measure", ""))
     if wants_csv(request):
-        table = found.tables.get(request.GET.get("table", "judges"))
-        if table is None:
-            raise Http404("no such table")
+        table = _chosen_table(request, found.tables)
         return csv_file(f"{sight.track.slug}-boards-by-judges", *table)
     context: dict[str, Any] = {
         "sight": sight,
@@ -62,6 +64,13 @@ def judges_boards(request: HttpRequest, address: str) -> HttpResponse:
     if found.rows:
         context["verdict"] = wording.describe_entrant_boards(found)
     return render(request, "machine/judges_boards.html", context)
+
+
+def _chosen_table(request: HttpRequest, tables: Mapping[str, CsvTable]) -> CsvTable:
+    table = tables.get(request.GET.get("table", "judges"))
+    if table is None:
+        raise Http404("no such table")
+    return table
 
 
 def _judged_sight_or_404(request: HttpRequest, address: str) -> Sight:
