@@ -291,13 +291,16 @@ def empty_state(content: str, title: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def follow(context: Context, seconds: int = 2) -> SafeString:
-    """Render the attributes of an element that updates its page while something is awaited."""
+def follow(context: Context, trigger: str = "every 2s", page: str = "") -> SafeString:
+    """Render the attributes of an element that updates its page while something is awaited.
+
+    It takes what the page shows by then, or another `page`; what was said beside it stays.
+    """
     return format_html(
-        'hx-get="{}" hx-trigger="every {}s" hx-select="main" hx-target="main" hx-swap="outerHTML" '
+        'hx-get="{}" hx-trigger="{}" hx-select="main" hx-target="main" hx-swap="outerHTML" '
         'hx-select-oob="#unread"',
-        context["request"].get_full_path(),
-        seconds,
+        page or context["request"].get_full_path(),
+        trigger,
     )
 
 

@@ -70,6 +70,17 @@ def test_what_is_said_of_a_repeated_file_outlives_the_way_to_its_run(sending, tm
     assert "You already submitted this file" in sending.locator("#messages").inner_text()
 
 
+def test_what_is_said_of_a_repeated_file_outlives_its_scoring(sending, scene, tmp_path):
+    scene.pause_workers()
+    for _ in range(2):
+        sending.goto("/benchmarks/open/submit/")
+        submit(sending, tmp_path / "again.run", RUN.replace("9.0", "9.6"))
+        sending.wait_for_url("**/runs/*/")
+    scene.continue_workers()
+    sending.locator("#run-state").wait_for(state="detached")
+    assert "You already submitted this file" in sending.locator("#messages").inner_text()
+
+
 def test_an_answer_without_a_form_is_read_to_its_sender(sending, tmp_path):
     sending.route("**/submit/", lambda route: route.fulfill(status=403, body=FULL, headers=HTML))
     submit(sending, tmp_path / "b.run", RUN.replace("9.0", "9.8"))

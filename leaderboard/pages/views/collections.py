@@ -141,10 +141,8 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
 def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the progress of an import, which the page polls."""
     context = _collection_context(request, slug)
-    response = render(request, "collection/_state.html", context)
-    if not context["moving"]:
-        response["HX-Refresh"] = "true"
-    return response
+    context["is_over"] = not context["moving"]
+    return render(request, "collection/_state.html", context)
 
 
 def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:

@@ -98,12 +98,10 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
         "run": seen.run,
         "inside": seen.sight.can_see_file(seen.run),
         "receipt": receipt,
+        # The whole page has more to show then.
+        "is_over": receipt.done,
     }
-    response = render(request, "run/_state.html", context)
-    if receipt.done:
-        # The whole page has more to show now.
-        response["HX-Refresh"] = "true"
-    return response
+    return render(request, "run/_state.html", context)
 
 
 @require_GET
