@@ -21,7 +21,7 @@ from evaluation.significance import (
     tukey_hsd,
     wilcoxon,
 )
-from evaluation.significance.bootstrap import _drawn
+from evaluation.significance.bootstrap import draw_topics
 from tests.evaluation.plain_benchmarks import widened_error
 from tests.evaluation.samples import SAKAI
 
@@ -70,7 +70,7 @@ def test_the_exact_sign_flip_test_is_scipys_permutation_test(row):
 @pytest.mark.parametrize("row", ROWS, ids=len)
 def test_the_studentised_bootstrap_counts_scipys_t_of_every_resample(row):
     """The resamples are ours; scipy tests each of them against the mean of the row."""
-    counts = np.concatenate(list(_drawn(len(row), 999))).astype(int)
+    counts = np.concatenate(list(draw_topics(len(row), 999))).astype(int)
     resampled = [np.repeat(row, times) for times in counts]
     drawn = np.array([abs(stats.ttest_1samp(each, row.mean()).statistic) for each in resampled])
     t = abs(stats.ttest_1samp(row, 0).statistic)
