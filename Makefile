@@ -79,6 +79,7 @@ pins: .venv/ready
 	$(PIN) --group night -c requirements-dev.txt -o requirements-night.txt
 	$(PIN) --extra server --extra mcp --extra keyring --group libraries -c requirements.txt \
 	  -o requirements-libraries.txt
+	$(subst pyproject.toml,,$(PIN)) --group chart -c requirements.txt -o requirements-chart.txt
 
 release: .venv/dev       ## dist/: the wheel, the source, what they need (CycloneDX) and the hashes of all
 	.venv/bin/python -m pytest -q tests/test_release.py

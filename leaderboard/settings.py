@@ -269,6 +269,8 @@ SITE_URL = (text("SITE_URL") or "".join(CSRF_TRUSTED_ORIGINS[:1])).rstrip("/")
 # Headers and cookies
 HTTPS = switch("HTTPS")
 SECURE_SSL_REDIRECT = HTTPS
+# Prometheus and health checks ask web itself, where there is no TLS.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 BEHIND_PROXY = switch("BEHIND_PROXY")

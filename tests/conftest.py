@@ -38,6 +38,9 @@ from tests.recording import road
 from tests.services.machines import OPENED, Site
 from tests.white_space import squeeze_answers
 
+# A program for an environment of its own.
+collect_ignore = ["helm.py"]
+
 DATA = os.environ.get("RANKFIELD_DATA")
 TESTS_OF_JOBS = ("jobs", "services", "faults")
 

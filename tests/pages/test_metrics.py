@@ -70,3 +70,10 @@ def test_alerts_and_the_dashboard_read_metrics_that_there_are(metrics):
 def test_an_email_that_waits_is_a_metric(metrics):
     [waits] = metrics()["rankfield_mail_wait_seconds"].samples
     assert waits.value > 0
+
+
+def test_inside_the_network_neither_metrics_nor_health_need_tls(db, client, settings):
+    settings.SECURE_SSL_REDIRECT, settings.METRICS_TOKEN = True, "word"
+    assert client.get("/metrics", headers={"Authorization": "Bearer word"}).status_code == 200
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/benchmarks/").status_code == 301

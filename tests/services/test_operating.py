@@ -29,6 +29,8 @@ COMMANDS = [block.replace(f"\n{indent}", "\n") for indent, word, block in BLOCKS
 ELSEWHERE = {
     "docker compose up": "needs a registry of images; tests/test_compose.py reads the file",
     "apt-get install postgresql": "changes the host; tests/management/test_setup.py has its files",
+    "image: registry": "are values of the chart; tests/test_chart.py renders it with Helm",
+    "kubectl create secret": "needs a cluster; tests/test_chart.py checks what it would be given",
     "export S3_BUCKET": "needs a bucket; tests/services/test_buckets.py has one",
     "export OIDC_ISSUER": "needs a provider; tests/browser/test_single_sign_on.py has one",
     "export PROXY_USER_HEADER": "needs a proxy; tests/services/test_proxy_sign_in.py has one",
