@@ -8,7 +8,7 @@ flips of topics as runs on a board: a topic counts by its value of the jackknife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from evaluation.agreement.calibration import Calibration, calibrate
 from evaluation.agreement.jackknife import Estimate
 from evaluation.agreement.noise import find_unused_grades
 from evaluation.agreement.orders import kendall_tau, tau_ap, top_tau_b
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
 from evaluation.reading.judging.qrels import Qrels
 from evaluation.significance.pairwise import PAIR_DRAWS, PairDecisions, compare_all_pairs
 
@@ -48,13 +48,27 @@ class BoardOfJudge:
     bias: float
 
 
+@dataclass(frozen=True, slots=True)
+class PartOfJudge:
+    """A judge on some of the documents, such as those of a topic or of one grade by people.
+
+    `same` is the share of documents with the grade of people, `bias` the mean grade of the judge
+    less that of people.
+    """
+
+    documents: int
+    same: float
+    bias: float
+
+
 @dataclass(frozen=True)
 class JudgeStanding:
     """One judge against people, on the documents that both graded.
 
     `abstained` counts documents that people graded and the judge did not. `bias` is the mean grade
     of the judge less that of people, `error` the mean distance, in grades. `unused` are grades
-    that it hardly uses, of those that people use. `calibration` is None for a judge that does not
+    that it hardly uses, of those that people use. `by_grade` has its parts by the grade of people,
+    `by_topic` those by topic. `calibration` is None for a judge that does not
     say how sure it is.
     """
 
@@ -65,6 +79,8 @@ class JudgeStanding:
     bias: float
     error: float
     unused: tuple[int, ...]
+    by_grade: Mapping[int, PartOfJudge] = field(default_factory=dict)
+    by_topic: Mapping[bytes, PartOfJudge] = field(default_factory=dict)
     calibration: Calibration | None = None
 
     @property
@@ -128,11 +144,35 @@ def compare_judges(
         rows.append(found[statistic][1])
         estimates = {each: estimate for each, (estimate, _) in found.items()}
         standing = _describe(name, people, truth, given, estimates)
-        standings.append(replace(standing, calibration=calibrate_judge(people, judge)))
+        by_topic = describe_parts(truth, given, places)
+        standings.append(
+            replace(
+                standing,
+                by_grade=describe_parts(truth, given, truth.astype(np.int64)),
+                by_topic={topics[at]: part for at, part in by_topic.items()},
+                calibration=calibrate_judge(people, judge),
+            )
+        )
     values = np.array(rows)
     # Statistics such as kappa reach from -1 to 1.
     pairs = compare_all_pairs(values, draws=draws, half_range=1.0)
     return JudgesBoard(statistic, tuple(standings), topics, values, pairs)
+
+
+def describe_parts(truth: FloatArray, given: FloatArray, part: IntArray) -> dict[int, PartOfJudge]:
+    """Return a judge in each part of the documents: grades by people and by the judge.
+
+    >>> people, judge = np.array([2.0, 2.0, 0.0]), np.array([2.0, 1.0, 0.0])
+    >>> describe_parts(people, judge, np.array([2, 2, 0]))[2]
+    PartOfJudge(documents=2, same=0.5, bias=-0.5)
+    """
+    names, place = np.unique(part, return_inverse=True)
+    documents = np.bincount(place, minlength=len(names))
+    same, apart = (np.bincount(place, each) for each in (truth == given, given - truth))
+    return {
+        int(name): PartOfJudge(int(count), float(equal / count), float(distance / count))
+        for name, count, equal, distance in zip(names, documents, same, apart, strict=True)
+    }
 
 
 def calibrate_judge(people: Qrels, judge: Qrels) -> Calibration | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,8 @@ from evaluation.agreement.judges import (
     USUAL,
     BoardOfJudge,
     JudgesBoard,
+    JudgeStanding,
+    PartOfJudge,
     compare_judges,
     compare_systems,
 )
@@ -47,6 +50,12 @@ mean distance and mean difference of the values.
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
+# The parts of the documents, by the names of the option.
+PARTS: dict[str, Callable[[JudgeStanding], dict[str, PartOfJudge]]] = {
+    "grade": lambda judge: {str(grade): part for grade, part in judge.by_grade.items()},
+    "topic": lambda judge: {topic.decode(): part for topic, part in judge.by_topic.items()},
+}
+
 
 def parser() -> argparse.ArgumentParser:
     parser = command_parser("judges", "Compare judges with people.", EPILOG)
@@ -58,9 +67,13 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
     )
-    parser.add_argument("--pairs", action="store_true", help="print each pair of judges")
-    parser.add_argument(
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("--pairs", action="store_true", help="print each pair of judges")
+    told.add_argument(
         "--calibration", action="store_true", help="print the bins of confidence of each judge"
+    )
+    told.add_argument(
+        "--by", choices=PARTS, help="print each judge by the grade of people, or by topic"
     )
     parser.add_argument("--values", metavar="MEASURE", help="the files have values of systems")
     add_table_options(parser)
@@ -90,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
 def table_of_judges(grades: list[Qrels], options: argparse.Namespace) -> Table:
     judges = dict(zip(names_of(options.judges), grades[1:], strict=True))
     board = compare_judges(grades[0], judges, options.statistic, options.rel)
+    if options.by:
+        return table_of_parts(board, options.by, options.digits)
     make = table_of_standings
     if options.pairs or options.calibration:
         make = table_of_pairs if options.pairs else table_of_bins
@@ -142,6 +157,20 @@ def table_of_bins(board: JudgesBoard, digits: int) -> Table:
     ]
     header = ["judge", "from", "to", "documents", "confidence", "right"]
     return Table(header, rows, texts=1, note="right: the share of grades that are those of people")
+
+
+def table_of_parts(board: JudgesBoard, by: str, digits: int) -> Table:
+    """Each judge on the documents of each topic, or of each grade by people."""
+    rows = [
+        [
+            *(standing.name, name, str(part.documents)),
+            *(f"{part.same:.{digits}f}", f"{part.bias:+z.{digits}f}"),
+        ]
+        for standing in (board.standings[place] for place in board.order)
+        for name, part in PARTS[by](standing).items()
+    ]
+    note = "same: the share of documents with the grade of people"
+    return Table(["judge", by, "documents", "same", "bias"], rows, texts=2, note=note)
 
 
 def table_of_systems(read: list[ReportedValues], options: argparse.Namespace) -> Table:

@@ -6,7 +6,7 @@ alone: what it did not grade is unjudged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,18 @@ class RankedSystem:
 
 
 @dataclass(frozen=True)
+class RunFamily:
+    """The runs of one team, and by how much each judge favours them.
+
+    It is the mean of judge less people over these runs, less that over the runs of others.
+    """
+
+    team: str
+    runs: int
+    favours: list[float | None]
+
+
+@dataclass(frozen=True)
 class FoundEntrantBoards:
     """The boards by the judges as far as they are computed, the nearest to people first."""
 
@@ -61,6 +73,8 @@ class FoundEntrantBoards:
     systems: Track | None
     by_judge: BoardsByJudge
     rows: list[EntrantBoard]
+    # Whether the teams of the systems go by pseudonyms.
+    hides_teams: bool = False
 
     @property
     def boards(self) -> JudgedBoards | None:
@@ -76,6 +90,28 @@ class FoundEntrantBoards:
             RankedSystem(move, [of[move.run] for of in moves])
             for move in self.rows[0].shift.by_rank_before
         ]
+
+    @cached_property
+    def families(self) -> list[RunFamily]:
+        """The teams of the systems, where there are several and their names are shown."""
+        if self.hides_teams:
+            return []
+        teams = sorted({row.run.team.name for row in self.runs})
+        return [self._find_family(team) for team in teams] if len(teams) > 1 else []
+
+    def _find_family(self, team: str) -> RunFamily:
+        own = [row.run.team.name == team for row in self.runs]
+        changes = zip(*([move.change for move in row.moves] for row in self.runs), strict=True)
+        return RunFamily(team, sum(own), [_compare_changes(each, own) for each in changes])
+
+    @property
+    def _family_table(self) -> CsvTable:
+        cells = [
+            [family.team, family.runs, row.run.pk, row.run.tag, favour]
+            for family in self.families
+            for row, favour in zip(self.rows, family.favours, strict=True)
+        ]
+        return CsvTable(["team", "runs", "judge", "tag", "favours"], cells)
 
     @property
     def tables(self) -> dict[str, CsvTable]:
@@ -95,7 +131,21 @@ class FoundEntrantBoards:
                 for what in ("rank", "mean")
             ),
         ]
-        return {"judges": tabulate(self.rows, judges), "systems": tabulate(self.runs, systems)}
+        return {
+            "judges": tabulate(self.rows, judges),
+            "systems": tabulate(self.runs, systems),
+            "families": self._family_table,
+        }
+
+
+def _compare_changes(changes: Sequence[float | None], own: Sequence[bool]) -> float | None:
+    """The mean change of the runs of one's own less that of all others; None without either."""
+    both = [
+        [change for change, is_own in zip(changes, own, strict=True) if is_own == side]
+        for side in (True, False)
+    ]
+    ours, others = ([change for change in side if change is not None] for side in both)
+    return sum(ours) / len(ours) - sum(others) / len(others) if ours and others else None
 
 
 def _place_of(number: int, what: str) -> Callable[[RankedSystem], float | None]:
@@ -116,7 +166,7 @@ def find_entrant_boards(sight: Sight, systems: str = "", measure: str = "") -> F
     edition.track = sight.track
     by_judge = find_boards_of_entrants(chosen, edition, measure)
     rows = [] if by_judge.boards is None else _read_rows(sight, chosen, by_judge.boards)
-    return FoundEntrantBoards(tracks, chosen.track, by_judge, rows)
+    return FoundEntrantBoards(tracks, chosen.track, by_judge, rows, chosen.hides_names)
 
 
 def find_system_sights(sight: Sight) -> list[Sight]:

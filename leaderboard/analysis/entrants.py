@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.agreement import Estimate
 from evaluation.agreement.calibration import Calibration, ConfidenceBin
-from evaluation.agreement.judges import USUAL
+from evaluation.agreement.judges import USUAL, PartOfJudge
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.jobs import calculations
@@ -58,6 +58,9 @@ class JudgeRow:
     unused: list[int]
     is_own: bool
     is_baseline: bool
+    # By the grade of people, and by topic.
+    by_grade: dict[str, PartOfJudge]
+    by_topic: dict[str, PartOfJudge]
     # None unless it says how sure it is.
     calibration: Calibration | None = None
     # The cost that most judges state, if this one does.
@@ -67,6 +70,22 @@ class JudgeRow:
     def kind(self) -> str:
         """How charts draw it."""
         return "own" if self.is_own else "baseline" if self.is_baseline else "other"
+
+
+@dataclass(frozen=True)
+class JudgedPart:
+    """Documents of one grade by people or of one topic, and each judge on them in its order.
+
+    None for a judge that graded none of them.
+    """
+
+    name: str
+    judges: list[PartOfJudge | None]
+
+    @property
+    def documents(self) -> int:
+        """The most that a judge graded."""
+        return max(each.documents for each in self.judges if each is not None)
 
 
 @dataclass(frozen=True)
@@ -99,9 +118,37 @@ class FoundJudges:
         return [row for row in self.rows if row.calibration is not None]
 
     @property
+    def by_grade(self) -> list[JudgedPart]:
+        """The judges on the documents of each grade by people, the highest first."""
+        found = {name for row in self.rows for name in row.by_grade}
+        parts = sorted(found, key=int, reverse=True)
+        return [JudgedPart(name, [row.by_grade.get(name) for row in self.rows]) for name in parts]
+
+    @property
+    def by_topic(self) -> list[JudgedPart]:
+        """The judges on each topic, those on which they agree least with people first."""
+        found = dict.fromkeys(name for row in self.rows for name in row.by_topic)
+        parts = [JudgedPart(name, [row.by_topic.get(name) for row in self.rows]) for name in found]
+        return sorted(parts, key=_share_alike)
+
+    @property
     def tables(self) -> dict[str, CsvTable]:
-        """Return the tables for other programs by name: judges, and bins of their confidence."""
-        return {"judges": self._table, "calibration": self._calibration_table}
+        """Return the tables for other programs by name: judges, their parts, their confidence."""
+        return {
+            "judges": self._table,
+            "by_grade": self._tabulate_parts(self.by_grade, "grade"),
+            "by_topic": self._tabulate_parts(self.by_topic, "topic"),
+            "calibration": self._calibration_table,
+        }
+
+    def _tabulate_parts(self, parts: Sequence[JudgedPart], head: str) -> CsvTable:
+        rows = [
+            [row.run.pk, row.run.tag, part.name, each.documents, each.same, each.bias]
+            for part in parts
+            for row, each in zip(self.rows, part.judges, strict=True)
+            if each is not None
+        ]
+        return CsvTable(["run", "tag", head, "documents", "same", "bias"], rows)
 
     @property
     def _calibration_table(self) -> CsvTable:
@@ -153,6 +200,11 @@ def find_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
     return FoundJudges(chosen, rows, topics, awaited, cost)
 
 
+def _share_alike(part: JudgedPart) -> float:
+    shares = [each.same for each in part.judges if each is not None]
+    return sum(shares) / len(shares)
+
+
 def _read_rows(sight: Sight, statistic: str, packed: list[dict[str, Any]]) -> list[JudgeRow]:
     seen = sight.runs().on_the_board().select_related("team", "track")
     runs = seen.in_bulk([each["id"] for each in packed])
@@ -178,6 +230,10 @@ def _read_row(
         is_own=sight.owns(run),
         is_baseline=run.pk == sight.track.baseline_id,
         calibration=_read_calibration(packed["calibration"]),
+        **{
+            parts: {name: PartOfJudge(**part) for name, part in packed[parts].items()}
+            for parts in ("by_grade", "by_topic")
+        },
         **{name: packed[name] for name in ("bias", "error", "documents", "abstained", "unused")},
     )
 

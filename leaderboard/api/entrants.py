@@ -28,6 +28,8 @@ class JudgesOut(Schema):
     judges_follow: bool = Field(description="Whether they are being compared.")
     topics: int
     judges: list[TableRow]
+    by_grade: list[TableRow] = Field(description="On the documents of each grade by people.")
+    by_topic: list[TableRow] = Field(description="On the documents of each topic.")
     calibration: list[TableRow] = Field(
         description="By bin of confidence, of judges that say how sure they are."
     )
@@ -61,6 +63,9 @@ class JudgesBoardsOut(Schema):
     boards_follow: bool = Field(description="Whether the boards are being computed.")
     judges: list[TableRow]
     systems: list[TableRow]
+    families: list[TableRow] = Field(
+        description="By how much each judge favours the runs of each team, where teams are shown."
+    )
 
 
 @router.get("/{slug:slug}/judges/boards", auth=PUBLIC, response=response_schemas(JudgesBoardsOut))

@@ -18,7 +18,7 @@ from leaderboard.scoring.judge_runs import load_judge
 from leaderboard.scoring.judgments import tested_topics
 
 # The layout of stored results: those of an earlier one are computed again.
-LAYOUT = 2
+LAYOUT = 3
 
 
 def judges_of(edition: Edition) -> list[Run]:
@@ -77,5 +77,7 @@ def _pack_judge(board: JudgesBoard, place: int) -> dict[str, Any]:
         "statistics": {
             name: [found.value, found.low, found.high] for name, found in each.statistics.items()
         },
+        "by_grade": {str(grade): asdict(part) for grade, part in each.by_grade.items()},
+        "by_topic": {topic.decode(): asdict(part) for topic, part in each.by_topic.items()},
         "calibration": each.calibration and asdict(each.calibration),
     }

@@ -103,6 +103,14 @@ def test_the_command_ranks_judges_and_compares_pairs(tmp_path, people, capfd):
     assert capfd.readouterr().out.splitlines()[1].startswith("good\tbad\t+")
 
 
+def test_a_judge_is_described_by_grade_and_by_topic(people):
+    (standing,) = compare_judges(qrels(people), {"high": qrels(wrong(people, 1.0))}).standings
+    by_grade = {grade: (part.same, part.bias) for grade, part in standing.by_grade.items()}
+    assert by_grade == {0: (0, 1), 1: (0, 1), 2: (0, 1), 3: (1, 0)}
+    assert standing.by_topic[b"0"].same == approx(np.mean(people[0] == 3))
+    assert sum(part.documents for part in standing.by_topic.values()) == people.size
+
+
 def lines_of(grades: np.ndarray, sure: np.ndarray) -> bytes:
     """Judgments with a column of confidences; float64[topics, documents] each."""
     rows = [
@@ -199,6 +207,9 @@ def test_the_command_prints_calibration_and_its_bins(tmp_path, people, sure, cap
     assert main([*command, "--calibration"]) == 0
     _, first, *_ = capfd.readouterr().out.splitlines()
     assert first.startswith("sure\t0.3\t0.4\t")
+    assert main([*command, "--by", "grade"]) == 0
+    head, first, *_ = capfd.readouterr().out.splitlines()
+    assert head == "judge\tgrade\tdocuments\tsame\tbias" and first.startswith("sure\t0\t")
     assert main(["check", str(tmp_path / "sure"), "--judge"]) == 0
 
 

@@ -98,6 +98,18 @@ def test_the_numbers_are_a_table_as_csv(track, client):
     assert not found["judges_follow"] and found["judges"][0]["kappa_quadratic"] == pytest.approx(1)
 
 
+def test_judges_are_told_by_grade_and_by_topic(track, client):
+    page_at(client, PAGE)
+    work()
+    page = page_at(client, PAGE)
+    assert rows(page, 1)[1:3] == ["2 1 1.00 .00 1.00 .00", "1 3 1.00 .00 .67 +.33"]
+    assert rows(page, 2)[0] == "1 3 1.00 .00 .67 +.33"
+    found = client.get("/api/v1/tracks/bread/judges").json()
+    (slip,) = [each for each in found["by_topic"] if each["same"] < 1]
+    assert (slip["tag"], slip["topic"], slip["documents"]) == ("slips", "1", 3)
+    assert {each["grade"] for each in found["by_grade"]} == {"0", "1", "2", "3"}
+
+
 def test_a_track_of_rankings_has_no_judges(track, client):
     Track.objects.update(run_kind="ranked")
     assert client.get(PAGE).status_code == 404
@@ -142,6 +154,24 @@ def test_boards_by_judges_are_tables(track, systems, client):
     assert found["judges"][0]["tau"] == 1
 
 
+def test_whose_runs_a_judge_favours_is_told_by_team(track, systems, client):
+    page_at(client, f"{BOARDS}?measure=nDCG@10")
+    work()
+    page = page_at(client, f"{BOARDS}?measure=nDCG@10")
+    ben, eve = rows(page, 2)
+    assert ben.startswith("ben 1 .000") and eve.startswith("eve 1 .000")
+    found = client.get("/api/v1/tracks/bread/judges/boards?measure=nDCG@10").json()["families"]
+    favours = [each["favours"] for each in found if each["tag"] == "slips"]
+    assert favours[0] == pytest.approx(-favours[1]) and favours[0]
+
+
+def test_teams_with_pseudonyms_are_no_families(track, systems, client):
+    Track.objects.filter(pk=systems.pk).update(pseudonyms=True)
+    page_at(client, BOARDS)
+    work()
+    assert client.get("/api/v1/tracks/bread/judges/boards").json()["families"] == []
+
+
 @pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
 def test_boards_by_judges_need_the_scores_of_the_systems(track, systems, as_ben, disclosure):
     Track.objects.filter(pk=systems.pk).update(disclosure=disclosure)
@@ -170,7 +200,7 @@ def test_a_judge_that_says_how_sure_it_is_has_its_calibration(track, sure, clien
     work()
     page = page_at(client, PAGE)
     assert "How sure they are" in words(page)
-    (row,) = rows(page, 1)
+    (row,) = rows(page, 3)
     assert row.startswith("sure .")
 
 

@@ -40,6 +40,7 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
         context |= {
             "axis": charts.column_head(column),
             "rows": list(zip(found.rows, cells, strict=True)),
+            "topics": shorten(request, "topics", "topic", found.by_topic, carried=("statistic",)),
             "sure": draw_calibrations(found.sure),
             "verdict": wording.describe_entrants(found),
         }
