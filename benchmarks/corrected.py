@@ -35,14 +35,15 @@ def measure() -> None:
 
     import leaderboard.wsgi  # noqa: F401
     from benchmarks.boards import VIEWED, _views
-    from leaderboard.models import Calculation, Job
+    from leaderboard.models import Calculation, Job, User
     from leaderboard.scoring.corrected_means import compute_corrected_means
 
     call_command("migrate", run_syncdb=True, verbosity=0)
     print(tables.machine(), flush=True)
     fill_site()
     # The page asks for the job, which is measured here without a queue.
-    _views(PAGES["means"])
+    ada = User.objects.get(username="ada")
+    _views(PAGES["means"], ada)
     asked = Calculation.objects.get(kind=Calculation.Kind.CORRECTED)
     Job.objects.all().delete()
     clock, processor = time.perf_counter(), time.process_time()
@@ -52,7 +53,7 @@ def measure() -> None:
     judged = asked.results["judged"]
     tables.heading(f"{RUNS} runs, {TOPICS} topics, {judged:,} labels by people, on SQLite")
     tables.table(("job", "time", "processor"), [("correct means", *map(tables.seconds, took))])
-    tables.table(VIEWED, ((name, *_views(address)[0]) for name, address in PAGES.items()))
+    tables.table(VIEWED, ((name, *_views(address, ada)[0]) for name, address in PAGES.items()))
 
 
 def fill_site() -> None:

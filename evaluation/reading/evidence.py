@@ -50,6 +50,9 @@ class Evidence:
         separator = find_separator(sampled[:LOOKED_AT]) if may_be_csv else ""
         split = [split_columns(line, separator) for line in sampled]
         header = split.pop(0) if split and _is_header(split[0]) else []
+        # The column of a table's index has no name.
+        if header and sampled[0].startswith(b"\t"):
+            header = [b"", *header]
         widths = Counter(map(len, split))
         width = widths.most_common(1)[0][0] if split else len(header)
         rows = [columns for columns in split if len(columns) == width]

@@ -217,6 +217,8 @@ def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """Return how to fix a grade that is not a small integer."""
     if grade == TO_JUDGE:
         return "Judge this document: a sample is complete when every drawn document has a grade."
+    if grade in (b"true", b"false"):
+        return "Write 1 for true and 0 for false."
     if grade.lstrip(b"+-").isdigit():
         return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):

@@ -198,7 +198,9 @@ class _QrelsLines:
         if not columns:
             return
         is_first, self.has_begun = not self.has_begun, True
-        if is_first and self.layout.is_header(columns):
+        # The column of a table's index has no name.
+        unnamed = [b""] if line.startswith(b"\t") else []
+        if is_first and self.layout.is_header([*unnamed, *columns]):
             return
         self.count += 1
         judgment = self.layout.judgment(columns)

@@ -18,6 +18,7 @@ from evaluation.reading.judging.confidences import (
 )
 from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
+from evaluation.reading.recognition import TOPIC_OF_LIST
 from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
 from evaluation.reading.texts.records import json_objects, json_parts
 
@@ -27,17 +28,41 @@ NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
 def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
     """Yield the judgments of `{"topic": {"docno": grade}}`, or of a list of objects.
 
+    `{"topic": ["docno"]}` has the relevant documents alone.
+
     >>> from io import BytesIO
     >>> [judgment.token for _, judgment in json_judgments(BytesIO(b'{"7": {"d1": 2}}'), Problems())]
     [b'2']
     """
-    if not first_bytes(file).startswith(b"["):
+    head = first_bytes(file)
+    if TOPIC_OF_LIST.match(head):
+        yield from _relevant_only(file, problems)
+        return
+    if not head.startswith(b"["):
         for value in json_values(file, problems, RUN_LIMITS.lines):
             yield value.line, Judgment(value.topic, value.docno, value.written.strip(b'"'))
         return
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
     for part in json_parts(lines, problems):
         yield from _judgment(part.line, part.value, problems)
+
+
+def _relevant_only(file: BinaryIO, problems: Problems) -> NumberedJudgments:
+    """Yield grade 1 for each docno of `{"topic": ["docno"]}`, the relevant documents alone.
+
+    >>> from io import BytesIO
+    >>> read = json_judgments(BytesIO(b'{"7": ["d1", 2]}'), Problems())
+    >>> [(judgment.docno, judgment.token) for _, judgment in read]
+    [(b'd1', b'1'), (b'2', b'1')]
+    """
+    lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
+    for part in json_parts(lines, problems):
+        if not isinstance(part.value, list):
+            message = "expected a list of documents, as for the other topics"
+            problems.error("E_JSON", part.line, message, json.dumps(part.value))
+            continue
+        for docno in part.value:
+            yield part.line, Judgment((part.name or "").encode(), _written(docno), b"1")
 
 
 def json_line_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:

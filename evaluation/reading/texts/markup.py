@@ -31,8 +31,8 @@ _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
 _TOPIC_TAG = re.compile(
-    r"<(/?)(num|number|title|query|question|text|keywords|desc|description|narr|narrative|docid|url"
-    r"|dom|smry|con|fac|nat|def|group)\b[^<>]*>",
+    r"<(/?)(num|number|title|query|question|utterance|claim|text|keywords|desc|description|narr|narrative"
+    r"|docid|url|dom|smry|con|fac|nat|def|group)\b[^<>]*>",
     re.I,
 )
 

@@ -201,6 +201,7 @@ def json_parts(
 
 
 WRAPPERS = {"topics", "queries", "questions", "documents", "docs", "corpus", "data", "hits"}
+WRAPPERS |= {"response", "result", "results", "claims", "passages", "items", "records"}
 
 
 def find_wrapped(value: object, names: FieldNames) -> str:
@@ -299,17 +300,23 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         yield Record(number, {"number": name, "text": text if prioritised and second else rest})
 
 
+# What ends a number in a list.
+LISTED = re.compile(r"(?<=\d)[.)]$")
+
+
 def spaced_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     """Yield lines of a number, blanks and a text.
 
     >>> list(spaced_records([(1, b"301 boundary layers")], Problems()))
     [Record(line=1, fields={'number': '301', 'text': 'boundary layers'}, attributes={})]
+
+    What ends the number of an item of a list is no part of it: `1.` and `1)` are 1.
     """
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)
         if text is not None:
             name, _, rest = text.strip().partition(" ")
-            yield Record(number, {"number": name, "text": rest})
+            yield Record(number, {"number": LISTED.sub("", name), "text": rest})
 
 
 def labelled_records(lines: Lines, problems: Problems) -> Iterator[Record]:

@@ -63,6 +63,11 @@ def test_columns_parted_by_tabs_are_named_by_their_header_or_their_number():
     assert documents(four)[0] == [Document("D1", "On layers", "In air.")]
 
 
+def test_a_reply_of_a_search_engine_has_its_documents_two_levels_down():
+    reply = b'{"response": {"numFound": 1, "docs": [{"id": "d1", "title": ["Lock"], "body": "b"}]}}'
+    assert documents(reply)[0] == [Document("d1", "Lock", "b")]
+
+
 def test_a_plain_list_of_docnos_is_enough():
     found, problems = documents(b"FT911-1\nFT911-2\n\nFT911-3\n")
     assert [document.docno for document in found] == ["FT911-1", "FT911-2", "FT911-3"]

@@ -92,6 +92,31 @@ def test_topics_with_a_rejected_grade_are_not_without_a_relevant_document():
     assert codes(refusal.value.problems) == [("E_REL", 1)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\tqid\tdocno\tlabel\n0\t1\td1\t1\n1\t1\td2\t1\n",
+        b'{"1": ["d1", "d2"]}',
+        b'{\n "1": [\n  "d1", "d2"]}',
+        b'{"1": {"d1": "1", "d2": 1.0}}',
+        b'[{"qid": 1, "docid": "d1", "rel": 1}, {"qid": 1, "docid": "d2", "rel": 1}]',
+    ],
+)
+def test_judgments_as_people_have_them_are_recognised_and_read(text):
+    format = recognise_qrels(BytesIO(text)).format
+    assert accepted(text, format=format).grades == {b"1": {b"d1": 1, b"d2": 1}}
+
+
+def test_a_list_beside_grades_is_told_at_its_line():
+    (problem,) = refused(b'{"1": ["d1"],\n"2": {"d2": 1}}', format="json")
+    assert (problem.code, problem.line) == ("E_JSON", 2)
+
+
+def test_true_and_false_are_no_grades_and_told_what_to_write():
+    problems = refused(b'{"1": {"d1": true}}', format="json")
+    assert problems[0].hint == "Write 1 for true and 0 for false."
+
+
 def test_a_second_judgment_names_the_first():
     (problem,) = refused(b"# pooled\n301 0 D1 1\n301 0 D2 0\n\n301 1 D1 2\n")
     assert (problem.code, problem.line, problem.found) == ("E_DUP_QREL", 5, "D1")

@@ -136,6 +136,22 @@ GATT: a treaty
 @pytest.mark.parametrize(
     ("text", "titles"),
     [
+        (b'{"result": {"topics": [{"id": "1", "title": "locks"}]}}', {"1": "locks"}),
+        (b'{"response": {"docs": [{"id": "1", "title": "locks"}]}}', {"1": "locks"}),
+        (b"<top><num>31_1</num><utterance>what is it</utterance></top>", {"31_1": "what is it"}),
+        (b"<top><num>1</num><claim>water boils</claim></top>", {"1": "water boils"}),
+        (b"1. canal locks\n2. night ferries\n", {"1": "canal locks", "2": "night ferries"}),
+        (b"1) canal locks\n2) night ferries\n", {"1": "canal locks", "2": "night ferries"}),
+        (b"\tqid\tquery\n0\t1\ta\n1\t2\tb\n", {"1": "a", "2": "b"}),
+    ],
+)
+def test_topics_as_people_have_them_keep_numbers_and_texts(text, titles):
+    assert {topic.number: topic.title for topic in accepted(text).topics} == titles
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
         (b"1:5:obama\n2:10:french lick\n", ["obama", "french lick"]),
         (b"1:5:obama\n2:french: lick\n", ["5:obama", "french: lick"]),
     ],
