@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.answers.labels import CONTRADICTS, UNJUDGED
-from evaluation.answers.marks import AssignmentLayer, SupportLayer
+from evaluation.answers.marks import AssignmentLayer, OfPair, SupportLayer
 from evaluation.answers.opinions import BELOW_NONE
 from evaluation.answers.runs import Answer
 from evaluation.marks import Mark, replay
@@ -57,6 +57,7 @@ def grades_of_nuggets(layer: AssignmentLayer) -> Qrels:
     for (topic, key), marks in layer.by_key.items():
         for name, mark in marks.items():
             _add(qrels, topic, f"key {key.hex()}\n{name}", _grade(mark.code))
+    _add_confidences(qrels, layer.confidences)
     return qrels
 
 
@@ -76,6 +77,7 @@ def grades_of_support(layer: SupportLayer, answers: Mapping[str, Mapping[str, An
     for (topic, key), documents in layer.by_text.items():
         for docno, code in documents.items():
             _add(qrels, topic, f"{key.hex()}\n{docno}", _grade(code))
+    _add_confidences(qrels, layer.confidences)
     return qrels
 
 
@@ -87,3 +89,11 @@ def _add(qrels: Qrels, topic: str, pair: str, grade: int | None) -> None:
     if grade is not None:
         of_topic = qrels.grades.setdefault(topic.encode("utf-8", "surrogatepass"), {})
         of_topic[pair.encode("utf-8", "surrogatepass")] = grade + ORIGIN
+
+
+def _add_confidences(qrels: Qrels, confidences: Mapping[OfPair, float]) -> None:
+    """Keep how sure marks are, of pairs that have a label."""
+    for (topic, pair), sure in confidences.items():
+        name, docno = (text.encode("utf-8", "surrogatepass") for text in (topic, pair))
+        if docno in qrels.grades.get(name, {}):
+            qrels.confidences.setdefault(name, {})[docno] = sure

@@ -169,6 +169,7 @@ def read_assignments(
         collected.of_questions,
         collected.by_key,
         collected.opinions.marks,
+        collected.opinions.confidences,
     )
 
 

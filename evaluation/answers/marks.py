@@ -18,6 +18,8 @@ from evaluation.problems import Problems
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
 OfAnswer: TypeAlias = tuple[str, str]
+# A topic, and a pair as agreement names it.
+OfPair: TypeAlias = tuple[str, str]
 
 PEOPLE, MACHINE = "people", "machine"
 
@@ -36,7 +38,7 @@ class AssignmentLayer:
     `correct` says whether whole answers are correct, `confidence` how sure the run was.
     `of_questions` is true for the questions of DRAGUN: their nuggets are those of a rubric.
     `by_key` has marks whose line names the answer by its key, by topic and key. `log` has the
-    opinions of assessors, from which the marks were settled.
+    opinions of assessors, from which the marks were settled. `confidences` says how sure they are.
     """
 
     origin: str
@@ -47,6 +49,7 @@ class AssignmentLayer:
     of_questions: bool = False
     by_key: Mapping[tuple[str, bytes], Mapping[str, AssignmentMark]] = field(default_factory=dict)
     log: Sequence[Mark] = ()
+    confidences: Mapping[OfPair, float] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[str]:
@@ -117,7 +120,7 @@ class SupportLayer:
     `by_place` is by (run, topic), then by sentence from 1 and docno; `by_text` by topic and key
     of the sentence, then by docno. `needs` says which uncited sentences need a citation and say
     it first. `runs` has the answers where the file of marks has them. `log` has the opinions of
-    assessors, from which the marks by text were settled.
+    assessors, from which the marks by text were settled; `confidences` says how sure they are.
     """
 
     origin: str
@@ -127,6 +130,7 @@ class SupportLayer:
     needs: Mapping[OfAnswer, Mapping[int, bool]] = field(default_factory=dict)
     runs: Mapping[str, Mapping[str, Answer]] = field(default_factory=dict)
     log: Sequence[Mark] = ()
+    confidences: Mapping[OfPair, float] = field(default_factory=dict)
 
     @property
     def topics(self) -> list[str]:

@@ -11,6 +11,7 @@ from evaluation.answers.labels import CONTRADICTS, FITTING, UNJUDGED, plain_labe
 from evaluation.answers.marks import MACHINE, PEOPLE
 from evaluation.answers.nugget_files import stated
 from evaluation.marks import KINDS, Kind, Mark, replay
+from evaluation.reading.judging.confidences import read_confidence
 from evaluation.settlement import Rule, settle
 
 Fields = Mapping[str, object]
@@ -45,6 +46,9 @@ class Opinions:
     marks: list[Mark] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     num_failed: int = 0
+    # How sure the one who marked is, by topic and pair, where a line says so.
+    confidences: dict[tuple[str, str], float] = field(default_factory=dict)
+    num_unclear: int = 0
 
     def add(self, line: int, topic: str, pair: str, fields: Fields, label: object) -> None:
         """Add the mark of a line about a pair."""
@@ -63,6 +67,7 @@ class Opinions:
         )
         assessor = stated(fields, "assessor")
         self._check_origin(line, assessor)
+        self._keep_confidence(topic, pair, fields)
         self.lines.append(line)
         self.marks.append(
             Mark(
@@ -75,6 +80,15 @@ class Opinions:
                 replaces=replaced,
             )
         )
+
+    def _keep_confidence(self, topic: str, pair: str, fields: Fields) -> None:
+        if fields.get("confidence") is None:
+            return
+        sure = read_confidence(str(fields["confidence"]).encode("utf-8", "replace"))
+        if sure is None:
+            self.num_unclear += 1
+        else:
+            self.confidences[topic, pair] = sure
 
     def _check_origin(self, line: int, assessor: str) -> None:
         """Collect E_LAYER where a file has marks of people and of a machine, or of two."""
@@ -89,6 +103,9 @@ class Opinions:
         if self.num_failed:
             message = f"marks without a label, which stay unjudged: {self.num_failed:,}"
             self.findings.warn("W_FAILED", None, message)
+        if self.num_unclear:
+            message = f"confidences that are no numbers from 0 to 1, not read: {self.num_unclear:,}"
+            self.findings.warn("W_CONFIDENCE", None, message)
         lines = {id(mark): line for mark, line in zip(self.marks, self.lines, strict=True)}
         valid = replay(self.marks)
         seen: set[tuple[str, str, str]] = set()

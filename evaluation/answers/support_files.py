@@ -84,6 +84,7 @@ def read_support(file: BinaryIO, *, run: str = "", rule: Rule = "first") -> Supp
         collected.needs,
         collected.runs,
         collected.opinions.marks,
+        collected.opinions.confidences,
     )
 
 

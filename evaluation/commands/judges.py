@@ -24,7 +24,7 @@ from evaluation.agreement.judges import (
 from evaluation.answers.reported import ReportedValues, read_reported
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, whole_number
-from evaluation.commands.kappa import names_of
+from evaluation.commands.kappa import add_about_options, names_of, read_marks
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused
@@ -42,6 +42,9 @@ compare runs. Below {FEWEST_DOCUMENTS} documents a judge has no rank.
 A judge may say how sure it is of each grade, from 0 to 1: in a fifth column, or in JSON lines as
 "confidence", or as "probabilities" of all grades. Then its Brier score and calibration error are
 printed, and with --calibration the confidence and the share of right grades in each of ten bins.
+
+--about nugget and --about support compare marks of answers, as `kappa` does; a mark alone on a
+line of JSON can have a confidence.
 
 --values MEASURE: the files have values of systems instead, `run topic measure value`. Judges are
 then compared by the board of systems that they make: tau, tau_AP, tau of the first ten of people,
@@ -62,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("people", metavar="PEOPLE", help="judgments; .gz is unpacked")
     parser.add_argument("judges", metavar="JUDGE", nargs="+")
     files.add_judgments_option(parser)
+    add_about_options(parser)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument("--statistic", choices=STATISTICS, default=USUAL)
     parser.add_argument(
@@ -91,7 +95,10 @@ def run(options: argparse.Namespace) -> int:
             tables.print_table(table_of_systems(read, options), options.format)
             return 0
         grades = []
-        for path in (options.people, *options.judges):
+        if options.about:
+            path = options.people
+            grades += read_marks([options.people, *options.judges], options).values()
+        for path in () if options.about else (options.people, *options.judges):
             read_file = paths.read_judge if grades else paths.read_judgments
             grades.append(read_file(path, options.lenient, format=options.qrels_format))
     except (Refused, OSError) as reason:

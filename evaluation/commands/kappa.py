@@ -50,10 +50,7 @@ def parser() -> argparse.ArgumentParser:
     parser = command_parser("kappa", "Compare the grades of two or more assessors.", EPILOG)
     parser.add_argument("qrels", metavar="QRELS", nargs="+", help=".gz is unpacked; - is stdin")
     files.add_judgments_option(parser)
-    parser.add_argument(
-        "--about", choices=("nugget", "support"), help="the files are marks of answers"
-    )
-    parser.add_argument("--nuggets", metavar="FILE", help="nuggets that marks name by position")
+    add_about_options(parser)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
         "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
@@ -74,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        assessors = read_marks(options) if options.about else read_grades(options)
+        assessors = read_marks(options.qrels, options) if options.about else read_grades(options)
         grouping = read_grouping(options.groups)
     except (Refused, OSError) as reason:
         return files.report_refusal(options.qrels[0], reason)
@@ -101,7 +98,7 @@ def read_grades(options: argparse.Namespace) -> dict[str, Qrels]:
     return assessors
 
 
-def read_marks(options: argparse.Namespace) -> dict[str, Qrels]:
+def read_marks(paths_of_marks: Sequence[str], options: argparse.Namespace) -> dict[str, Qrels]:
     """The marks of each assessor, or of each file; raises `RefusedOption`, OSError."""
     layers: list[AssignmentLayer | SupportLayer] = []
     path = ""
@@ -110,7 +107,7 @@ def read_marks(options: argparse.Namespace) -> dict[str, Qrels]:
         if path := options.nuggets:
             with open_run(path) as file:
                 bank = read_nuggets(file, name=path)
-        for path in options.qrels:
+        for path in paths_of_marks:
             with open_run(path) as file:
                 if options.about == "nugget":
                     layers.append(read_assignments(file, bank, run=name_of(path)))
@@ -121,7 +118,14 @@ def read_marks(options: argparse.Namespace) -> dict[str, Qrels]:
         raise files.RefusedOption(path, refusal.problems) from None
     if len(layers) == 1:
         return grades_by_assessor(layers[0].log)
-    return dict(zip(names_of(options.qrels), grades_of_layers(layers), strict=True))
+    return dict(zip(names_of(paths_of_marks), grades_of_layers(layers), strict=True))
+
+
+def add_about_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--about", choices=("nugget", "support"), help="the files are marks of answers"
+    )
+    parser.add_argument("--nuggets", metavar="FILE", help="nuggets that marks name by position")
 
 
 def names_of(paths: Sequence[str]) -> list[str]:

@@ -95,6 +95,7 @@ TITLES = {
     "W_DUP_TEXT": "Duplicate text",
     "W_DUP_TOPIC": "Repeated topic",
     "W_EXTRA": "Fields that are not kept",
+    "W_CONFIDENCE": "A confidence that was not read",
     "W_FAILED": "A question that failed",
     "W_GROUP": "Topics without a group",
     "W_INTENT": "Probabilities that are not used",

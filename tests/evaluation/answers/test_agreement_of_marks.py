@@ -78,6 +78,32 @@ def test_a_faulty_file_of_marks_is_named(folder, capfd):
     assert 'machine: error: line 1: E_LABEL: this is no label: "maybe"' in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("about", ["nugget", "support"])
+def test_judges_of_marks_show_how_far_their_confidence_can_be_believed(folder, capfd, about):
+    named = {"nugget": {"run": "oak", "nugget": "n1"}, "support": {"sentence": CEDAR, "docno": "d"}}
+    judge = {"about": about, **named[about], "assessor": "gpt-x/p3", "confidence": 0.9}
+    labels = ("full", "none")
+    people = [{"topic": f"t{n}", **judge, "assessor": "ada", "label": "full"} for n in (1, 2)]
+    given = [{"topic": f"t{n}", **judge, "label": each} for n, each in enumerate(labels, 1)]
+    (folder / "people").write_bytes(lines_of(*people))
+    (folder / "judge").write_bytes(lines_of(*given))
+    command = ["judges", "people", "judge", "--about", about, "--format", "tsv"]
+    assert main(command) == 0
+    head, row = (line.split("\t") for line in capfd.readouterr().out.splitlines()[:2])
+    assert dict(zip(head, row, strict=True))["brier"] == "0.4100"
+    assert main([*command, "--calibration"]) == 0
+    assert capfd.readouterr().out.splitlines()[1] == "judge\t0.9\t1.0\t2\t0.9000\t0.5000"
+
+
+def test_a_confidence_in_words_is_told_and_not_read(folder, capfd):
+    marks = [support("d1", who, "full") | {"confidence": "high"} for who in ("ada", "gpt-x/p3")]
+    for name, mark in zip(("people", "judge"), marks, strict=True):
+        (folder / name).write_bytes(lines_of(mark))
+    assert main(["judges", "people", "judge", "--about", "support"]) == 0
+    told = capfd.readouterr()
+    assert "W_CONFIDENCE" in told.err + told.out and "brier" not in told.out
+
+
 # Marks that name an answer by its key.
 
 
