@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
                     read.append(read_reported(file))
             tables.print_table(table_of_systems(read, options), options.format)
             return 0
-        grades = []
+        grades: list[Qrels] = []
         if options.about:
             path = options.people
             grades += read_marks([options.people, *options.judges], options).values()
