@@ -290,6 +290,7 @@ benchmark_urls = [
     path("manage/badge/", history.change_benchmark_badge, name="change_benchmark_badge"),
     path("manage/", benchmark_setup.benchmark_manage, name="benchmark_manage"),
     path("manage/tracks/", benchmark_setup.place_tracks, name="place_tracks"),
+    path("manage/tracks/new/", benchmark_setup.new_benchmark_track, name="new_benchmark_track"),
     path("manage/tracks/add/", benchmark_setup.add_benchmark_track, name="add_benchmark_track"),
     path(
         "manage/tracks/<slug:track>/remove/",

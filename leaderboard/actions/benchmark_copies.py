@@ -10,16 +10,15 @@ from django.db import transaction
 
 from leaderboard.actions.lone_tracks import RULES, copy_agreements
 from leaderboard.actions.names import unused_slug
-from leaderboard.actions.tracks import copy_settings, create_draft
-from leaderboard.models import AuditEvent, Benchmark, Collection, Milestone, Overview, Track, User
+from leaderboard.actions.track_copies import build_copy, copy_page
+from leaderboard.actions.tracks import create_draft
+from leaderboard.models import AuditEvent, Benchmark, Collection, Track, User
 
 # What the benchmark has besides its rules.
 KEPT = (
     *(*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure"),
     "reminds_teams",
 )
-# What is said of the topics and judgments of a collection.
-OF_COLLECTION = ("judgment_set", "excluded_topics", "exclusion_reason", "public_topics")
 DATES = ("opens_at", "closes_at", "release_at")
 Day = TypeVar("Day", date, datetime)
 
@@ -42,40 +41,19 @@ def copy_benchmark(
     return copied
 
 
-def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> Track:
-    values = copy_settings(track)
-    left_out = ("topics_at", *(OF_COLLECTION if collection != track.collection else ()))
-    moved = {name: _a_year_later(values[name]) for name in DATES if values[name] is not None}
-    copied = Track(
-        **{name: value for name, value in values.items() if name not in left_out} | moved,
+def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> None:
+    dates = {name: getattr(track, name) for name in DATES if getattr(track, name) is not None}
+    copied = build_copy(
+        track,
+        collection,
         slug=unused_slug(f"{benchmark.slug} {track.slug}", Track),
         benchmark=benchmark,
-        collection=collection,
         position=track.position,
-        phase=track.phase,
-        group=track.group,
-        dated=track.dated if collection == track.collection else "",
-        has_moved_dates=bool(moved),
+        has_moved_dates=bool(dates),
+        **{name: _a_year_later(day) for name, day in dates.items()},
     )
     create_draft(copied, user)
-    _copy_overview(track, copied)
-    return copied
-
-
-def _copy_overview(track: Track, copied: Track) -> None:
-    page = Overview.objects.filter(track=track).first()
-    if page is not None:
-        page.track = copied
-        page.save(force_insert=True)
-    Milestone.objects.bulk_create(
-        Milestone(
-            track=copied,
-            label=each.label,
-            day=_a_year_later(each.day),
-            until=None if each.until is None else _a_year_later(each.until),
-        )
-        for each in track.milestones.all()
-    )
+    copy_page(track, copied, _a_year_later)
 
 
 def _a_year_later(day: Day) -> Day:

@@ -12,14 +12,11 @@ from django.db.models import Max
 from leaderboard.actions.lone_tracks import dissolve_benchmark, part_track
 from leaderboard.actions.merged_teams import move_teams
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.tracks import (
-    copy_settings,
-    create_draft,
-    open_track,
-    save_changes,
-)
+from leaderboard.actions.track_copies import build_copy, copy_page
+from leaderboard.actions.tracks import create_draft, open_track, save_changes
 from leaderboard.jobs.erasure import erase_benchmark
-from leaderboard.models import AuditEvent, Benchmark, Track, User
+from leaderboard.models import AuditEvent, Benchmark, Collection, Track, User
+from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import new_invitation
 
 # The rule that lets fewer people in comes first.
@@ -108,21 +105,33 @@ def add_track(benchmark: Benchmark, user: User, place: PlacedTrack) -> None:
 
 
 @transaction.atomic
-def copy_track(track: Track, user: User, slug: str, name: str) -> Track:
-    """Create a draft beside a track, on its collection and with its settings and dates.
+def copy_track(
+    track: Track, user: User, slug: str, name: str, collection: Collection | None = None
+) -> Track:
+    """Create a draft behind a track, with its settings, dates and texts.
 
-    Runs, marks and the baseline are its own. Raises ActionError.
+    It is on the same collection, or on another one with the newest judgments of that. Runs, marks
+    and the baseline are its own. Raises ActionError.
     """
     benchmark = Benchmark.objects.select_for_update(no_key=True).get(tracks=track)
     _refuse_stranger(benchmark, user)
-    if not track.collection.is_organised_by(user):
+    collection = collection or track.collection
+    if not collection.is_organised_by(user):
         raise ActionError("Only the collection's organisers can open tracks on it.")
-    copied = Track(**copy_settings(track), slug=slug, collection=track.collection)
-    copied.name, copied.phase, copied.group = name, track.phase, track.group
-    copied.dated = track.dated
+    copied = plan_copy(track, collection, slug=slug, name=name)
     copied.benchmark, copied.position = benchmark, _next_position(benchmark)
     AuditEvent.objects.record(user, "copy", track, after={"slug": slug})
-    return create_draft(copied, user)
+    create_draft(copied, user)
+    copy_page(track, copied)
+    return copied
+
+
+def plan_copy(track: Track, collection: Collection, **names: str) -> Track:
+    """Build a copy of a track on a collection, by which it is scored, and do not save it."""
+    copied = build_copy(track, collection, **names)
+    if collection.pk != track.collection_id:
+        copied.judgment_set = collection.judgment_sets.filter(state=ImportState.READY).last()
+    return copied
 
 
 def _next_position(benchmark: Benchmark) -> int:

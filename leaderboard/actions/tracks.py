@@ -35,7 +35,6 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import MOST_INDEXED
 from leaderboard.models.notices import WebhookFormat
-from leaderboard.models.track_settings import setting_fields
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
 from leaderboard.scoring.answer_marks import find_marks
@@ -65,13 +64,6 @@ def create_draft(track: Track, user: User, **rules: Any) -> Track:
     """Save a new track that only organisers see until they open it; raises as `open_track`."""
     track.is_draft = True
     return _save_new(track, user, "create", rules)
-
-
-def copy_settings(track: Track) -> dict[str, Any]:
-    """Return the settings with which a copy of a track begins: nobody has made marks for it yet."""
-    return {
-        field.name: getattr(track, field.name) for field in setting_fields(Track)
-    } | editions.NO_MARKS
 
 
 def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> Track:

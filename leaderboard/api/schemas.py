@@ -406,6 +406,9 @@ class TrackOut(TrackSettings):
 class CopyIn(Schema):
     slug: Slug
     name: Name
+    collection: Slug | None = Field(
+        None, description="Another collection, with whose newest judgments the draft is scored."
+    )
 
 
 class TrackList(Schema):

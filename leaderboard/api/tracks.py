@@ -77,14 +77,17 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     "/{slug:slug}/copy", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True
 )
 def copy_track(request: HttpRequest, slug: str, body: CopyIn) -> Status[dict[str, Any]]:
-    """Create a draft in the same benchmark, on the same collection and with the same settings."""
+    """Create a draft in the same benchmark, with the same settings, dates and texts."""
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
     refuse_without_right_to_open(user)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is already in use; choose another", body.slug)
+    collection = ready_collection_or_error(user, body.collection or track.collection.slug)
+    if problems := check(benchmark_setup.plan_copy(track, collection), {}):
+        raise setting_error(problems)
     try:
-        benchmark_setup.copy_track(track, user, body.slug, body.name)
+        benchmark_setup.copy_track(track, user, body.slug, body.name, collection)
     except ActionError as refusal:
         raise permission_error(str(refusal)) from None
     except IntegrityError:

@@ -37,6 +37,9 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         known = Q(pk__in=visible.values("benchmark"))
         return self.filter(known | Q(pk__in=self.organised_by(user).values("pk")))
 
+    def latest_first(self) -> BenchmarkQuerySet:
+        return self.order_by("-created_at", "-pk")
+
     def of_several_tracks(self) -> BenchmarkQuerySet:
         """Return the benchmarks that have a board of their own besides that of a track."""
         return self.alias(num_tracks=Count("tracks")).filter(num_tracks__gt=1)

@@ -154,6 +154,16 @@ def test_a_copied_track_is_a_draft_beside_it_without_its_runs(both, ada, ben):
     assert AuditEvent.objects.filter(act="copy", track=both[0]).exists()
 
 
+def test_a_copy_on_another_collection_is_scored_by_its_newest_judgments(both, ada):
+    rye = make_collection(ada, "rye")
+    tracks.change_track(
+        fresh(both[0]), ada, {"excluded_topics": ["1"], "exclusion_reason": "A slip."}
+    )
+    copied = benchmark_setup.copy_track(fresh(both[0]), ada, "toast", "Toast", rye)
+    assert (copied.collection, copied.judgment_set) == (rye, rye.judgment_sets.get())
+    assert copied.excluded_topics == []
+
+
 def test_who_does_not_organise_a_track_copies_none(both, ben):
     with pytest.raises(ActionError, match="Only organisers"):
         benchmark_setup.copy_track(both[0], ben, "toast", "Toast")

@@ -56,7 +56,7 @@ def test_from_an_empty_site_to_answers_compared_and_exported_in_twenty_clicks(
         page.set_input_files(f"[name={path.name}]", [path])
     walk.press("Check|Upload")
     walk.press("Import")
-    walk.click("Create track")
+    walk.click("Run a benchmark")
     walk.press("Generated answers")
     walk.fill("name", "Said track")
     walk.press("Create the draft")

@@ -57,7 +57,7 @@ def test_from_three_collections_to_a_benchmark_board_in_twelve_clicks(page, scen
     walk = Walk(sign_in(page, "kim"))
     page.goto("/")
     walk.click("^Benchmarks$")
-    walk.click("^New benchmark")
+    walk.click("^Run a benchmark")
     walk.fill("name", "Grain")
     walk.press("Create benchmark")
     submit(walk, tmp_path / "a", "sieve", RUN)

@@ -38,7 +38,7 @@ def open_gated_lab(walk: Walk, folder: Path) -> None:
         walk.choose(path.name, path)
     walk.press("Check|Upload")
     walk.press("Import")
-    walk.click("Create track")
+    walk.click("Run a benchmark")
     walk.fill("name", "Walked lab")
     walk.fill("closes_at", "2036-01-01T23:59")
     walk.press("Create the draft")

@@ -103,6 +103,7 @@ PAGES = {
     "new_benchmark": ("/benchmarks/new/", SIGNED_IN),
     "benchmark_home": ("/benchmarks/meal/", EVERYBODY),
     "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
+    "new_benchmark_track": ("/benchmarks/meal/manage/tracks/new/", ORGANISERS),
     "registration": ("/benchmarks/meal/manage/registration/", ORGANISERS),
     # Nobody wrote one here.
     "agreement_text": ("/benchmarks/meal/agreement/", NOBODY),
@@ -402,6 +403,11 @@ ACTS = {
     ),
     "place_tracks": Act(
         "/benchmarks/meal/manage/tracks/", ACT, {"blind-position": 2, "open-position": 1}
+    ),
+    "new_benchmark_track": Act(
+        "/benchmarks/meal/manage/tracks/new/",
+        [401, 403, 403, 403, 403, 422, 422, 422],
+        {"name": "Third", "collection": "0"},
     ),
     "add_benchmark_track": Act(
         "/benchmarks/meal/manage/tracks/add/",

@@ -9,9 +9,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from leaderboard.actions.benchmark_setup import PlacedTrack
+from leaderboard.actions.benchmark_setup import PlacedTrack, plan_copy
 from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.names import clean_commit_url, unused_slug
+from leaderboard.actions.track_settings import check
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import DATE_PATTERN
@@ -210,6 +211,38 @@ class AddTrackForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["track"].queryset = find_tracks_alone(user)
+
+
+class NewTrackForm(forms.ModelForm):
+    """A further track of a benchmark: its name and collection; the rest is that of another."""
+
+    class Meta:
+        model = Track
+        fields = ["name", "slug", "collection"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+
+    def __init__(self, *args: Any, user: User, copied: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.copied = copied
+        self.fields["slug"].required = False
+        organised = Collection.objects.ready().organised_by(user)
+        self.fields["collection"].queryset = organised
+        self.fields["collection"].empty_label = None
+        self.initial.setdefault("collection", copied.collection_id)
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = unused_slug(cleaned["name"], Track)
+        if collection := cleaned.get("collection"):
+            for problem in check(plan_copy(self.copied, collection), {}):
+                self.add_error("collection", problem.message)
+        return cleaned
 
 
 class DeleteBenchmarkForm(forms.Form):

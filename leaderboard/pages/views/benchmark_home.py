@@ -18,7 +18,7 @@ from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
 from leaderboard.boards.schedules import ScheduleEntry, build_schedule
 from leaderboard.boards.systems import visible_systems
-from leaderboard.models import Benchmark, Team
+from leaderboard.models import Benchmark, Collection, Team
 from leaderboard.pages.forms.benchmark_setup import NewBenchmarkForm
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.repeated_forms import submit_once
@@ -53,7 +53,7 @@ def all_benchmarks(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @submit_once
 def new_benchmark(request: HttpRequest) -> HttpResponse:
-    """Make a benchmark of tracks, and of collections that have no track yet."""
+    """Lead to the form of a collection, or make a benchmark of tracks and collections."""
     form = NewBenchmarkForm(request.POST or None, user=request.user)
     if request.method == "POST" and form.is_valid():
         try:
@@ -64,8 +64,11 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
             return redirect("benchmark_home", slug=benchmark.slug)
         except ActionError as reason:
             form.add_error(None, str(reason))
-    may_organise = request.user.may_organise
-    context = {"form": form, "may_add": may_organise or settings.EVERYONE_ORGANISES}
+    context = {
+        "form": form,
+        "collections": Collection.objects.ready().organised_by(request.user),
+        "may_add": request.user.may_organise or settings.EVERYONE_ORGANISES,
+    }
     return render(request, "benchmark/new.html", context, status=422 if form.is_bound else 200)
 
 

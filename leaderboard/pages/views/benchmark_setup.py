@@ -15,14 +15,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import benchmark_copies, benchmark_setup
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight
+from leaderboard.models import Collection
 from leaderboard.pages.forms.benchmark_setup import (
     AddTrackForm,
     BenchmarkForm,
     CopyForm,
     DeleteBenchmarkForm,
+    NewTrackForm,
     PlaceForm,
 )
 from leaderboard.pages.views.lookups import organised_benchmark_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 
 
 @login_required
@@ -75,6 +78,32 @@ def place_tracks(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark_setup.place_tracks(sight.benchmark, request.user, [form.place for form in ordered])
     messages.success(request, "The tracks are in this order.")
     return redirect("benchmark_manage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@submit_once
+def new_benchmark_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Create a draft with the settings of the last track of a benchmark."""
+    sight = organised_benchmark_or_403(request, slug)
+    copied = sight.sights[-1].track
+    initial = {"collection": _find_asked_collection(request) or copied.collection}
+    form = NewTrackForm(request.POST or None, user=request.user, copied=copied, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            track = benchmark_setup.copy_track(copied, request.user, **form.cleaned_data)
+            return redirect("setup", address=track.address)
+        except ActionError as reason:
+            form.add_error("collection", str(reason))
+    context = {"benchmark": sight.benchmark, "sight": sight, "form": form, "copied": copied}
+    status = 422 if form.is_bound else 200
+    return render(request, "benchmark/new_track.html", context, status=status)
+
+
+def _find_asked_collection(request: HttpRequest) -> Collection | None:
+    """Return the collection that a link to the form names."""
+    named = Collection.objects.ready().organised_by(request.user)
+    return named.filter(slug=request.GET.get("collection", "").replace("\0", "")).first()
 
 
 @login_required

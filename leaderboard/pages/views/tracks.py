@@ -54,6 +54,8 @@ from leaderboard.pages.wording.trail import describe_events
 LATEST_EVENTS = 10
 # Benchmarks above the list of tracks.
 FIRST_BENCHMARKS = 6
+# Benchmarks to which a new track can be added instead.
+LATEST_BENCHMARKS = 5
 
 
 @require_GET
@@ -81,7 +83,7 @@ def _first_benchmarks(request: HttpRequest) -> list[Benchmark]:
     return list(
         Benchmark.objects.visible_to(request.user)
         .of_several_tracks()
-        .order_by("-created_at", "-pk")[:FIRST_BENCHMARKS]
+        .latest_first()[:FIRST_BENCHMARKS]
     )
 
 
@@ -107,7 +109,7 @@ def organise(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
-    """Create a track on the collection `slug`; another preset keeps what was entered."""
+    """Run a benchmark: it and its first track are made; another preset keeps what was entered."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     preset = find_preset(request.POST.get("chosen") or request.GET.get("preset", ""))
     initial = default_settings(collection) | preset.values
@@ -120,12 +122,14 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
         track = form.save(commit=False)
         track_actions.create_draft(track, request.user, **form.rules)
         return redirect("setup", address=track.address)
+    others = Benchmark.objects.organised_by(request.user).latest_first()
     context = {
         "form": form,
         "lines": describe_settings(form),
         "collection": collection,
         "preset": preset,
         "presets": PRESETS.values(),
+        "benchmarks": others[:LATEST_BENCHMARKS],
     }
     return render(request, "track/new.html", context, status=422 if form.is_bound else 200)
 
