@@ -26,6 +26,7 @@ from leaderboard.pages.views import (
     boards,
     collections,
     corrected_means,
+    dates,
     desk,
     disagreements,
     downloads,
@@ -69,6 +70,7 @@ from leaderboard.pages.views import (
     systems,
     teams,
     topics,
+    track_settings,
     tracks,
     versions,
 )
@@ -223,13 +225,14 @@ track_urls = [
     path("desk/findings/", desk.findings, name="findings"),
     path("desk/announce/", desk.announce, name="announce"),
     path("desk/grant/", desk.grant, name="grant"),
-    path("desk/deadlines/", people.deadlines, name="deadlines"),
+    path("desk/deadlines/", dates.deadlines, name="deadlines"),
     path("desk/jobs/<int:job_id>/again/", desk.try_job_again, name="try_job_again"),
     path("desk/calls/<int:webhook_id>/again/", desk.call_again, name="call_again"),
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
-    path("manage/", either(tracks.manage, benchmark_setup.benchmark_manage), name="manage"),
-    path("manage/undo/<int:event_id>/", tracks.undo_change, name="undo_change"),
+    path("manage/", either(track_settings.manage, benchmark_setup.benchmark_manage), name="manage"),
+    path("manage/section/<slug:section>/", track_settings.manage, name="manage_section"),
+    path("manage/undo/<int:event_id>/", track_settings.undo_change, name="undo_change"),
     path("manage/overview/", overviews.manage_overview, name="manage_overview"),
     path(
         "manage/delete/",
@@ -265,7 +268,7 @@ track_urls = [
     path("manage/runs/", organised_runs.organised_runs, name="organised_runs"),
     path("manage/runs/act/", organised_runs.change_chosen_runs, name="change_chosen_runs"),
     path("manage/refused/", runs.refused_runs, name="refused_runs"),
-    path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
+    path("manage/baseline/", track_settings.choose_baseline, name="choose_baseline"),
     path("manage/release/", tracks.release, name="release"),
 ]
 

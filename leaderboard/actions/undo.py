@@ -11,8 +11,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.track_settings import with_changes
 from leaderboard.actions.tracks import change_track, plain_value
-from leaderboard.models import AuditEvent, Track, User
+from leaderboard.models import AuditEvent, Run, Track, User
 from leaderboard.models.tracks import UNDO_TIME
 
 # The settings whose change everybody sees and an organiser can take back.
@@ -68,10 +69,39 @@ def hides_topics_again(track: Track, changes: Mapping[str, Any]) -> bool:
     return is_late and not track.is_draft and not track.hides_topics
 
 
+def moves_deadline(track: Track, changes: Mapping[str, Any]) -> bool:
+    """Whether a new deadline closes a track, opens it again or makes runs late."""
+    if "closes_at" not in changes or track.is_draft:
+        return False
+    return (
+        closes_at_once(track, changes)
+        or opens_again(track, changes)
+        or bool(find_runs_made_late(track, changes))
+    )
+
+
 def closes_at_once(track: Track, changes: Mapping[str, Any]) -> bool:
     """Whether a new deadline that has passed closes a track that is open now."""
     closes = changes.get("closes_at")
     return closes is not None and closes <= timezone.now() and track.state() == Track.State.OPEN
+
+
+def opens_again(track: Track, changes: Mapping[str, Any]) -> bool:
+    """Whether a new deadline lets a closed track accept runs again."""
+    is_closed = track.state() == Track.State.CLOSED
+    return is_closed and with_changes(track, changes).state() == Track.State.OPEN
+
+
+def find_runs_made_late(track: Track, changes: Mapping[str, Any]) -> list[Run]:
+    """Return the runs that arrived in time and would be late by a new deadline."""
+    changed = with_changes(track, changes)
+    runs = track.runs.not_rejected().select_related("team", "track").order_by("received_at")
+    return [
+        run
+        for run in runs
+        if not (run.is_late or run.team.of_organisers)
+        and changed.is_late(run.received_at, run.team)
+    ]
 
 
 def find_undoable_change(track: Track) -> UndoableChange | None:

@@ -113,13 +113,13 @@ def _dates(track: Track) -> ChecklistStep:
     if track.planned_release is not None:
         detail += f" Planned release {anywhere_on_earth(track.planned_release)}."
     if track.has_moved_dates:
-        detail += " Moved by a year: check them and save the settings."
+        detail += " Moved by a year: check and save them."
     return ChecklistStep(
         "dates",
         "Set the dates",
         detail,
         not track.has_moved_dates and (track.closes_at is not None or track.shows_scores),
-        f"{reverse('manage', args=[track.address])}#field-opens_at",
+        f"{reverse('deadlines', args=[track.address])}#change",
     )
 
 
@@ -128,7 +128,7 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
     address = reverse("submit", args=[track.address])
     if track.baseline is not None:
         words = f"{track.baseline} is the baseline."
-        address = f"{reverse('manage', args=[track.address])}#field-baseline"
+        address = f"{reverse('manage_section', args=[track.address, 'judgments'])}#field-baseline"
     if made:
         words = "BM25 is ranking the documents. You can close this page."
     is_done = track.baseline is not None and not made
@@ -143,7 +143,7 @@ def _invite(track: Track) -> ChecklistStep:
         rule.APPROVAL: "Once the track is open, teams ask to join and you approve them.",
     }
     detail = details[rule(track.benchmark.joining)]
-    address = f"{reverse('manage', args=[track.address])}#invitation"
+    address = f"{reverse('people', args=[track.benchmark.slug])}#invitation"
     return ChecklistStep("invite", "Invite teams", detail, True, address)
 
 

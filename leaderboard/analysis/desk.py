@@ -107,6 +107,14 @@ class JudgingDecision:
 
 
 @dataclass(frozen=True)
+class JudgedShare:
+    """How far the judging that is under way has come."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Decision:
     """A thing that waits for an organiser: its kind, and what it is about."""
 
@@ -131,6 +139,7 @@ class Desk:
     # Approved pools whose judgments are not uploaded yet.
     unjudged: list[Pool]
     judging: list[JudgingDecision]
+    judged: JudgedShare | None
     requests: list[JoinRequest]
     # What shared judgments of other tracks show of this one.
     conflicts: list[str]
@@ -188,6 +197,7 @@ def build_desk(sight: Sight) -> Desk:
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         unjudged=_pools_without_judging(track),
         judging=[] if sight.is_assessing else find_judging_decisions(track),
+        judged=find_judged_share(track),
         requests=list(waiting.select_related("user")),
         conflicts=find_conflicts(track, sight.viewer),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
@@ -223,6 +233,13 @@ def find_judging_decisions(track: Track) -> list[JudgingDecision]:
         for each in begun.select_related("pool")
     ]
     return [each for each in found if each.num_disputes or each.is_complete]
+
+
+def find_judged_share(track: Track) -> JudgedShare | None:
+    """Return how far the latest judging that is under way has come; None if there is none."""
+    begun = track.assessments.unfinished().exclude(state=Assessment.State.DRAFT)
+    latest = begun.select_related("pool").order_by("pk").last()
+    return None if latest is None else JudgedShare(latest.name, measure_share(latest))
 
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
@@ -108,6 +109,13 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def about(self, track: models.Model) -> AuditEventQuerySet:
         """Return what was done to a track, and to the people of its benchmark."""
         return self.filter(Q(track=track.pk) | Q(benchmark=track.benchmark_id))
+
+    def last_save(self, track: models.Model, names: Sequence[str]) -> AuditEvent | None:
+        """Return the last change of these settings of a track."""
+        if not names:
+            return None
+        changes = self.about(track).filter(after__has_any_keys=[*names])
+        return changes.latest_first().first()
 
     def record(
         self,

@@ -13,6 +13,7 @@ from django.test import Client
 
 from leaderboard.actions import people
 from leaderboard.models import ApiToken, Run, Track, User
+from leaderboard.pages.forms.track_sections import SECTIONS
 from tests.builders import RUN, make_user, upload, work
 from tests.recording import recorded
 
@@ -125,7 +126,6 @@ FIELDS = {
 ADDRESSES = {
     "team.create": "/benchmarks/bread/join/",
     "task.create": "/collections/bread/tracks/new/",
-    "task.edit": "/benchmarks/bread/manage/",
     "task.webhook": "/benchmarks/bread/manage/webhooks/",
     "run.create": "/benchmarks/bread/submit/",
     "login": "/account/login/",
@@ -146,18 +146,27 @@ def test_a_form(case, track, cat, as_ada, as_ben):
     client = {"team.create": as_ben, "run.create": as_ben, "login": Client()}.get(
         case["target"], as_ada
     )
-    answer = client.post(ADDRESSES[case["target"]], fields_of(case, client))
+    answer = client.post(address_of(case), fields_of(case, client))
     judge_form(case, answer)
     for page in (client.get(address, follow=True) for address in PAGES):
         assert page.status_code == 200
         assert not any(program in page.content.decode() for program in PROGRAMS)
 
 
+def address_of(case: dict) -> str:
+    """The page with the form; of the settings, the section that has the field."""
+    if case["target"] != "task.edit":
+        return ADDRESSES[case["target"]]
+    names = {renamed(case, name) for name in case["fields"]}
+    section = next(each for each in SECTIONS.values() if names & {*each.names})
+    return f"/benchmarks/bread/manage/section/{section.name}/"
+
+
 def fields_of(case: dict, client: Client) -> dict:
     """A form that is right but for what the case says."""
     said = {renamed(case, name): spelled(value) for name, value in case["fields"].items()}
     if case["target"] in ("task.create", "task.edit"):
-        return {**proposed(client.get(ADDRESSES[case["target"]])), **said}
+        return {**proposed(client.get(address_of(case))), **said}
     if case["target"] == "team.create":
         return said
     if case["target"] == "login":
@@ -185,7 +194,7 @@ def spelled(value: str | dict) -> str:
 
 def proposed(page) -> dict:
     """What a browser would send back of the form on a page."""
-    form = page.context["form"]
+    form = page.context.get("dates_form", page.context["form"])
     fields = {name: form[name].value() for name in form.fields}
     return {name: value for name, value in fields.items() if value not in (None, "", False)}
 

@@ -116,6 +116,7 @@ def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
 )
 def test_topics_are_left_out_by_their_number_and_with_a_reason(as_ada, track, topics, reason, said):
     answer = as_ada.post(
-        "/benchmarks/bread/manage/", {"excluded_topics": topics, "exclusion_reason": reason}
+        "/benchmarks/bread/manage/section/judgments/",
+        {"excluded_topics": topics, "exclusion_reason": reason},
     )
     assert answer.status_code == 422 and said in answer.content.decode()

@@ -29,6 +29,9 @@ from tests.services.test_systems import SLUGS, make_benchmark
 BEYOND_LINKS = [
     "/search/?q=bread",
     "/benchmarks/blind/manage/",
+    "/benchmarks/blind/manage/section/runs/",
+    "/benchmarks/blind/manage/section/scores/",
+    "/benchmarks/blind/desk/deadlines/",
     "/benchmarks/blind/manage/release/",
     "/benchmarks/open/judging/judging-1/close/",
     "/nowhere/",

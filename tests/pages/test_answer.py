@@ -111,7 +111,7 @@ def test_problems_name_topic_and_sentence(collection, ben, as_ben):
 
 
 def test_the_form_of_a_track_says_its_kind_of_runs_and_does_not_change_it(run, as_ada):
-    page = page_at(as_ada, "/benchmarks/bread/manage/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/section/runs/")
     chosen = '<option value="answers" selected>Generated answers with citations</option>'
     assert chosen in page and re.search(r'<select name="run_kind"[^>]* disabled', page)
 

@@ -110,7 +110,7 @@ def test_the_team_page_of_a_track_speaks_for_the_benchmark(benchmark, as_ben, be
 
 
 def test_a_track_of_a_benchmark_keeps_its_rule_for_joining(benchmark, as_ada):
-    page = as_ada.get("/benchmarks/baking/tracks/bread/manage/").content.decode()
+    page = as_ada.get("/benchmarks/baking/tracks/bread/manage/section/people/").content.decode()
     assert "A setting of its benchmark." in page
 
 

@@ -39,6 +39,15 @@ def test_an_empty_desk_says_so(track, as_ada):
     assert "Nothing to do." in as_ada.get(DESK).text
 
 
+def test_the_desk_says_where_the_track_is(track, blind_track, ben, as_ada):
+    make_run(track, ben)
+    Track.objects.filter(slug="blind").update(closes_at=timezone.now() - timedelta(days=1))
+    here = words(as_ada.get(DESK).text)
+    assert "The track accepts runs: 1 run of 1 team so far; nothing waits for you." in here
+    closed = words(as_ada.get("/benchmarks/blind/desk/").text)
+    assert "The track is closed, and judging follows; 1 thing waits for you." in closed
+
+
 def test_a_run_in_the_queue_waits(track, ben, as_ada):
     submissions.accept_run(track, ben, upload("rye.run", RUN))
     page = as_ada.get(DESK).text
@@ -265,7 +274,7 @@ def test_the_desk_begins_with_what_needs_a_decision(blind_track, ada, ben, as_ad
     make_run(blind_track, ben, "not a run\n")
     Track.objects.update(closes_at=timezone.now() - timedelta(days=1))
     page = as_ada.get("/benchmarks/blind/desk/").text
-    order = [page.index(word) for word in ("To do", "1 decision", "Release scores", "folds")]
+    order = [page.index(word) for word in ("1 thing</b> waits", "To do", "Release scores", "folds")]
     assert order == sorted(order)
 
 
@@ -300,7 +309,7 @@ def test_the_desk_shows_ten_decisions_and_a_link_to_the_rest(track, as_ada):
             user=make_user(f"user{number}"), team_name=f"Oats {number}"
         )
     page = as_ada.get(DESK).text
-    assert "12 decisions" in page and page.count('name="approve"') == 10
+    assert "12 things</b> wait for you" in page and page.count('name="approve"') == 10
     assert as_ada.get(f"{DESK}?all=decisions").text.count('name="approve"') == 12
 
 

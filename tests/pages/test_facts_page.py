@@ -160,7 +160,7 @@ def test_the_board_says_that_it_holds_primary_runs(collection, ben, client):
 
 
 def test_an_organiser_chooses_the_facts_to_ask_for(track, as_ada):
-    page = page_at(as_ada, "/benchmarks/bread/manage/")
+    page = page_at(as_ada, "/benchmarks/bread/manage/section/runs/")
     assert 'name="required_facts" value="hardware"' in page
 
 

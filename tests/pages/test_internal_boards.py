@@ -132,7 +132,7 @@ def test_the_history_lists_commits_and_links_them(track, ben, client):
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)//{commit}", "https://example.org/"])
 def test_a_link_of_commits_is_https_and_has_the_commit(track, as_ada, url):
-    page = as_ada.post("/benchmarks/bread/manage/", {"commit_url": url})
+    page = as_ada.post("/benchmarks/bread/manage/section/builds/", {"commit_url": url})
     assert "commit_url" in page.context["form"].errors
 
 

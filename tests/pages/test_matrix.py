@@ -263,6 +263,7 @@ PAGES = {
     "trail": ("/benchmarks/meal/tracks/blind/desk/trail/", ORGANISERS),
     "findings": ("/benchmarks/meal/tracks/blind/desk/findings/", ORGANISERS),
     "manage": ("/benchmarks/meal/tracks/blind/manage/", ORGANISERS),
+    "manage_section": ("/benchmarks/meal/tracks/blind/manage/section/scores/", ORGANISERS),
     "organised_runs": ("/benchmarks/meal/tracks/blind/manage/runs/", ORGANISERS),
     "refused_runs": ("/benchmarks/meal/tracks/blind/manage/refused/", ORGANISERS),
     "release": ("/benchmarks/meal/tracks/blind/manage/release/", ORGANISERS),
@@ -373,6 +374,7 @@ ACTS = {
     "manage": Act(
         "/benchmarks/meal/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK, "confirmed": "1"}
     ),
+    "manage_section": Act("/benchmarks/meal/tracks/blind/manage/section/scores/", ACT, TRACK),
     "make_baseline": Act("/benchmarks/meal/tracks/blind/setup/baseline/", ACT),
     "delete_account": Act("/account/delete/", [401, *[422] * 7], {"name": "x"}),
     "delete_track": Act(

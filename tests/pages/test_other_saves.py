@@ -11,6 +11,9 @@ from leaderboard.models import Benchmark, Overview, Track
 from tests.builders import make_user, signed_in
 
 SETTINGS = "/benchmarks/bread/manage/"
+RUNS = "/benchmarks/bread/manage/section/runs/"
+DATES = "/benchmarks/bread/manage/section/dates/"
+PEOPLE = "/benchmarks/bread/manage/section/people/"
 PAGE = "/benchmarks/bread/manage/overview/"
 
 
@@ -37,20 +40,27 @@ class OpenForm:
 
 
 def test_what_an_organiser_left_alone_keeps_what_another_saved(track, as_ada, as_kim):
-    mine, hers = OpenForm(as_ada, SETTINGS), OpenForm(as_kim, SETTINGS)
-    hers.save(name="Rye track", quota_per_day="7", drop_empty_topics="on", missing_topics="refuse")
+    mine, hers = OpenForm(as_ada, RUNS), OpenForm(as_kim, RUNS)
+    hers.save(quota_per_day="7", missing_topics="refuse")
     assert mine.save(depth="500").status_code == 302
     track.refresh_from_db()
-    assert (track.name, track.quota_per_day, track.depth) == ("Rye track", 7, 500)
-    assert track.drop_empty_topics and track.missing_topics == "refuse"
+    assert (track.quota_per_day, track.depth, track.missing_topics) == (7, 500, "refuse")
+
+
+def test_another_section_is_never_in_the_way(track, as_ada, as_kim):
+    mine, hers = OpenForm(as_ada, RUNS), OpenForm(as_kim, SETTINGS)
+    hers.save(name="Rye track")
+    assert mine.save(depth="500").status_code == 302
+    track.refresh_from_db()
+    assert (track.name, track.depth) == ("Rye track", 500)
 
 
 def test_a_deadline_that_another_moved_stays_moved(track, as_ada, as_kim):
-    mine, hers = OpenForm(as_ada, SETTINGS), OpenForm(as_kim, SETTINGS)
+    mine, hers = OpenForm(as_ada, DATES), OpenForm(as_kim, DATES)
     hers.save(closes_at="2031-05-01T12:00")
-    mine.save(name="Rye track")
+    mine.save(grace_minutes="9")
     track.refresh_from_db()
-    assert (track.name, track.closes_at.year) == ("Rye track", 2031)
+    assert (track.grace_minutes, track.closes_at.year) == (9, 2031)
 
 
 def test_what_both_changed_is_shown_and_asked_for_again(track, as_ada, as_kim):
@@ -72,7 +82,7 @@ def test_who_saves_the_same_is_asked_nothing(track, as_ada, as_kim):
 
 
 def test_a_choice_is_shown_by_its_label(track, as_ada, as_kim):
-    mine, hers = OpenForm(as_ada, SETTINGS), OpenForm(as_kim, SETTINGS)
+    mine, hers = OpenForm(as_ada, PEOPLE), OpenForm(as_kim, PEOPLE)
     hers.save(joining="approval")
     label = Benchmark.Joining.APPROVAL.label
     assertContains(mine.save(joining="invitation"), f"It is now: {label}.", status_code=422)

@@ -34,7 +34,7 @@ def test_what_never_was_on_the_board_is_not_taken_off_it(refused, who, request):
 
 
 def test_the_page_about_managing_leads_to_them(track, as_ada):
-    assertContains(as_ada.get("/benchmarks/bread/manage/"), f'href="{REFUSED}"')
+    assertContains(as_ada.get("/benchmarks/bread/manage/section/runs/"), f'href="{REFUSED}"')
     assertContains(as_ada.get(REFUSED), "No rejected files")
 
 

@@ -104,7 +104,9 @@ def test_bm25_becomes_the_baseline_of_a_draft(draft, as_ada):
     assert (run.state, run.tag, run.team.of_organisers) == ("scored", "bm25", True)
     assert Track.objects.get().baseline == run
     assertContains(as_ada.get(SETUP), "bm25 is the baseline")
-    assertContains(as_ada.get(SETUP), 'href="/benchmarks/bread/manage/#field-baseline"')
+    assertContains(
+        as_ada.get(SETUP), 'href="/benchmarks/bread/manage/section/judgments/#field-baseline"'
+    )
     assertNotContains(as_ada.get(SETUP), 'hx-trigger="every 2s"')
 
 

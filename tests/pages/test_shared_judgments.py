@@ -133,13 +133,15 @@ def test_the_checklist_says_what_becomes_visible(track, as_ada, disclosure, seen
 
 def test_showing_more_scores_is_asked_once(track, as_ada):
     Track.objects.update(disclosure="leaderboard")
-    page = as_ada.get("/benchmarks/bread/manage/")
+    page = as_ada.get("/benchmarks/bread/manage/section/scores/")
     form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
     sent = {name: value for name, value in form.items() if value not in (None, "", False)}
-    asked = as_ada.post("/benchmarks/bread/manage/", sent | {"disclosure": "open"})
+    asked = as_ada.post("/benchmarks/bread/manage/section/scores/", sent | {"disclosure": "open"})
     assert "Open: everyone sees all scores" in words(asked.content.decode())
     assert Track.objects.get().disclosure == "leaderboard"
-    as_ada.post("/benchmarks/bread/manage/", sent | {"disclosure": "open", "confirmed": "1"})
+    as_ada.post(
+        "/benchmarks/bread/manage/section/scores/", sent | {"disclosure": "open", "confirmed": "1"}
+    )
     assert Track.objects.get().disclosure == "open"
 
 
@@ -162,8 +164,8 @@ def test_a_track_that_an_organiser_may_not_know_is_not_named(track, blind_track,
 
 
 def test_the_switch_is_in_the_form(track, as_ada):
-    page = as_ada.get("/benchmarks/bread/manage/")
+    page = as_ada.get("/benchmarks/bread/manage/section/judgments/")
     form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
     sent = {name: value for name, value in form.items() if value not in (None, "", False)}
-    as_ada.post("/benchmarks/bread/manage/", sent | {"shares_judgments": "on"})
+    as_ada.post("/benchmarks/bread/manage/section/judgments/", sent | {"shares_judgments": "on"})
     assert Track.objects.get().shares_judgments

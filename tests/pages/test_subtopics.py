@@ -194,8 +194,10 @@ def test_a_new_track_starts_with_measures_that_its_judgments_give(as_ada, ada, q
 
 
 def test_the_settings_refuse_a_measure_that_the_judgments_cannot_give(track, as_ada):
-    sent = form_of(as_ada.get("/benchmarks/bread/manage/"))
-    page = as_ada.post("/benchmarks/bread/manage/", sent | {"measures": "AP, ERR-IA@5"})
+    sent = form_of(as_ada.get("/benchmarks/bread/manage/section/scores/"))
+    page = as_ada.post(
+        "/benchmarks/bread/manage/section/scores/", sent | {"measures": "AP, ERR-IA@5"}
+    )
     assert page.status_code == 422
     assert "ERR-IA needs judgments of subtopics, and v1 has none." in words(page.content.decode())
 

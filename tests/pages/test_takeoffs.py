@@ -75,7 +75,7 @@ def test_a_baseline_that_goes_leaves_no_baseline(as_ada, run, track):
 
 def test_organisers_find_what_is_off_the_board(run, as_ada):
     take_off(as_ada, run, "hidden")
-    page = as_ada.get("/benchmarks/bread/manage/").content.decode()
+    page = as_ada.get("/benchmarks/bread/manage/section/runs/").content.decode()
     assert "Removed runs" in page and f'href="/runs/{run.pk}/"' in page
 
 
@@ -83,10 +83,10 @@ def test_organisers_find_what_is_off_the_board(run, as_ada):
 def test_they_find_it_in_whatever_state_it_waits(run, as_ada, state):
     take_off(as_ada, run, "disqualified")
     Run.objects.filter(pk=run.pk).update(state=state)
-    assert f'href="/runs/{run.pk}/"' in as_ada.get("/benchmarks/bread/manage/").text
+    assert f'href="/runs/{run.pk}/"' in as_ada.get("/benchmarks/bread/manage/section/runs/").text
 
 
 def test_what_was_refused_was_never_on_the_board(run, as_ada):
     take_off(as_ada, run, "hidden")
     Run.objects.filter(pk=run.pk).update(state="refused")
-    assert "Removed runs" not in as_ada.get("/benchmarks/bread/manage/").text
+    assert "Removed runs" not in as_ada.get("/benchmarks/bread/manage/section/runs/").text

@@ -52,11 +52,11 @@ def test_runs_are_refused_until_the_topics_appear(track, as_ben):
 
 
 def test_taking_topics_back_is_asked_once_more(track, as_ada):
-    form = as_ada.get("/benchmarks/bread/manage/").context["form"]
+    form = as_ada.get("/benchmarks/bread/desk/deadlines/").context["dates_form"]
     sent = {field.html_name: field.value() for field in form if field.value() is not None}
     sent |= {"topics_at": "2099-01-01T12:00", "zone": "UTC"}
-    answer = as_ada.post("/benchmarks/bread/manage/", sent)
+    answer = as_ada.post("/benchmarks/bread/manage/section/dates/", sent)
     assertContains(answer, "The topics are out.")
     assert Track.objects.get().topics_at is None
-    as_ada.post("/benchmarks/bread/manage/", sent | {"confirmed": "1"})
+    as_ada.post("/benchmarks/bread/manage/section/dates/", sent | {"confirmed": "1"})
     assert Track.objects.get().topics_at.year == 2099

@@ -12,15 +12,21 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Benchmark, Notice, Team, Track
 from leaderboard.models.track_settings import setting_fields
+from leaderboard.pages.forms.track_sections import SECTIONS, list_sections
+from leaderboard.pages.forms.tracks import RULES, SETTINGS
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
 MANAGE = "/benchmarks/bread/manage/"
+DATES = "/benchmarks/bread/manage/section/dates/"
+JUDGMENTS = "/benchmarks/bread/manage/section/judgments/"
+PEOPLE = "/benchmarks/bread/manage/section/people/"
+SCORES = "/benchmarks/bread/manage/section/scores/"
 
 
 def form_of(page) -> dict:
     """What a browser would send back of the form on a page."""
-    form = page.context["form"]
+    form = page.context.get("dates_form", page.context["form"])
     fields = {name: printed(form[name]) for name in form.fields}
     return {name: value for name, value in fields.items() if value not in (None, "", False)}
 
@@ -40,7 +46,7 @@ def test_the_form_proposes_a_track_that_works(collection, as_ada):
 
 def test_the_form_leads_to_the_dates_in_its_fold(collection, as_ada):
     page = as_ada.get(NEW)
-    assertContains(page, '<a href="#field-opens_at">Scores and judging</a>')
+    assertContains(page, '<a href="#field-opens_at">Scores, judging and dates</a>')
     assertContains(page, 'id="field-opens_at"', count=1)
 
 
@@ -91,8 +97,41 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
 
 
 @pytest.mark.parametrize("name", [setting.name for setting in setting_fields(Track)])
-def test_the_form_asks_for_every_setting(track, as_ada, name):
-    assertContains(as_ada.get(MANAGE), f'name="{name}"')
+def test_the_form_asks_for_every_setting(collection, as_ada, name):
+    assertContains(as_ada.get(NEW), f'name="{name}"')
+
+
+def test_each_setting_is_in_one_section():
+    shown = [name for section in SECTIONS.values() for name in section.names]
+    assert sorted(shown) == sorted({*SETTINGS, *RULES, "slug", "public_share", "zone"})
+
+
+def test_every_section_is_saved_as_it_is_shown(track, as_ada):
+    for section in list_sections(track):
+        address = f"{MANAGE}section/{section.name}/"
+        assertContains(as_ada.get(address), section.title)
+        if section.rows:
+            assert as_ada.post(address, form_of(as_ada.get(address))).status_code == 302
+    assert not AuditEvent.objects.filter(act="change").exists()
+
+
+def test_a_section_changes_nothing_of_another(track, as_ada):
+    Track.objects.update(drop_empty_topics=True, pseudonyms=True)
+    as_ada.post(SCORES, form_of(as_ada.get(SCORES)) | {"measures": "P@5", "depth": "3"})
+    track = Track.objects.get()
+    assert (track.measures[-1], track.depth) == ("P@5", 1000)
+    assert track.drop_empty_topics and track.pseudonyms
+
+
+def test_a_section_says_who_saved_it_last(track, as_ada):
+    as_ada.post(PEOPLE, form_of(as_ada.get(PEOPLE)) | {"joining": "approval"})
+    assertContains(as_ada.get(PEOPLE), "Last saved by <bdi>ada</bdi>")
+    assertNotContains(as_ada.get(SCORES), "Last saved by")
+
+
+def test_there_is_no_section_of_another_name_or_kind(track, as_ada):
+    for name in ("nothing", "answers"):
+        assert as_ada.get(f"{MANAGE}section/{name}/").status_code == 404
 
 
 def test_a_grade_beyond_the_highest_is_no_threshold(collection, as_ada):
@@ -173,15 +212,15 @@ def test_a_change_is_saved_and_written_down(track, as_ada):
 
 
 def test_a_refused_change_leaves_the_page_as_the_track_is(track, as_ada):
-    sent = {**form_of(as_ada.get(MANAGE)), "name": "Rolls", "measures": "Sharpness"}
+    sent = {**form_of(as_ada.get(MANAGE)), "name": "Rolls", "slug": "new"}
     page = as_ada.post(MANAGE, sent)
-    assertContains(page, "<bdi>Bread track</bdi></span></h1>", status_code=422)
+    assertContains(page, "<h1><bdi>Bread track</bdi>", status_code=422)
     assertContains(page, 'value="Rolls"', status_code=422)
 
 
 def test_the_baseline_is_one_of_the_ranked_runs(track, ben, as_ada):
     run = make_run(track, ben)
-    assertContains(as_ada.get(MANAGE), f'<option value="{run.pk}">ben-bm25</option>')
+    assertContains(as_ada.get(JUDGMENTS), f'<option value="{run.pk}">ben-bm25</option>')
     as_ada.post(f"{MANAGE}baseline/", {"baseline": run.pk})
     assert Track.objects.get().baseline == run
 
@@ -218,14 +257,14 @@ def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ad
 @pytest.mark.parametrize("disclosure", ["open", "leaderboard"])
 def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada, disclosure):
     make_run(blind_track, ben)
-    manage = "/benchmarks/blind/manage/"
+    manage = "/benchmarks/blind/manage/section/scores/"
     answer = as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": disclosure})
     assert answer.status_code == 422 and not Track.objects.get().shows_means
     assertContains(answer, "/benchmarks/blind/manage/release/ shows who will see what.", 1, 422)
 
 
 def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
-    manage = "/benchmarks/blind/manage/"
+    manage = "/benchmarks/blind/manage/section/scores/"
     sent = form_of(as_ada.get(manage)) | {"disclosure": "open", "confirmed": "1"}
     as_ada.post(manage, sent)
     assert Track.objects.get().disclosure == "open"
@@ -233,19 +272,20 @@ def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
 
 def test_a_track_with_runs_may_still_become_blind(track, ben, as_ada):
     make_run(track, ben)
-    as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)) | {"disclosure": "blind"})
+    as_ada.post(SCORES, form_of(as_ada.get(SCORES)) | {"disclosure": "blind"})
     assert Track.objects.get().disclosure == "blind"
 
 
 def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, as_ada):
-    assertNotContains(as_ada.get(MANAGE), "/manage/release/")
-    assertContains(as_ada.get("/benchmarks/blind/manage/"), "/benchmarks/blind/manage/release/")
+    blind = "/benchmarks/blind/manage/section/scores/"
+    assertNotContains(as_ada.get(SCORES), "/manage/release/")
+    assertContains(as_ada.get(blind), "/benchmarks/blind/manage/release/")
     as_ada.post("/benchmarks/blind/manage/release/")
-    assertNotContains(as_ada.get("/benchmarks/blind/manage/"), "/manage/release/")
+    assertNotContains(as_ada.get(blind), "/manage/release/")
 
 
 def test_the_page_says_who_did_what(track, as_ada):
-    page = as_ada.get(MANAGE)
+    page = as_ada.get("/benchmarks/bread/desk/")
     assertContains(page, "<bdi>ada</bdi></b> opened the track")
     assertContains(page, "/benchmarks/bread/desk/trail/")
 
@@ -351,35 +391,35 @@ LAST_SECOND = datetime(2030, 12, 1, 11, 59, 59, tzinfo=UTC)
 def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
     closes = LAST_SECOND.replace(microsecond=fraction)
     make_run(make_track(collection, closes_at=closes), ben)
-    page = as_ada.get(MANAGE)
+    page = as_ada.get(DATES)
     assertContains(page, 'value="2030-11-30T23:59:59"')
-    as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
+    as_ada.post(DATES, {**form_of(page), "grace_minutes": "5"})
     assert Track.objects.get().closes_at == closes
     assert not Notice.objects.filter(user=ben, text__contains="deadline").exists()
-    assert AuditEvent.objects.get(act="change").after == {"description": "Loaves."}
+    assert AuditEvent.objects.get(act="change").after == {"grace_minutes": 5}
 
 
 def test_a_deadline_is_printed_without_seconds_that_it_has_not(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND.replace(second=0))
-    assertContains(as_ada.get(MANAGE), 'value="2030-11-30T23:59"')
+    assertContains(as_ada.get(DATES), 'value="2030-11-30T23:59"')
 
 
 def test_the_page_takes_seconds(track, as_ada):
-    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-11-30T23:59:59"})
+    as_ada.post(DATES, {**form_of(as_ada.get(DATES)), "closes_at": "2030-11-30T23:59:59"})
     assert Track.objects.get().closes_at == LAST_SECOND
 
 
 def test_saving_a_page_that_nobody_changed_leaves_no_trail(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND, opens_at=LAST_SECOND - timedelta(days=1))
-    as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)))
+    as_ada.post(DATES, form_of(as_ada.get(DATES)))
     assert not AuditEvent.objects.filter(act="change").exists()
 
 
 def test_ends_of_line_as_browsers_send_them_are_no_change(track, as_ada):
     Track.objects.update(description="Loaves.\nRolls.")
     Benchmark.objects.update(terms="Bake.\nEat.")
-    form = form_of(as_ada.get(MANAGE))
-    as_ada.post(MANAGE, {**form, "description": "Loaves.\r\nRolls.", "terms": "Bake.\r\nEat."})
+    as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)) | {"description": "Loaves.\r\nRolls."})
+    as_ada.post(PEOPLE, form_of(as_ada.get(PEOPLE)) | {"terms": "Bake.\r\nEat."})
     assert not AuditEvent.objects.filter(act="change").exists()
 
 
@@ -423,15 +463,29 @@ def test_a_group_with_an_error_is_open(collection, as_ada):
 
 def test_another_zone_moves_the_deadline(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND)
-    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "zone": "UTC"})
+    as_ada.post(DATES, {**form_of(as_ada.get(DATES)), "zone": "UTC"})
     assert Track.objects.get().closes_at == LAST_SECOND - timedelta(hours=12)
 
 
 def test_a_deadline_in_the_past_closes_a_track_only_after_a_question(collection, as_ada):
     make_track(collection, closes_at="2036-01-01T00:00:00Z")
-    sent = form_of(as_ada.get(MANAGE)) | {"closes_at": "2020-01-01T00:00"}
-    page = as_ada.post(MANAGE, sent)
+    sent = form_of(as_ada.get(DATES)) | {"closes_at": "2020-01-01T00:00"}
+    page = as_ada.post(DATES, sent)
     assertContains(page, "This is in the past: the track closes at once.")
     assert Track.objects.get().state() == Track.State.OPEN
-    as_ada.post(MANAGE, sent | {"confirmed": "1"})
+    as_ada.post(DATES, sent | {"confirmed": "1"})
+    assert Track.objects.get().state() == Track.State.CLOSED
+
+
+def test_a_deadline_names_the_runs_that_it_makes_late(track, ben, as_ada):
+    make_run(track, ben)
+    sent = form_of(as_ada.get(DATES)) | {"closes_at": "2020-01-01T00:00", "zone": "UTC"}
+    assertContains(as_ada.post(DATES, sent), "Late by this deadline: ben-bm25 of ben.")
+    assert Track.objects.get().closes_at is None
+
+
+def test_a_deadline_that_opens_a_track_again_is_asked_about(collection, as_ada):
+    make_track(collection, closes_at="2020-01-01T00:00:00Z")
+    sent = form_of(as_ada.get(DATES)) | {"closes_at": "2036-01-01T00:00"}
+    assertContains(as_ada.post(DATES, sent), "The track accepts runs again.")
     assert Track.objects.get().state() == Track.State.CLOSED

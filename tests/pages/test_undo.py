@@ -42,9 +42,9 @@ def undo(client):
     return client.post(f"{MANAGE}undo/{event.pk}/", follow=True)
 
 
-def rename(client, **fields: str):
-    """Send the form of the settings with other values."""
-    return client.post(MANAGE, form_of(client.get(MANAGE)) | fields)
+def rename(client, address: str = MANAGE, **fields: str):
+    """Send a section of the settings with other values."""
+    return client.post(address, form_of(client.get(address)) | fields)
 
 
 def hidden_in(page) -> dict[str, list[str]]:
@@ -64,7 +64,7 @@ def test_a_new_name_is_asked_for_once_and_then_saved(track, as_ada):
 
 
 def test_other_settings_are_saved_without_a_question(track, as_ada):
-    assert rename(as_ada, depth="500").status_code == 302
+    assert rename(as_ada, "/benchmarks/bread/manage/section/runs/", depth="500").status_code == 302
     assert Track.objects.get().depth == 500
 
 

@@ -140,5 +140,5 @@ def test_a_step_is_proposed_that_equal_runs_rarely_pass(ladder, ben, as_ada):
     with_scores(ladder, ben, "second", [0.7, 0.6, 0.5])
     # The differences .2, .1 and 0 have the standard deviation .1.
     assert propose_step(ladder.edition) == pytest.approx(2 * 0.1 / 3**0.5)
-    said = words(page_at(as_ada, "/benchmarks/lead/manage/"))
+    said = words(page_at(as_ada, "/benchmarks/lead/manage/section/scores/"))
     assert "an equal run passes .1155 once in 40 times. A smaller step" in said

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
-from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.forms.boundfield import BoundField
+from django.utils.text import capfirst
 
 from evaluation.answers.lengths import NAMES
 from evaluation.answers.rules import PRESETS
@@ -37,6 +40,13 @@ from leaderboard.pages.forms.fields import (
     refuse_reserved,
 )
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.pages.forms.track_sections import (
+    ANSWERED,
+    GROUPS,
+    SettingsRow,
+    Section,
+    rows_of_group,
+)
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
 from leaderboard.scoring.kinds import KINDS
@@ -122,18 +132,17 @@ def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
     return form_field
 
 
-# The closed groups of the form, which open where something is wrong.
-SCORING = {
-    *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "topics_at"),
-    "release_at",
-    *("judgment_set", "relevance_threshold", "measures", "drop_empty_topics", "excluded_topics"),
-    *("exclusion_reason", "test", "convention", "assignments", "support"),
-}
-READERS = {"visibility", "pseudonyms", "shares_judgments", "shares_nuggets", "terms", "description"}
-ALWAYS_OPEN = {"name", "slug", "primary_measure", "joining", "closes_at", "zone"}
+@dataclass(frozen=True)
+class FieldRow:
+    """Fields of the form side by side."""
+
+    fields: list[BoundField]
+    classes: str
 
 
 class TrackForm(SeesOtherSaves, forms.ModelForm):
+    """All settings of a new track, or those of a section of one that exists."""
+
     public_share = forms.IntegerField(
         label="Or draw at random (%)",
         required=False,
@@ -168,9 +177,11 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             "selection": forms.RadioSelect,
         }
 
-    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, collection: Collection, section: Section | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.collection = collection
+        self.collection, self.section = collection, section
         self.instance.collection = collection
         self.fields["judgment_set"].queryset = JudgmentSet.objects.filter(
             collection=collection, state=ImportState.READY
@@ -193,6 +204,8 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
         self._warn_of_small_step()
+        if section is not None:
+            self.fields = {name: self.fields[name] for name in section.names}
 
     def _show_rules(self, benchmark: Benchmark) -> None:
         for name in RULES:
@@ -227,30 +240,44 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         for name in EMPTY_FOR_DEFAULT:
-            if cleaned.get(name) in (None, ""):
+            if name in self.fields and cleaned.get(name) in (None, ""):
                 cleaned[name] = Track._meta.get_field(name).get_default()
-        if not cleaned.get("slug") and cleaned.get("name"):
+        if "slug" in self.fields and not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
-        place_times_in_zone(self, cleaned, DATES)
-        self._keep_fractions(cleaned)
+        if "zone" in self.fields:
+            place_times_in_zone(self, cleaned, DATES)
+            self._keep_fractions(cleaned)
         if share := cleaned.get("public_share"):
-            left_out = cleaned.get("excluded_topics") or []
+            left_out = cleaned.get("excluded_topics", self.instance.excluded_topics) or []
             cleaned["public_topics"] = draw_public_topics(self.collection, left_out, share)
         self._check_together(cleaned)
         return cleaned
 
-    @property
-    def scoring_has_errors(self) -> bool:
-        return bool(SCORING & set(self.errors))
+    def list_rows(self, rows: Iterable[SettingsRow]) -> list[FieldRow]:
+        return [FieldRow([self[name] for name in row.names], row.classes) for row in rows]
 
     @property
-    def readers_have_errors(self) -> bool:
-        return bool(READERS & set(self.errors))
+    def rows(self) -> list[FieldRow]:
+        """The rows of its section, or what everybody answers of a new track."""
+        return self.list_rows(ANSWERED if self.section is None else self.section.rows)
 
     @property
-    def rules_have_errors(self) -> bool:
-        return bool(set(self.errors) - SCORING - READERS - ALWAYS_OPEN - {NON_FIELD_ERRORS})
+    def groups(self) -> dict[str, list[FieldRow]]:
+        """The rows of the closed groups of a new track."""
+        return {name: self.list_rows(rows_of_group(name)) for name in GROUPS}
+
+    @property
+    def open_groups(self) -> set[str]:
+        """The closed groups in which something is wrong."""
+        wrong = set(self.errors)
+        rows = {name: rows_of_group(name) for name in GROUPS}
+        return {name for name in GROUPS if any(wrong & {*row.names} for row in rows[name])}
+
+    def refuse(self, reason: str) -> None:
+        """Say at the field that was changed why it cannot be saved."""
+        places = [name for name in ("topics_at", "disclosure") if name in self.changed_data]
+        self.add_error(places[0] if places else None, reason)
 
     @property
     def touched(self) -> dict[str, Any]:
@@ -270,7 +297,7 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
     @property
     def rules(self) -> dict[str, Any]:
         """The rules of the benchmark: all of a new one, else those that changed."""
-        names = RULES if self.instance.pk is None else RULES.keys() & set(self.changed_data)
+        names = RULES if self.section is None else RULES.keys() & set(self.changed_data)
         return {name: self.cleaned_data[name] for name in names}
 
     def _choose_ranking_measure(self, cleaned: dict[str, Any]) -> None:
@@ -289,8 +316,13 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
 
     def _check_together(self, cleaned: dict[str, Any]) -> None:
         """Add what is wrong with fields that are right by themselves."""
-        for problem in check(self.instance, {name: cleaned.get(name) for name in SETTINGS}):
-            if not self.has_error(problem.field):
+        asked = [name for name in SETTINGS if name in self.fields]
+        for problem in check(self.instance, {name: cleaned.get(name) for name in asked}):
+            if problem.field not in self.fields:
+                setting = SETTINGS[problem.field]
+                label = setting.setting.label or capfirst(setting.verbose_name)
+                self.add_error(None, f"{label}: {problem.message}")
+            elif not self.has_error(problem.field):
                 self.add_error(problem.field, problem.message)
 
     def _keep_fractions(self, cleaned: dict[str, Any]) -> None:

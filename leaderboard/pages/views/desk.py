@@ -24,6 +24,7 @@ from leaderboard.analysis.desk import (
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.schedules import build_schedule
 from leaderboard.models import AuditEvent, Track
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
@@ -31,6 +32,7 @@ from leaderboard.pages.short_lists import ShortList, shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.changes import describe_undoable_change
+from leaderboard.pages.wording.desk import describe_place
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
@@ -55,6 +57,8 @@ def _render_desk(
         "sight": sight,
         "track": track,
         "desk": desk,
+        "place": describe_place(sight, desk),
+        "following": next((entry for entry in build_schedule(track) if entry.is_next), None),
         **_short_lists(request, sight, desk),
         "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
         "readers": notices.count_readers(track),

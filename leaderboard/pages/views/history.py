@@ -164,7 +164,7 @@ def _send_badge(words: str, value: str) -> HttpResponse:
 def change_badge(request: HttpRequest, address: str) -> HttpResponse:
     """Create, renew or remove the badge URL of a track that is not public."""
     _change_badge(request, organised_sight_or_403(request, address).track)
-    return redirect("manage", address=address)
+    return redirect("manage_section", address=address, section="programs")
 
 
 @login_required

@@ -1,4 +1,4 @@
-"""The people of a benchmark, and later deadlines of single teams on a track."""
+"""The people of a benchmark: organisers, teams, and requests to join."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import benchmark_setup
 from leaderboard.actions import people as membership
 from leaderboard.actions.merged_teams import merge_teams
-from leaderboard.actions.people import extend_deadline
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.boards.schedules import build_schedule
-from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import JoinRequest
-from leaderboard.pages.forms.desk import ExtensionForm
 from leaderboard.pages.forms.people import MergeTeamsForm, OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.invitations import invitation_link
-from leaderboard.pages.views.lookups import organised_benchmark_or_403, organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403
 
 
 @login_required
@@ -111,37 +107,3 @@ def merge_two_teams(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("people", slug=slug)
     context = {"sight": sight, "benchmark": sight.benchmark, "form": form}
     return render(request, "team/merge.html", context, status=422 if form.is_bound else 200)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def deadlines(request: HttpRequest, address: str) -> HttpResponse:
-    """List all dates, and the teams with a deadline of their own; a POST gives one or ends one."""
-    sight = organised_sight_or_403(request, address)
-    if "end" in request.POST:
-        return _end_extension(request, address)
-    form = ExtensionForm(request.POST or None, track=sight.track)
-    if request.method == "POST" and form.is_valid():
-        with rejections_on(form):
-            extend_deadline(sight.track, user=request.user, **form.details)
-            messages.success(request, "Deadline extended. The team is notified.")
-            return redirect("deadlines", address=address)
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "form": form,
-        "schedule": build_schedule(sight.track),
-        "extended": sight.track.participations.exclude(closes_at=None)
-        .select_related("team")
-        .order_by("team__name"),
-        "has_teams": form.fields["team"].queryset.exists(),
-    }
-    return render(request, "track/deadlines.html", context, status=422 if form.is_bound else 200)
-
-
-def _end_extension(request: HttpRequest, address: str) -> HttpResponse:
-    track = organised_sight_or_403(request, address).track
-    team = get_object_or_404(track.benchmark.teams, pk=read_whole_number(request.POST["end"]))
-    extend_deadline(track, team, request.user, None)
-    messages.success(request, "Extension ended. The team has the deadline of the track again.")
-    return redirect("deadlines", address=address)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,29 +12,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import submission_rules, tracks, undo
+from leaderboard.actions import submission_rules, tracks
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.undo import (
-    UNDOABLE,
-    closes_at_once,
-    find_visible_changes,
-    hides_topics_again,
-    shows_more,
-)
 from leaderboard.analysis.checklist import build_checklist
-from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
-from leaderboard.models import AuditEvent, Benchmark, Collection, Track
-from leaderboard.models.collections import ImportState
-from leaderboard.notifications.notices import count_notified_of_judgments
-from leaderboard.pages.forms.desk import BaselineForm
+from leaderboard.models import Benchmark, Collection, Track
 from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import TrackForm
-from leaderboard.pages.short_lists import shorten
-from leaderboard.pages.views.desk import undo_context
 from leaderboard.pages.views.front_page import (
     TrackLine,
     build_front_page,
@@ -46,10 +31,8 @@ from leaderboard.pages.views.front_page import (
 )
 from leaderboard.pages.views.invitations import invitation_link
 from leaderboard.pages.views.lookups import organised_sight_or_403
-from leaderboard.pages.views.repeated_forms import list_sent_fields, submit_once
-from leaderboard.pages.wording.changes import describe_visible_changes
+from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.settings import describe_settings
-from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 10
 # Benchmarks above the list of tracks.
@@ -148,95 +131,6 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
         # Another organiser clicked at the same moment: the board is there.
         pass
     return redirect("board", address=track.address)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def manage(request: HttpRequest, address: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, address)
-    track = sight.track
-    # The form writes into its own copy, so that the track stays unchanged until it is saved.
-    form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
-    if request.method == "POST" and form.is_valid():
-        visible = find_visible_changes(track, form.changes)
-        if closes_at_once(track, form.changes):
-            visible.append("closes_at")
-        if hides_topics_again(track, form.changes):
-            visible.append("topics_at")
-        if shows_more(track, form.changes):
-            visible.append("disclosure")
-        if visible and "confirmed" not in request.POST:
-            return _confirm_changes(request, sight, form, visible)
-        try:
-            track_actions.change_track(track, request.user, form.changes, rules=form.rules)
-            messages.success(request, "Saved. Affected scores are being recomputed.")
-            return redirect("setup" if track.is_draft else "manage", address=track.address)
-        except submission_rules.ActionError as reason:
-            form.add_error(
-                "topics_at" if "topics_at" in form.changes else "disclosure", str(reason)
-            )
-    context = {
-        "sight": sight,
-        "track": track,
-        "form": form,
-        "lines": describe_settings(form),
-        "baseline_form": BaselineForm(track=track),
-        "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
-            pk=track.judgment_set_id
-        ),
-        "off_the_board": shorten(
-            request, "off-the-board", "run", track.runs.removed().select_related("team")
-        ),
-        "badge_address": _badge_address(request, track),
-        "trail": describe_events(AuditEvent.objects.about(track).latest_first()[:LATEST_EVENTS]),
-        **undo_context(track),
-    }
-    return render(request, "track/manage.html", context, status=422 if form.is_bound else 200)
-
-
-def _confirm_changes(
-    request: HttpRequest, sight: Sight, form: TrackForm, visible: list[str]
-) -> HttpResponse:
-    """Ask once before a change that everybody sees; the answer sends the whole form again."""
-    told = count_notified_of_judgments(sight.track)
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "changes": describe_visible_changes(sight.track, visible, form.changes, told),
-        "can_undo": not {*visible}.isdisjoint(UNDOABLE),
-        "sent": list_sent_fields(request),
-    }
-    return render(request, "track/confirm_changes.html", context)
-
-
-@login_required
-@require_POST
-def undo_change(request: HttpRequest, address: str, event_id: int) -> HttpResponse:
-    """Undo a change that everybody sees, within ten minutes."""
-    track = organised_sight_or_403(request, address).track
-    try:
-        track = undo.undo_change(track, request.user, event_id)
-        messages.success(request, "Undone. No one was notified of the change.")
-    except submission_rules.ActionError as reason:
-        messages.error(request, str(reason))
-    return redirect("desk", address=track.address)
-
-
-def _badge_address(request: HttpRequest, track: Track) -> str:
-    """Return the secret badge URL of a track; "" if there is none."""
-    path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
-    return request.build_absolute_uri(path) if path else ""
-
-
-@login_required
-@require_POST
-def choose_baseline(request: HttpRequest, address: str) -> HttpResponse:
-    sight = organised_sight_or_403(request, address)
-    form = BaselineForm(request.POST, track=sight.track)
-    if form.is_valid():
-        track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
-        messages.success(request, "The board now uses this baseline.")
-    return redirect("manage", address=address)
 
 
 @login_required

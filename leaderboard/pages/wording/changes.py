@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from leaderboard.actions.undo import UndoableChange
+from leaderboard.actions.undo import UndoableChange, closes_at_once, opens_again
 from leaderboard.display.numbers import anywhere_on_earth, counted
-from leaderboard.models import Track
+from leaderboard.models import Run, Track
 
 LABELS = {
     "name": "Name",
@@ -29,8 +29,11 @@ EFFECTS = {
     "document. What people have seen they can keep.",
     "topics_at": "The topics are out. They disappear from all pages, and runs are rejected until "
     "then. Anyone who downloaded them keeps them.",
-    "closes_at": "This is in the past: the track closes at once. You can move the deadline again.",
 }
+CLOSES = "This is in the past: the track closes at once. You can move the deadline again."
+REOPENS = "The track accepts runs again."
+# How many late runs are named.
+NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,20 @@ class VisibleChange:
 
 
 def describe_visible_changes(
-    track: Track, names: Iterable[str], changes: Mapping[str, Any], told: int
+    track: Track,
+    names: Iterable[str],
+    changes: Mapping[str, Any],
+    told: int,
+    late: Sequence[Run] = (),
 ) -> list[VisibleChange]:
-    """Describe changes before they are saved; `told` members are notified of judgments."""
-    effects = EFFECTS | {"judgment_set": f"{EFFECTS['judgment_set']} {describe_notified(told)}"}
+    """Describe changes before they are saved.
+
+    `told` members are notified of judgments, and a new deadline makes the runs `late`.
+    """
+    effects = EFFECTS | {
+        "judgment_set": f"{EFFECTS['judgment_set']} {describe_notified(told)}",
+        "closes_at": describe_deadline(track, changes, late),
+    }
     return [
         VisibleChange(
             LABELS[name],
@@ -57,6 +70,19 @@ def describe_visible_changes(
         )
         for name in names
     ]
+
+
+def describe_deadline(track: Track, changes: Mapping[str, Any], late: Sequence[Run]) -> str:
+    """Say what a new deadline does, and name the runs that it makes late."""
+    parts = [
+        CLOSES if closes_at_once(track, changes) else "",
+        REOPENS if opens_again(track, changes) else "",
+    ]
+    if late:
+        named = ", ".join(f"{run} of {run.team}" for run in late[:NAMED])
+        more = f" and {len(late) - NAMED:,} more" if len(late) > NAMED else ""
+        parts.append(f"Late by this deadline: {named}{more}.")
+    return " ".join(filter(None, parts))
 
 
 def _plain(name: str, value: Any) -> str:
