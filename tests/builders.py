@@ -129,12 +129,16 @@ def work() -> None:
 
 @recorded
 def make_collection(
-    owner: User, slug: str = "bread", qrels: str | None = QRELS, intents: str | None = None
+    owner: User,
+    slug: str = "bread",
+    qrels: str | None = QRELS,
+    intents: str | None = None,
+    documents: str = DOCUMENTS,
 ) -> Collection:
     """Three topics, twelve documents, eight judgments."""
     files = CollectionFiles(
         upload("topics.trec", TOPICS),
-        upload("documents.jsonl", DOCUMENTS),
+        upload("documents.jsonl", documents),
         upload("qrels.txt", qrels) if qrels is not None else None,
         upload("intents.txt", intents) if intents is not None else None,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
+from leaderboard.actions.track_settings import SHARED_DATES
 from leaderboard.models import Collection, Milestone, Overview, Track
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.scoring import editions
@@ -17,10 +18,11 @@ OF_COLLECTION = ("judgment_set", "excluded_topics", "exclusion_reason", "public_
 def build_copy(track: Track, collection: Collection, **changed: Any) -> Track:
     """Build a track with the settings of another: nobody has made marks for it yet.
 
-    When topics appear is a date of the collection, which the copy gets once it is saved.
+    When topics and documents appear are dates of the collection, which the copy gets once it is
+    saved.
     """
     is_other = collection.pk != track.collection_id
-    left_out = {"topics_at", *(OF_COLLECTION if is_other else ())}
+    left_out = {*SHARED_DATES, *(OF_COLLECTION if is_other else ())}
     names = [field.name for field in setting_fields(Track) if field.name not in left_out]
     values = {name: getattr(track, name) for name in names} | editions.NO_MARKS
     places = {"phase": track.phase, "group": track.group, "dated": "" if is_other else track.dated}

@@ -17,6 +17,8 @@ from leaderboard.scoring.judgments import explain_missing_judgments
 LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
 # What the stored files of runs depend on.
 FIXED = ("run_kind", "answer_ranking")
+# The dates that all tracks of a collection have, by what appears then.
+SHARED_DATES = {"topics_at": "topics", "documents_at": "documents"}
 # How many unknown topics a message names.
 LISTED = 10
 
@@ -43,7 +45,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
         *_check_test(changed),
         *_check_topics(changed, changes),
         *_check_disclosure(changed),
-        *_check_topics_date(track, changed),
+        *_check_shared_dates(track, changed),
         *_check_dates(changed),
     ]
 
@@ -164,22 +166,27 @@ def _check_disclosure(track: Track) -> Iterator[SettingProblem]:
             yield SettingProblem(name, "Only available with rounded leaderboard means.")
 
 
-def find_shared_topics_date(track: Track) -> datetime | None:
-    """Return when the topics appear on the other tracks of its collection."""
-    others = track.collection.tracks.exclude(pk=track.pk).exclude(topics_at=None)
-    return others.values_list("topics_at", flat=True).first()
+def find_shared_date(track: Track, name: str) -> datetime | None:
+    """Return a date that the other tracks of its collection have."""
+    others = track.collection.tracks.exclude(pk=track.pk).exclude(**{name: None})
+    return others.values_list(name, flat=True).first()
 
 
-def _check_topics_date(track: Track, changed: Track) -> Iterator[SettingProblem]:
-    if changed.topics_at == (track.topics_at if track.pk else None):
-        return
+def _check_shared_dates(track: Track, changed: Track) -> Iterator[SettingProblem]:
     others = track.collection.tracks.exclude(pk=track.pk)
-    if track.pk is None and others.exists() and find_shared_topics_date(track) != changed.topics_at:
-        message = "Topics appear at one time on all tracks of a collection. Change it on another."
-        yield SettingProblem("topics_at", message)
-    elif changed.topics_at is not None:
-        for other in others.filter(closes_at__lte=changed.topics_at)[:1]:
-            yield SettingProblem("topics_at", f"{other} closes before that. Change its deadline.")
+    for name, noun in SHARED_DATES.items():
+        date = getattr(changed, name)
+        if date == (getattr(track, name) if track.pk else None):
+            continue
+        if track.pk is None and others.exists() and find_shared_date(track, name) != date:
+            message = (
+                f"{noun.capitalize()} appear at one time on all tracks of a collection. Change it "
+                "on another."
+            )
+            yield SettingProblem(name, message)
+        elif date is not None:
+            for other in others.filter(closes_at__lte=date)[:1]:
+                yield SettingProblem(name, f"{other} closes before that. Change its deadline.")
 
 
 def _check_dates(track: Track) -> Iterator[SettingProblem]:
@@ -188,13 +195,13 @@ def _check_dates(track: Track) -> Iterator[SettingProblem]:
         return
     if track.opens_at is not None and closes <= track.opens_at:
         yield SettingProblem("closes_at", "Must be after the opening time.", closes.isoformat())
-    topics_at = track.topics_at
-    if topics_at is None and track.pk is None:
-        topics_at = find_shared_topics_date(track)
-    if topics_at is not None and closes <= topics_at:
-        yield SettingProblem(
-            "closes_at", "Must be after the time when topics appear.", closes.isoformat()
-        )
+    for name, noun in SHARED_DATES.items():
+        date = getattr(track, name)
+        if date is None and track.pk is None:
+            date = find_shared_date(track, name)
+        if date is not None and closes <= date:
+            message = f"Must be after the time when {noun} appear."
+            yield SettingProblem("closes_at", message, closes.isoformat())
     if track.release_at is not None and track.release_at < closes:
         found = track.release_at.isoformat()
         yield SettingProblem("release_at", "Set the release on or after the closing time.", found)

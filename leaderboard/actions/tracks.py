@@ -17,7 +17,7 @@ from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.names import unused_slug
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.track_settings import find_shared_topics_date, with_changes
+from leaderboard.actions.track_settings import SHARED_DATES, find_shared_date, with_changes
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
@@ -71,8 +71,9 @@ def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> T
     _refuse_unchecked(track)
     if track.benchmark_id is None:
         track.benchmark = make_own_benchmark(track, user, **rules)
-    if track.topics_at is None:
-        track.topics_at = find_shared_topics_date(track)
+    for name in SHARED_DATES:
+        if getattr(track, name) is None:
+            setattr(track, name, find_shared_date(track, name))
     track.save(force_insert=True)
     _renew_address(track)
     AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
@@ -146,8 +147,8 @@ def change_track(
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(with_changes(track, after))
     Track.objects.filter(pk=track.pk, has_moved_dates=True).update(has_moved_dates=False)
-    if "topics_at" in after:
-        _share_topics_date(track, user, after["topics_at"])
+    for name in SHARED_DATES.keys() & after.keys():
+        _share_date(track, user, name, after[name])
     save_changes(track, user, after, act)
     if "slug" in after:
         _rename_benchmark(track)
@@ -160,15 +161,17 @@ def change_track(
     return track
 
 
-def _share_topics_date(track: Track, user: User, topics_at: datetime | None) -> None:
+def _share_date(track: Track, user: User, name: str, date: datetime | None) -> None:
     """Give the other tracks of the collection the same date; each has it in its activity log.
 
     Raises ActionError for those who do not organise the collection.
     """
     if not track.collection.is_organised_by(user):
-        raise ActionError("Only organisers of the collection can change when its topics appear.")
+        raise ActionError(
+            f"Only organisers of the collection can change when its {SHARED_DATES[name]} appear."
+        )
     for other in track.collection.tracks.exclude(pk=track.pk):
-        save_changes(other, user, {"topics_at": topics_at})
+        save_changes(other, user, {name: date})
 
 
 def _rename_benchmark(track: Track) -> None:

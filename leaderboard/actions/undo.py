@@ -62,11 +62,18 @@ def shows_more(track: Track, changes: Mapping[str, Any]) -> bool:
     return shows and not track.is_draft and not is_release
 
 
-def hides_topics_again(track: Track, changes: Mapping[str, Any]) -> bool:
-    """Return whether a change takes back topics that people could see already."""
-    topics_at = changes.get("topics_at")
-    is_late = topics_at is not None and topics_at > timezone.now()
-    return is_late and not track.is_draft and not track.hides_topics
+def find_files_taken_back(track: Track, changes: Mapping[str, Any]) -> list[str]:
+    """Return the dates whose change takes back what people could see already."""
+    if track.is_draft:
+        return []
+    changed = with_changes(track, changes)
+    was_offered = track.shows_scores and track.offers_judgments
+    taken_back = {
+        "topics_at": changed.hides_topics and not track.hides_topics,
+        "documents_at": changed.hides_documents and not track.hides_documents,
+        "judgments_at": was_offered and changed.shares_judgments and not changed.offers_judgments,
+    }
+    return [name for name, is_taken in taken_back.items() if is_taken and name in changes]
 
 
 def moves_deadline(track: Track, changes: Mapping[str, Any]) -> bool:

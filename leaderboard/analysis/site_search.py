@@ -18,6 +18,7 @@ from leaderboard.boards.disclosure import (
 from leaderboard.collections.documents import has_known_document
 from leaderboard.models import Benchmark, Collection, Run, Topic, Track
 from leaderboard.sight.tracks import Viewer
+from leaderboard.sight.visible_rows import find_hidden_documents
 
 # Rows of each kind that are shown.
 MOST = 50
@@ -58,7 +59,8 @@ def search_site(viewer: Viewer, text: str) -> SiteSearch:
     named = Q(name__icontains=text) | Q(slug__icontains=text)
     benchmarks = Benchmark.objects.visible_to(viewer).of_several_tracks().filter(named)
     collections = list(Collection.objects.visible_to(viewer).ready().order_by("name"))
-    readable = [each for each in collections if each.documents]
+    hidden = find_hidden_documents(viewer)
+    readable = [each for each in collections if each.documents and each.pk not in hidden]
     return SiteSearch(
         text,
         benchmarks=benchmarks.order_by("name")[:MOST],

@@ -396,6 +396,8 @@ class TrackOut(TrackSettings):
     )
     opens_at: datetime | None = None
     topics_at: datetime | None = None
+    documents_at: datetime | None = None
+    judgments_at: datetime | None = None
     closes_at: datetime | None = None
     your_deadline: datetime | None = Field(
         None, description="Your team's later deadline, if the organisers gave it one."

@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_groups, render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Collection, Overview, Run, Track
+from leaderboard.models import Collection, Overview, Run
 from leaderboard.models.registrations import FileReaders
 from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.visible_rows import can_download_documents, can_download_topics
@@ -73,7 +73,7 @@ def find_data_files(sight: Sight) -> list[DataFile]:
         *_document_files(sight, collection),
         *_topic_files(sight, collection),
         *_baseline_files(sight),
-        *(_sample_files(sight.track) if can_download_topics(sight.viewer, collection) else ()),
+        *_sample_files(sight),
         *_judgment_files(sight),
     ]
 
@@ -82,6 +82,10 @@ def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
     if not collection.documents:
         if collection.source_link or collection.source_note:
             yield DataFile("Documents", "not on this site", licence=collection.licence)
+        return
+    if not sight.can_see_documents:
+        # Nor docnos, by which a document is known.
+        yield DataFile("Documents", "not out yet", released_at=sight.track.documents_at)
         return
     detail = counted(collection.num_documents, "document")
     if collection.documents_file and can_download_documents(sight.viewer, collection):
@@ -167,7 +171,7 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
 def find_shared_baseline(sight: Sight) -> Run | None:
     """Return the baseline if the organisers sent it and hand it out."""
     run = sight.track.baseline
-    if run is None or not run.file or not run.team.of_organisers or not sight.can_see_topics:
+    if run is None or not run.file or not run.team.of_organisers or not sight.can_see_data:
         return None
     shared = Overview.objects.filter(track=sight.track, shares_baseline=True).exists()
     return run if shared or sight.is_organiser else None
@@ -177,8 +181,10 @@ def baseline_name(run: Run) -> str:
     return run.filename or f"{run.tag}.run"
 
 
-def _sample_files(track: Track) -> Iterator[DataFile]:
-    collection = track.collection
+def _sample_files(sight: Sight) -> Iterator[DataFile]:
+    track, collection = sight.track, sight.track.collection
+    if not (sight.can_see_documents and can_download_topics(sight.viewer, collection)):
+        return
     if collection.documents and kind_of(track).takes_rankings:
         size, sha256 = _measure_if_small(
             collection,
@@ -218,15 +224,15 @@ def _judgment_files(sight: Sight) -> Iterator[DataFile]:
             if track.shares_judgments
             else ORGANISERS_ONLY,
         )
-    elif track.shares_judgments and sight.can_see_scores:
+    elif track.offers_judgments and sight.can_see_scores:
         readers = _name_readers(track.collection.judgments_readers)
         yield DataFile("Judgments", "", licence=licence, note=readers)
-    elif track.shares_judgments and not sight.can_see_scores:
+    elif track.shares_judgments:
         yield DataFile(
             "Judgments",
-            "after the release",
+            "not out yet" if sight.can_see_scores else "after the release",
             licence=licence,
-            released_at=track.planned_release,
+            released_at=track.judgments_at or track.planned_release,
         )
 
 

@@ -231,8 +231,11 @@ class Sight(TrackSight):
         return self.can_see_scores and self.can_see_means_of(run)
 
     def can_see_text_of(self, run: Run) -> bool:
-        """Whether what a run retrieves or says on each topic may be shown: with its scores."""
-        return self.can_see_file(run) or self.can_see_scores_of(run)
+        """Whether what a run retrieves or says on each topic may be shown: with its scores.
+
+        It names documents, so not before those are out.
+        """
+        return self.can_see_data and (self.can_see_file(run) or self.can_see_scores_of(run))
 
 
 @cache

@@ -76,6 +76,8 @@ class SeenTrack:
         passed = (
             *(str(phase.phase), phase.lead.words, phase.rest.words, str(sight.track.state())),
             *(sight.accepts_runs, sight.can_see_scores, sight.track.shows_scores),
+            # A file may appear while nothing else changes.
+            *(sight.can_see_topics, sight.can_see_documents, sight.track.offers_judgments),
         )
         return sight.track.pk, self.version, self.inside if sight.is_inside else 0, roles, passed
 

@@ -14,6 +14,8 @@ from leaderboard.models import Team, Track
 
 OPENS = "Opens"
 TOPICS_APPEAR = "Topics appear"
+DOCUMENTS_APPEAR = "Documents appear"
+JUDGMENTS_APPEAR = "Judgments as a file"
 CLOSES = "Closes"
 JUDGING = WORDS[Phase.JUDGING]
 RELEASED = WORDS[Phase.RELEASED]
@@ -22,6 +24,8 @@ PLANNED_RELEASE = "Planned release"
 MEANINGS = {
     OPENS: "Runs are accepted from then on.",
     TOPICS_APPEAR: "Until then only organisers see topics, and no run is accepted.",
+    DOCUMENTS_APPEAR: "Until then only organisers see documents, and no run is accepted.",
+    JUDGMENTS_APPEAR: "From then on readers of all scores can download the judgments.",
     CLOSES: "Later runs are rejected or marked late, as the rules for runs say.",
     JUDGING: "Between the deadline and the release.",
     PLANNED_RELEASE: "Scores appear when you release them, never automatically.",
@@ -91,6 +95,10 @@ def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
         yield ScheduleEntry(OPENS, track.opens_at)
     if track.topics_at is not None:
         yield ScheduleEntry(TOPICS_APPEAR, track.topics_at)
+    if track.documents_at is not None:
+        yield ScheduleEntry(DOCUMENTS_APPEAR, track.documents_at)
+    if track.shares_judgments and track.judgments_at is not None:
+        yield ScheduleEntry(JUDGMENTS_APPEAR, track.judgments_at)
     deadline = track.deadline_of(team)
     if deadline is not None:
         yield ScheduleEntry(CLOSES, deadline)

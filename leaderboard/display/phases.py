@@ -121,8 +121,10 @@ def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSente
         return DatedSentence("only organisers see this track.")
     if state == Track.State.PLANNED:
         until = "" if closes is None else " until {later}"
-        topics = "topics appear and " if opens == track.topics_at else ""
-        return DatedSentence(f"{topics}runs are accepted from {{date}}{until}.", opens, closes)
+        out = {"topics": track.topics_at, "documents": track.documents_at}
+        coming = " and ".join(noun for noun, date in out.items() if date and date == opens)
+        appear = f"{coming} appear and " if coming else ""
+        return DatedSentence(f"{appear}runs are accepted from {{date}}{until}.", opens, closes)
     if closes is None:
         return DatedSentence("runs are accepted without a deadline.")
     if state == Track.State.CLOSED and track.accepts_runs(now, team):

@@ -38,6 +38,10 @@ class TrackQuerySet(models.QuerySet["Track"]):
         """Return the tracks whose topics only organisers see yet."""
         return self.filter(topics_at__gt=timezone.now())
 
+    def hiding_documents(self) -> TrackQuerySet:
+        """Return the tracks whose documents only organisers see yet."""
+        return self.filter(documents_at__gt=timezone.now())
+
     def opened(self) -> TrackQuerySet:
         """Return every track but drafts."""
         return self.filter(is_draft=False)
@@ -225,6 +229,23 @@ class Track(models.Model):
         "the collection.",
         description="When the topics of the collection appear and runs are accepted, on all its "
         "tracks; null for at once.",
+    )
+    # As the topics have.
+    documents_at = setting(
+        models.DateTimeField(null=True, blank=True),
+        "Documents appear",
+        hint="Until then only organisers see the documents, and runs are rejected. On all tracks "
+        "of the collection.",
+        description="When the documents of the collection appear and runs are accepted, on all "
+        "its tracks; null for at once.",
+    )
+    judgments_at = setting(
+        models.DateTimeField(null=True, blank=True),
+        "Judgments as a file",
+        hint="If they are offered. Until then no one else downloads them; grades on pages follow "
+        "the scores.",
+        description="From when the judgments are offered as a file; null for once scores are "
+        "visible.",
     )
     # The announced date; the organisers release the scores themselves.
     release_at = setting(
@@ -462,6 +483,12 @@ class Track(models.Model):
                 name="a_track_closes_after_its_topics_appear",
             ),
             models.CheckConstraint(
+                condition=Q(documents_at=None)
+                | Q(closes_at=None)
+                | Q(closes_at__gt=models.F("documents_at")),
+                name="a_track_closes_after_its_documents_appear",
+            ),
+            models.CheckConstraint(
                 condition=Q(closes_at=None)
                 | Q(release_at=None)
                 | Q(release_at__gte=models.F("closes_at")),
@@ -507,13 +534,30 @@ class Track(models.Model):
 
     @property
     def starts_at(self) -> datetime | None:
-        """Return since when runs are accepted: not before the topics appear."""
-        return max(filter(None, (self.opens_at, self.topics_at)), default=None)
+        """Return since when runs are accepted: not before topics and documents appear."""
+        dates = (self.opens_at, self.topics_at, self.documents_at)
+        return max(filter(None, dates), default=None)
 
     @property
     def hides_topics(self) -> bool:
         """Return whether only organisers see the topics yet."""
         return self.topics_at is not None and timezone.now() < self.topics_at
+
+    @property
+    def hides_documents(self) -> bool:
+        """Return whether only organisers see the documents yet."""
+        return self.documents_at is not None and timezone.now() < self.documents_at
+
+    @property
+    def hides_data(self) -> bool:
+        """Return whether topics or documents are not out yet; then nothing is shown of runs."""
+        return self.hides_topics or self.hides_documents
+
+    @property
+    def offers_judgments(self) -> bool:
+        """Return whether those who see all scores may download the judgments as a file."""
+        is_out = self.judgments_at is None or self.judgments_at <= timezone.now()
+        return self.shares_judgments and is_out
 
     @cached_property
     def own_deadlines(self) -> dict[int, datetime]:
@@ -553,7 +597,7 @@ class Track(models.Model):
     @property
     def shows_means(self) -> bool:
         """Return whether everyone who sees the track sees a board, perhaps with rounded means."""
-        return not self.is_blind and not self.hides_topics
+        return not self.is_blind and not self.hides_data
 
     @property
     def is_blind(self) -> bool:
@@ -563,7 +607,7 @@ class Track(models.Model):
     @property
     def shows_scores(self) -> bool:
         """Return whether everyone who sees the track sees all scores, topic by topic."""
-        if self.hides_topics:
+        if self.hides_data:
             return False
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
@@ -585,9 +629,9 @@ class Track(models.Model):
             closed = self.closes_at + timedelta(minutes=self.grace_minutes)
             moments.append(max(closed, self.disclosed_since))
         since = min(moments, default=None)
-        if since is None or self.topics_at is None:
-            return since
-        return max(since, self.topics_at)
+        if since is None:
+            return None
+        return max(since, *filter(None, (self.topics_at, self.documents_at)))
 
     @property
     def disclosed_since(self) -> datetime:

@@ -121,6 +121,16 @@ class TrackSight:
         return self.is_organiser or not self.track.hides_topics
 
     @property
+    def can_see_documents(self) -> bool:
+        """Whether documents may be shown; before their date organisers alone see them."""
+        return self.is_organiser or not self.track.hides_documents
+
+    @property
+    def can_see_data(self) -> bool:
+        """Whether both may be shown, and with them what runs retrieved."""
+        return self.can_see_topics and self.can_see_documents
+
+    @property
     def can_see_scores(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
         return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
@@ -147,8 +157,8 @@ class TrackSight:
         if not self.can_see_scores or self.is_organiser:
             return self.can_see_scores
         collection = self.track.collection
-        is_shared = self.track.shares_judgments
-        return is_shared and is_reader(self.viewer, collection, collection.judgments_readers)
+        is_offered = self.track.offers_judgments
+        return is_offered and is_reader(self.viewer, collection, collection.judgments_readers)
 
     @property
     def can_compare_judges(self) -> bool:

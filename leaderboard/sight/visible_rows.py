@@ -52,7 +52,7 @@ def visible_runs(viewer: Viewer) -> RunQuerySet:
     if viewer.is_authenticated:
         own = Q(team__in=Team.objects.filter(memberships__user=viewer).values("pk"))
     shown = Q(hidden_at=None, state=Run.State.SCORED) & ~ON_A_BLIND_TRACK
-    shown &= ~Q(track__topics_at__gt=Now())
+    shown &= ~(Q(track__topics_at__gt=Now()) | Q(track__documents_at__gt=Now()))
     shown &= ~Q(track__in=Assessment.objects.judged_by(viewer).values("track"))
     visible = Run.objects.filter(track__in=Track.objects.visible_to(viewer).values("pk"))
     return visible.filter(organised | own | shown)
@@ -121,9 +121,13 @@ def can_download_documents(viewer: Viewer, collection: Collection) -> bool:
     """Whether the documents may be downloaded: organisers of the collection always may."""
     if collection.is_organised_by(viewer):
         return True
-    return collection.shares_documents and is_reader(
-        viewer, collection, collection.documents_readers
-    )
+    return collection.shares_documents and can_read_documents(viewer, collection)
+
+
+def can_read_documents(viewer: Viewer, collection: Collection) -> bool:
+    """Whether documents may be read on pages: after their date, by the readers of their file."""
+    readers = collection.documents_readers
+    return can_see_documents(viewer, collection) and is_reader(viewer, collection, readers)
 
 
 def can_download_topics(viewer: Viewer, collection: Collection) -> bool:
@@ -133,11 +137,18 @@ def can_download_topics(viewer: Viewer, collection: Collection) -> bool:
 
 
 def can_see_topics(viewer: Viewer, collection: Collection) -> bool:
-    """Whether the topics may be shown: before their date only to organisers.
+    """Whether the topics may be shown: before their date only to organisers."""
+    return find_coming_topics_date(collection) is None or _organises(viewer, collection)
 
-    They organise the collection, or one of the tracks on it.
-    """
-    if find_coming_topics_date(collection) is None or collection.is_organised_by(viewer):
+
+def can_see_documents(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the documents may be shown: before their date only to organisers."""
+    return find_coming_documents_date(collection) is None or _organises(viewer, collection)
+
+
+def _organises(viewer: Viewer, collection: Collection) -> bool:
+    """Whether the viewer organises a collection, or one of the tracks on it."""
+    if collection.is_organised_by(viewer):
         return True
     return collection.tracks.organised_by(viewer).exists()
 
@@ -146,6 +157,20 @@ def find_coming_topics_date(collection: Collection) -> datetime | None:
     """Return when the topics of a collection will appear; None if they are out."""
     hiding = collection.tracks.hiding_topics()
     return hiding.values_list("topics_at", flat=True).order_by("-topics_at").first()
+
+
+def find_hidden_documents(viewer: Viewer) -> set[int]:
+    """Return the keys of the collections whose documents are not out for the viewer yet."""
+    own = Track.objects.organised_by(viewer).values("collection")
+    organised = Collection.objects.organised_by(viewer).values("pk")
+    hiding = Track.objects.hiding_documents().exclude(collection__in=own)
+    return set(hiding.exclude(collection__in=organised).values_list("collection", flat=True))
+
+
+def find_coming_documents_date(collection: Collection) -> datetime | None:
+    """Return when the documents of a collection will appear; None if they are out."""
+    hiding = collection.tracks.hiding_documents()
+    return hiding.values_list("documents_at", flat=True).order_by("-documents_at").first()
 
 
 def can_see_marks(assessment: Assessment, viewer: Viewer) -> bool:

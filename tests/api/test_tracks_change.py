@@ -102,3 +102,9 @@ def test_only_organisers_change_a_track(track, ben, anybody_api):
     answer = Program(ben).patch(PATH, {"name": "Mine"})
     assert (answer.status_code, answer.json()["code"]) == (403, "E_PERM")
     assert anybody_api.patch(PATH, {"name": "Mine"}).status_code == 401
+
+
+def test_the_dates_of_files_are_settings(track, ada_api):
+    sent = {"documents_at": "2099-01-01T12:00:00Z", "judgments_at": "2099-02-01T12:00:00Z"}
+    assert ada_api.patch(PATH, sent).json()["documents_at"] == "2099-01-01T12:00:00Z"
+    assert Track.objects.get().judgments_at.month == 2

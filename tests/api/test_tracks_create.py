@@ -26,6 +26,8 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "benchmark": "loaves",
         "page": "/benchmarks/loaves/",
         "topics_at": None,
+        "documents_at": None,
+        "judgments_at": None,
         "url": "/api/v1/tracks/loaves",
         "state": "open",
         "phase": "Open: runs are accepted without a deadline. Scores appear on release.",

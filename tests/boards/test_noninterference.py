@@ -31,6 +31,7 @@ from leaderboard.actions import tracks, uploads
 from leaderboard.models import (
     ApiToken,
     Assignment,
+    Collection,
     Edition,
     Guideline,
     Overview,
@@ -40,6 +41,7 @@ from leaderboard.models import (
     Worker,
 )
 from tests.builders import (
+    DOCUMENTS,
     OTHER_RUN,
     QRELS,
     RUN,
@@ -499,6 +501,56 @@ def test_no_answer_depends_on_topics_that_are_not_out(ada, alone):
     one = alone(lambda: walk_topics(ada, "1", "sour dough"))
     other = alone(lambda: walk_topics(ada, "9", "rye dough"))
     assert "topics appear" in one[0].body
+    assert told_apart(one, other) == []
+
+
+# What shows documents, with one that is in one world and not in the other.
+OF_DOCUMENTS = [
+    *("/tracks/", "/benchmarks/soon/board/", "/benchmarks/soon/", "/benchmarks/soon/data/"),
+    *("/benchmarks/soon/topics/", "/benchmarks/soon/topic/?number=1", "/benchmarks/soon/submit/"),
+    *("/benchmarks/soon/document/?docno=d9", "/benchmarks/soon/document/?docno=e9"),
+    *("/benchmarks/soon/data/baseline.run", "/benchmarks/soon/feed.xml", "/benchmarks/soon/runs/"),
+    *("/runs/{run}/", "/runs/{run}/ranking/?number=1", "/runs/{run}/topics/"),
+    *("/collections/", "/collections/bread/", "/collections/bread/documents/"),
+    *("/collections/bread/documents/?words=rye", "/collections/bread/documents/?docno=d9"),
+    *("/collections/bread/document/?docno=d9", "/collections/bread/document/?docno=e9"),
+    *("/collections/bread/docnos.txt", "/collections/bread/documents.file"),
+    *("/collections/bread/sample.run", "/search/?q=rye", "/search/?q=d9", "/search/?q=e9"),
+    *("/api/v1/tracks", "/api/v1/tracks/soon", "/api/v1/tracks/soon/runs"),
+    *("/api/v1/tracks/soon/leaderboard", "/api/v1/collections", "/api/v1/collections/bread"),
+    *("/api/v1/runs/{run}", "/api/v1/runs/{run}/topics?measure=AP", "/api/v1/runs/{run}/file"),
+    *("/benchmarks/late/data/", "/benchmarks/late/document/?docno=d9"),
+]
+
+
+def walk_documents(ada: User, docno: str, text: str) -> list[Heard]:
+    """Everything that is heard of an open track whose documents appear in a day."""
+    ben, dan = make_user("ben"), make_user("dan")
+    documents = DOCUMENTS.replace('"d9"', f'"{docno}"').replace("Loaf 9", text)
+    collection = make_collection(ada, documents=documents)
+    Collection.objects.update(shares_documents=True)
+    due = timezone.now() + timedelta(days=1)
+    track = make_track(collection, "soon", documents_at=due)
+    # Another track of the collection says no more.
+    make_track(collection, "late")
+    baseline = make_run(track, ada, f"1 Q0 {docno} 1 1 bm25\n")
+    tracks.choose_baseline(track, ada, baseline)
+    Overview.objects.create(track=track, shares_baseline=True)
+    people = participants(ben, dan)
+    sent = upload("run.txt", "1 Q0 d9 1 1 ben\n")
+    refused = people["ben"][0].post("/benchmarks/soon/submit/", {"file": sent})
+    date_everything()
+    return [heard("ben", "sent", refused)] + [
+        heard(who, address, client.get(address.format(run=baseline.pk), headers=headers))
+        for who, (client, headers) in people.items()
+        for address in OF_DOCUMENTS
+    ]
+
+
+def test_no_answer_depends_on_documents_that_are_not_out(ada, alone):
+    one = alone(lambda: walk_documents(ada, "d9", "Loaf 9"))
+    other = alone(lambda: walk_documents(ada, "e9", "Rye 9"))
+    assert "documents appear" in one[0].body
     assert told_apart(one, other) == []
 
 

@@ -189,6 +189,22 @@ def test_a_deadline_that_passes_changes_the_page(scene, monkeypatch):
     assert "Means are rounded" not in read(Client())
 
 
+@pytest.mark.parametrize(
+    ("name", "address", "words"),
+    [("topics_at", OTHERS[0], "sourdough bread"), ("documents_at", OTHERS[4], "Loaf 1 of twelve")],
+)
+def test_a_file_that_appears_is_on_no_earlier_page(scene, monkeypatch, name, address, words):
+    """Scores stay hidden and runs are accepted later, so that nothing else changes that day."""
+    now = timezone.now()
+    dates = {name: now + timedelta(days=1), "opens_at": now + timedelta(days=2)}
+    Track.objects.filter(slug="bread").update(**dates, disclosure="blind")
+    assert words not in Client().get(address).text
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(days=1, hours=1))
+    assert words in Client().get(address).text
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    assert words not in Client().get(address).text
+
+
 def test_a_distance_in_time_is_printed_for_each_reader(scene, monkeypatch, times_made):
     first = Client().get(BOARD)
     assert "in 8 days" in first.content.decode()

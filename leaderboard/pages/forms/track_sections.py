@@ -107,8 +107,9 @@ DATES = Section(
     "dates",
     "Dates",
     (
-        SettingsRow(("opens_at", "topics_at")),
-        SettingsRow(("closes_at", "release_at")),
+        SettingsRow(("opens_at", "closes_at")),
+        SettingsRow(("topics_at", "documents_at")),
+        SettingsRow(("release_at", "judgments_at")),
         SettingsRow(("zone",)),
         SettingsRow(("grace_minutes", "late_runs")),
     ),

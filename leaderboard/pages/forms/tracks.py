@@ -20,7 +20,7 @@ from evaluation.answers.rules import PRESETS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.actions.default_tracks import MEASURES
 from leaderboard.actions.names import clean_commit_url, unused_slug
-from leaderboard.actions.track_settings import FIXED, check, match_spelling
+from leaderboard.actions.track_settings import FIXED, SHARED_DATES, check, match_spelling
 from leaderboard.display.numbers import score
 from leaderboard.models import Benchmark, Collection, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
@@ -43,8 +43,8 @@ from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.pages.forms.track_sections import (
     ANSWERED,
     GROUPS,
-    SettingsRow,
     Section,
+    SettingsRow,
     rows_of_group,
 )
 from leaderboard.runs.facts import REQUIRABLE
@@ -276,7 +276,7 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
 
     def refuse(self, reason: str) -> None:
         """Say at the field that was changed why it cannot be saved."""
-        places = [name for name in ("topics_at", "disclosure") if name in self.changed_data]
+        places = [name for name in (*SHARED_DATES, "disclosure") if name in self.changed_data]
         self.add_error(places[0] if places else None, reason)
 
     @property

@@ -73,11 +73,13 @@ from leaderboard.pages.views.reviews import (
     review_of,
     review_of_judgments,
 )
-from leaderboard.sight.readers import is_reader
 from leaderboard.sight.visible_rows import (
     can_download_documents,
     can_download_topics,
+    can_read_documents,
+    can_see_documents,
     can_see_topics,
+    find_coming_documents_date,
     find_coming_topics_date,
     visible_judgment_sets,
 )
@@ -167,6 +169,9 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
         "tracks": found.tracks.visible_to(request.user),
         "first_topics": found.topics.all()[:FIRST_TOPICS] if shows_topics else [],
         "topics_at": None if shows_topics else find_coming_topics_date(found),
+        "documents_at": None
+        if can_see_documents(request.user, found)
+        else find_coming_documents_date(found),
         "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
     }
 
@@ -354,7 +359,7 @@ def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a small valid run of the collection."""
     found = _topics_or_404(request, slug)
-    if not found.documents:
+    if not found.documents or not can_see_documents(request.user, found):
         raise Http404("no documents")
     return streamed_text("sample.run", sample_run_lines(found))
 
@@ -411,7 +416,7 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return every docno, one per line; 404 if the collection has no documents."""
     found = _ready_or_404(request, slug)
-    if not found.documents:
+    if not found.documents or not can_see_documents(request.user, found):
         raise Http404("no documents")
     docnos = open_documents(found.documents.name).docnos()
     return streamed_text("docnos.txt", (f"{docno}\n" for docno in docnos))
@@ -440,6 +445,6 @@ def _topics_or_404(request: HttpRequest, slug: str) -> Collection:
 def _readable_or_404(request: HttpRequest, slug: str) -> Collection:
     """Return a collection whose documents the reader of its file may read."""
     found = _ready_or_404(request, slug)
-    if not is_reader(request.user, found, found.documents_readers):
-        raise Http404("documents for others")
+    if not can_read_documents(request.user, found):
+        raise Http404("documents that are not out yet, or not for this reader")
     return found

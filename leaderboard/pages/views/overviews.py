@@ -27,7 +27,7 @@ from leaderboard.pages.forms.overviews import READERS, DataForm, OverviewForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.runs.facts import find_label
-from leaderboard.sight.readers import is_reader
+from leaderboard.sight.visible_rows import can_read_documents
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 
@@ -75,7 +75,7 @@ def data(request: HttpRequest, address: str) -> HttpResponse:
         "track": sight.track,
         "collection": collection,
         "files": files,
-        "reads_documents": is_reader(request.user, collection, collection.documents_readers),
+        "reads_documents": can_read_documents(request.user, collection),
         "has_readers": has_readers,
         "commands": write_commands(
             files,

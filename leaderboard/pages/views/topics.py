@@ -38,7 +38,7 @@ from leaderboard.pages.views.lookups import document_or_404, page_number, reques
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
 from leaderboard.scoring.kinds import kind_of
-from leaderboard.sight.readers import is_reader
+from leaderboard.sight.visible_rows import can_read_documents
 
 TOPICS = 100
 # What the choice of runs keeps of the address of a topic.
@@ -127,7 +127,7 @@ def document(request: HttpRequest, address: str) -> HttpResponse:
     """Show a document with its grades and its rank in every run of the board."""
     sight = track_at_or_404(request.user, address)
     collection, asked = sight.track.collection, request.GET.get("number", "")
-    if not is_reader(request.user, collection, collection.documents_readers):
+    if not can_read_documents(request.user, collection):
         raise Http404("documents for others")
     found = document_or_404(collection, request.GET.get("docno", ""))
     topic = topic_or_404(sight, asked) if asked else None

@@ -16,9 +16,9 @@ from leaderboard.actions import tracks, undo
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.undo import (
     UNDOABLE,
+    find_files_taken_back,
     find_runs_made_late,
     find_visible_changes,
-    hides_topics_again,
     moves_deadline,
     shows_more,
 )
@@ -83,8 +83,7 @@ def _find_changes_to_confirm(track: Track, changes: dict[str, Any]) -> list[str]
     visible = find_visible_changes(track, changes)
     if moves_deadline(track, changes):
         visible.append("closes_at")
-    if hides_topics_again(track, changes):
-        visible.append("topics_at")
+    visible += find_files_taken_back(track, changes)
     if shows_more(track, changes):
         visible.append("disclosure")
     return visible

@@ -18,6 +18,8 @@ LABELS = {
     "closes_at": "Deadline",
     "disclosure": "Scores",
     "topics_at": "Topics appear",
+    "documents_at": "Documents appear",
+    "judgments_at": "Judgments as a file",
 }
 EFFECTS = {
     "name": "All pages show the new name at once. No one is notified.",
@@ -29,6 +31,9 @@ EFFECTS = {
     "document. What people have seen they can keep.",
     "topics_at": "The topics are out. They disappear from all pages, and runs are rejected until "
     "then. Anyone who downloaded them keeps them.",
+    "documents_at": "The documents are out. They disappear from all pages with every board, and "
+    "runs are rejected until then. Anyone who downloaded them keeps them.",
+    "judgments_at": "The judgments are offered as a file. Anyone who downloaded them keeps them.",
 }
 CLOSES = "This is in the past: the track closes at once. You can move the deadline again."
 REOPENS = "The track accepts runs again."
