@@ -18,6 +18,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Concat, Lower, Substr
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from evaluation.answers.any_measure import parse_measure
 from evaluation.measures import DIVERSITY
@@ -43,6 +44,11 @@ from leaderboard.scoring.ladder import Ladder, build_ladder
 from leaderboard.sight.tracks import TrackSight, Viewer
 from leaderboard.sight.visible_rows import visible_runs
 
+# What views of a track read beside it, in one statement.
+READ_BY_VIEWS = (
+    *("collection", "judgment_set", "baseline__team", "benchmark", "battles"),
+    *("edition__judgment_set", "public_edition__judgment_set"),
+)
 # Decimals of a mean in a list of runs, where all may be shown.
 DECIMALS = 4
 # Facts in fixed words and figures; links and free text can name people, places and systems.
@@ -325,10 +331,7 @@ class TrackMoved(Http404):
 
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """Return the viewer's view of a track; raise 404 if the track may not be known."""
-    track = _visible_tracks(viewer).filter(slug=slug).first()
-    if track is None:
-        raise Http404("no such track")
-    return sight_of(track, viewer)
+    return sight_of(get_object_or_404(_visible_tracks(viewer), slug=slug), viewer)
 
 
 def track_at_or_404(viewer: Viewer, address: str) -> Sight:
@@ -337,17 +340,15 @@ def track_at_or_404(viewer: Viewer, address: str) -> Sight:
     Raises TrackMoved if they were there before a track came to the benchmark or left it, and 404
     if the track may not be known.
     """
-    track = _visible_tracks(viewer).filter(address=address).first()
-    if track is None:
-        raise find_moved(viewer, address)
+    try:
+        track = _visible_tracks(viewer).get(address=address)
+    except Track.DoesNotExist:
+        raise find_moved(viewer, address) from None
     return sight_of(track, viewer)
 
 
 def _visible_tracks(viewer: Viewer) -> QuerySet[Track]:
-    return Track.objects.visible_to(viewer).select_related(
-        *("collection", "judgment_set", "baseline__team", "benchmark", "battles"),
-        *("edition__judgment_set", "public_edition__judgment_set"),
-    )
+    return Track.objects.visible_to(viewer).select_related(*READ_BY_VIEWS)
 
 
 def find_moved(viewer: Viewer, address: str) -> Http404:
@@ -409,11 +410,8 @@ class BenchmarkSight:
 
 def benchmark_or_404(viewer: Viewer, slug: str) -> BenchmarkSight:
     """Return the viewer's view of a benchmark; raise 404 if the benchmark may not be known."""
-    benchmark = (
-        Benchmark.objects.visible_to(viewer).select_related("baseline").filter(slug=slug).first()
-    )
-    if benchmark is None:
-        raise Http404("no such benchmark")
+    visible = Benchmark.objects.visible_to(viewer).select_related("baseline")
+    benchmark = get_object_or_404(visible, slug=slug)
     return benchmark_sight_of(benchmark, viewer)
 
 
@@ -441,13 +439,7 @@ def shared_benchmark_sight(benchmark: Benchmark) -> BenchmarkSight:
 
 def _load_tracks(benchmark: Benchmark, known: QuerySet[Track, Any]) -> list[Track]:
     """Return those tracks of a benchmark, in order, with what their views read."""
-    tracks = benchmark.tracks.in_order().filter(pk__in=known)
-    return list(
-        tracks.select_related(
-            *("benchmark", "collection", "judgment_set", "baseline__team", "battles"),
-            *("edition__judgment_set", "public_edition__judgment_set"),
-        )
-    )
+    return list(benchmark.tracks.in_order().filter(pk__in=known).select_related(*READ_BY_VIEWS))
 
 
 @dataclass(frozen=True)
@@ -460,9 +452,8 @@ class VisibleRun:
 
 def run_or_404(viewer: Viewer, run_id: str) -> VisibleRun:
     """Return a run under its shown name with the view of its track; raise 404 if it is hidden."""
-    run = visible_runs(viewer).filter(pk=run_id).select_related("track", "team").first()
-    if run is None:
-        raise Http404("no such run")
+    visible = visible_runs(viewer).select_related("track", "team")
+    run: Run = get_object_or_404(visible, pk=run_id)
     sight = track_or_404(viewer, run.track.slug)
     if not sight.runs().filter(pk=run_id).exists() and not sight.can_see_removed(run):
         raise Http404("no such run")
