@@ -68,6 +68,10 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
     track, organises, scores = sight.track, sight.is_organiser, sight.can_see_scores
     alone = track.is_alone
     version = track.judgment_set.version if scores and track.judgment_set else ""
+    judging = [View("Pools", "pools", organises), View("Assessments", "assessments", organises)]
+    # Judging begins with a pool.
+    if organises and track.assessments.exists():
+        judging.reverse()
     return [
         Tab(
             "Overview",
@@ -113,8 +117,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
         Tab(
             "Judging",
             (
-                View("Assessments", "assessments", organises),
-                View("Pools", "pools", organises),
+                *judging,
                 View("Reusability", "reusability", organises and scores),
                 View("Plan", "plan", organises and scores),
                 View("Battles", "battle_settings", organises),

@@ -12,6 +12,7 @@ from tests.pages.test_matrix import PAGES
 NO_PAGES = {
     "account_data",
     "account_logout",
+    "anonymous_release",
     "archive",
     "assessment_prompts",
     "badge",

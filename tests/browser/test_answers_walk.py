@@ -8,10 +8,10 @@ import pytest
 
 from tests.browser.test_closing_circle import sign_in
 from tests.browser.test_walks import Walk, written
+from tests.browser.waiting import reload_until
 from tests.builders import DOCUMENTS, QRELS, TOPICS
 from tests.scoring.test_answer_runs import ANSWERS
 from tests.scoring.test_marks import ASSIGNMENTS, NUGGETS
-from tests.services.machines import until
 
 pytestmark = pytest.mark.night
 
@@ -33,7 +33,7 @@ def import_version(walk: Walk, form: str, file: Path, version: str) -> None:
     page.locator(f"#{form} .actions button").click()
     review = page.locator(".main-button:has-text('Import')")
     page.wait_for_load_state()
-    until(lambda: review.count() or (page.reload() and review.count()), f"the review of {version}")
+    reload_until(page, review.count, f"the review of {version}")
     review.first.click()
     walk.clicks += 2
 
@@ -68,11 +68,11 @@ def test_from_an_empty_site_to_answers_compared_and_exported_in_twenty_clicks(
     walk.click("^Data")
     walk.click("^Nuggets")
     import_version(walk, "new-nuggets", bank, "v1")
-    until(lambda: page.reload() and page.get_by_text("Bank v1").count(), "the nuggets")
+    reload_until(page, page.get_by_text("Bank v1").count, "the nuggets")
     import_version(walk, "new-marks", marks, "people")
-    until(lambda: page.reload() and page.get_by_text("Use on the board").count(), "the marks")
+    reload_until(page, page.get_by_text("Use on the board").count, "the marks")
     walk.press("Use on the board")
-    until(lambda: page.reload() and page.get_by_text("two-step").count(), "the board")
+    reload_until(page, page.get_by_text("two-step").count, "the board")
     with page.expect_download() as table:
         walk.click("^CSV")
     assert "Nuggets" in table.value.path().read_text()

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.browser.test_closing_circle import sign_in
 from tests.browser.test_walks import Walk, written
+from tests.browser.waiting import reload_until
 from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.machines import Site, until
 
@@ -63,10 +64,7 @@ def test_from_three_collections_to_a_benchmark_board_in_twelve_clicks(page, scen
     submit(walk, tmp_path / "a", "sieve", RUN)
     submit(walk, tmp_path / "b", "mill", OTHER_RUN)
     walk.click("^Board")
-    until(
-        lambda: page.reload() and page.get_by_text("2 complete systems").count(),
-        "a board of two systems",
-    )
+    reload_until(page, page.get_by_text("2 complete systems").count, "a board of two systems")
     columns = page.locator("table").first.get_by_role("columnheader")
     assert {"Rye", "Oats", "Barley"} <= {text.split("\n")[0] for text in columns.all_inner_texts()}
     assert walk.clicks <= 12

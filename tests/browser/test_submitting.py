@@ -12,6 +12,7 @@ import pytest
 
 from tests.browser.test_journey import sign_up
 from tests.browser.test_pages import faults
+from tests.browser.waiting import reload_until
 from tests.builders import OTHER_RUN, RUN
 from tests.services.machines import until
 
@@ -93,7 +94,7 @@ def test_one_button_submits_what_can_be_submitted(page, files):
     choose(page, files["good.run"], files["one.run"], files["two.run"])
     page.get_by_role("button", name="Submit 3 runs").click()
     page.wait_for_url("**/benchmarks/open/runs/")
-    until(lambda: page.reload() and page.get_by_text("Scored", exact=True).count() == 3, "scored")
+    reload_until(page, lambda: page.get_by_text("Scored", exact=True).count() == 3, "scored")
     names = page.locator("main tbody th").all_inner_texts()
     assert sorted(names) == ["good", "one", "two"]
 
@@ -139,7 +140,7 @@ def test_an_archive_is_opened_in_the_browser(page, files, tmp_path):
     assert "It is not a run file." in said_of(page, "README.md")
     page.get_by_role("button", name="Submit 2 runs").click()
     page.wait_for_url("**/benchmarks/open/runs/")
-    until(lambda: page.reload() and page.get_by_text("Scored", exact=True).count() == 2, "scored")
+    reload_until(page, lambda: page.get_by_text("Scored", exact=True).count() == 2, "scored")
 
 
 def test_a_failing_check_takes_the_prominence_from_the_button(page, files):

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Track
-from tests.builders import make_run, make_track
+from tests.builders import make_assessment, make_pool, make_run, make_track, make_user
 
 
 @pytest.fixture
@@ -35,6 +35,12 @@ def test_others_have_five_tabs(track, as_ben):
 def test_organisers_have_two_more(track, as_ada):
     shown = names(as_ada, "/benchmarks/bread/desk/")
     assert shown[4:] == ["My runs", "Judging", "Organise*"]
+
+
+def test_judging_begins_with_a_pool_and_goes_on_with_its_assessment(track, ada, as_ada):
+    assert names(as_ada, "/benchmarks/bread/pools/", "Views")[:2] == ["Pools*", "Assessments"]
+    make_assessment(make_pool(track, ada, track.runs.all()), ada, make_user("pia"))
+    assert names(as_ada, "/benchmarks/bread/pools/", "Views")[:2] == ["Assessments", "Pools*"]
 
 
 def test_analyses_are_views_of_the_board(track, client):
