@@ -12,6 +12,7 @@ from tests.pages.test_matrix import PAGES
 NO_PAGES = {
     "account_data",
     "account_logout",
+    "aliases",
     "anonymous_release",
     "archive",
     "assessment_prompts",
@@ -28,9 +29,11 @@ NO_PAGES = {
     "intents_file",
     "judged_topics_file",
     "judging_progress",
+    "layer_file",
     "marks_file",
     "metrics",
     "new_judgments",
+    "nuggets_file",
     "openapi-json",
     "pack",
     "pages_copy_file",
@@ -51,23 +54,24 @@ NO_PAGES = {
     "topics_download",
     "topics_file",
     "version_prompts",
+    "votes_file",
 }
 
 
-def pages_of(tab, start: str = "/", within: tuple[str, ...] = ("/",)) -> dict[str, str]:
+def pages_of(tab, *starts: str, within: tuple[str, ...] = ("/",)) -> dict[str, str]:
     """The first address met of every kind of page beneath some places, by the name of the kind.
 
     A second one is opened for its links: the first assessment met may be closed.
     """
     found: dict[str, dict[str, str]] = {}
-    waiting = [start]
+    waiting = list(starts)
     while waiting:
         address = waiting.pop(0)
         name = name_of(address)
         if not name or name in NO_PAGES or not address.startswith(within):
             continue
         met, path = found.setdefault(name, {}), urlsplit(address).path
-        if path in met or len(met) == 2:
+        if path in met or (len(met) >= 2 and address not in starts):
             continue
         met[path] = address
         tab.goto(address)

@@ -56,7 +56,7 @@ def take(browser: Browser, options: argparse.Namespace) -> None:
     if options.address:
         pages = {f"address-{place}": each for place, each in enumerate(options.address, 1)}
     else:
-        pages = pages_of(tab)
+        pages = pages_of(tab, "/")
     for name, address in pages.items():
         if options.only and name not in options.only:
             continue

@@ -41,7 +41,7 @@ BEYOND_LINKS = [
 # One page of each kind: a list, a board, tables beside charts, a document's text, forms.
 KINDS = [
     "/",
-    "/benchmarks/open/board/",
+    *("/benchmarks/open/board/", "/benchmarks/open/systems/", "/benchmarks/years/board/"),
     "/benchmarks/open/significance/",
     "/benchmarks/open/topics/map/",
     "/benchmarks/open/topic/?number=1",
@@ -144,6 +144,13 @@ def submit_answers(scene: Site) -> str:
     return f"/runs/{run}/"
 
 
+SELDOM = """
+from leaderboard.models import Track
+from tests.browser.seldom import make_seldom
+make_seldom(Track.objects.get(slug="said"))
+"""
+
+
 def freeze_the_board(tab, address: str) -> None:
     tab.goto(address)
     tab.get_by_label("Name").fill("As published")
@@ -156,6 +163,7 @@ def organiser(browser, scene: Site, ada: dict) -> Reader:
     """Ada, who walks by every link, and on a track of answers too."""
     context = browser.new_context(base_url=scene.url, storage_state=ada)
     tab, run = context.new_page(), submit_answers(scene)
+    scene.manage("shell", "-c", SELDOM)
     answers = pages_of(tab, f"{run}ranking/?number=1", within=(run,))
     reader = found_by(context, tab)
     return replace(reader, pages={"answer": answers["answer"], **reader.pages})
@@ -182,8 +190,16 @@ def stranger(browser, scene: Site, organiser: Reader) -> Reader:
     return found_by(context, context.new_page())
 
 
-def found_by(context, tab, start: str = "/benchmarks/open/board/") -> Reader:
-    reader = Reader(context.storage_state(), pages_of(tab, start))
+# From the second on, what few tracks have.
+STARTS = (
+    *("/benchmarks/open/board/", "/benchmarks/open/systems/", "/benchmarks/years/board/"),
+    *("/benchmarks/said/nuggets/", "/benchmarks/said/battles/", "/benchmarks/judges/judges/"),
+    *("/benchmarks/years/register/", "/benchmarks/years/manage/registration/"),
+)
+
+
+def found_by(context, tab) -> Reader:
+    reader = Reader(context.storage_state(), pages_of(tab, *STARTS))
     context.close()
     return reader
 
@@ -223,8 +239,8 @@ def test_no_kind_of_page_scrolls_sideways_or_fails_axe(page, ada):
 
 
 # A browser of their own judges there, in `tests/services/test_judging.py`.
-# No message is sent there, and emails alone lead to the end of email.
-BY_EMAIL = {"message", "unsubscribe"}
+# No message is sent there, emails alone lead to the end of email, and a link is given to voters.
+BY_EMAIL = {"join_battles", "message", "unsubscribe"}
 OF_ASSESSORS = {"my_judging", "join_judging", "before_topic", "judge", "topic_end"}
 
 
