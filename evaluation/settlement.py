@@ -6,7 +6,7 @@ that no assessor gave. Every rule here returns a grade that one of them gave.
 
     >>> marks = [Mark("301", "D1", name, grade) for name, grade in (("ada", 2), ("ben", 0))]
     >>> [settle(marks, rule)[0].grade for rule in RULES]
-    [2, 2, 0, None]
+    [2, 2, 0, None, None]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 from evaluation.marks import Mark, replay
 
-Rule: TypeAlias = Literal["first", "majority", "median", "single"]
+Rule: TypeAlias = Literal["first", "majority", "median", "single", "agreed"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
 
@@ -45,9 +45,11 @@ def settle(
     "first" is the first opinion, by turn and then by arrival, as TREC does. "majority" is the most
     frequent grade, on a tie the one that was given first. "median" is the middle grade, of an even
     number the lower middle, and never a mean. "single" is the grade that all opinions share; a
-    disputed document has none until an organiser decides. A decision, `decisions[topic, docno]`,
-    beats every rule. Repeats do not count, and neither do marks without a grade: a document that
-    has nothing else has no grade. Decisions about documents without marks are ignored.
+    disputed document has none until an organiser decides. "agreed" is the grade of more than half
+    of the opinions, and none where no grade has so many: two who differ need a third, and three
+    who differ an organiser. A decision, `decisions[topic, docno]`, beats every rule. Repeats do not
+    count, and neither do marks without a grade: a document that has nothing else has no grade.
+    Decisions about documents without marks are ignored.
 
     >>> marks = [Mark("301", "D1", "ada", 2), Mark("301", "D1", "ben", 1)]
     >>> settle(marks, "single", {("301", "D1"): 1})
@@ -88,9 +90,15 @@ def _single(grades: tuple[int, ...]) -> int | None:
     return grades[0] if len(set(grades)) == 1 else None
 
 
+def _agreed(grades: tuple[int, ...]) -> int | None:
+    grade, times = Counter(grades).most_common(1)[0]
+    return grade if 2 * times > len(grades) else None
+
+
 _CHOICES: dict[Rule, Callable[[tuple[int, ...]], int | None]] = {
     "first": _first,
     "majority": _majority,
     "median": _median,
     "single": _single,
+    "agreed": _agreed,
 }

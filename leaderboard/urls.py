@@ -107,6 +107,7 @@ assessment_urls = [
         name="remove_practice",
     ),
     path("disagreements/", disagreements.disagreements, name="disagreements"),
+    path("third-opinions/", disagreements.ask_third, name="ask_third"),
     path("marks/", disagreements.assessment_marks, name="assessment_marks"),
     path("agreement/", agreement.assessment_agreement, name="assessment_agreement"),
     path("marks/import/", mark_files.import_mark_files, name="import_mark_files"),

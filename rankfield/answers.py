@@ -69,6 +69,27 @@ class Assessment:
 
 
 @dataclass(frozen=True)
+class ThirdOpinions:
+    """How many documents or pairs a third assessor judges, and for how many there is nobody."""
+
+    given: int
+    left: int
+
+
+@dataclass(frozen=True)
+class WrittenNugget:
+    """A nugget of a draft; `originals` is what a machine said before people edited it."""
+
+    key: str
+    text: str
+    importance: str
+    group: str | None
+    documents: list[str]
+    origin: str
+    originals: list[str]
+
+
+@dataclass(frozen=True)
 class AnswerSettings:
     """What a track asks of answers; sites that have only ranked runs say nothing of it."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
 
-from rankfield.answers import Assessment, Pool, Run, list_parts, read_answer
+from rankfield.answers import Assessment, Pool, Run, ThirdOpinions, list_parts, read_answer
 from rankfield.connection import Connection
 from rankfield.errors import UnreachableError
 
@@ -105,6 +105,11 @@ class Judging:
         `early` confirms that some have no grade. This cannot be undone.
         """
         path = f"{self._path_of(judging)}/close"
+    def ask_third(self, judging: Assessment | str) -> ThirdOpinions:
+        """Let others judge what two assessors differ on, where the rule is `agreed`."""
+        found = self.connection.post_once(f"{self._path_of(judging)}/third-opinions")
+        return read_answer(ThirdOpinions, found)
+
         self.connection.post_once(path, {"version": version, "early": early})
         return self.assessment(_name_of(judging))
 

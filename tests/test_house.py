@@ -65,6 +65,7 @@ KNOWN_BREAKS = {
     "0076_judges": "a further kind of calculation, which older code does not ask for",
     "0072_battles": "a further kind of calculation, which older code does not ask for",
     "0084_ranks_of_reported_systems": "a further kind, which older code does not ask for",
+    "0086_third_opinions_and_drawn_pairs": "a further rule, which older code does not write",
     "0068_people_of_benchmarks": "people move, and no version with them on tracks was released",
     "0070_teams_of_benchmarks": "where they were, which no released version knows",
     "0080_messages": "a further state of emails, which older code does not write",

@@ -24,6 +24,7 @@ Rules:
   majority  the most frequent grade, on a tie the one that was given first
   median    the middle grade, of an even number the lower middle
   single    the grade that all opinions share; documents with different grades have none
+  agreed    the grade of more than half of the opinions; others have none, until a third is asked
 There is no mean, because grades are not numbers.
 
 Formats:

@@ -38,6 +38,11 @@ from leaderboard.assessments.pool_documents import documents_to_judge
 from leaderboard.assessments.provenance import describe_drawing
 from leaderboard.assessments.random_parts import fit_random_part
 from leaderboard.assessments.rounds import plan_second_round
+from leaderboard.assessments.third_opinions import (
+    ThirdOpinions,
+    plan_third_opinions,
+    save_third_opinions,
+)
 from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.models import (
@@ -362,6 +367,7 @@ def reassign(assignment: Assignment, user: User, to: Assessor) -> Assignment:
         assignment.num_documents -= moved.num_documents
         assignment.finished_at = timezone.now()
         assignment.save(update_fields=["num_documents", "finished_at"])
+    moved.settles = assignment.settles
     moved.save()
     if to.assessment.state != Assessment.State.DRAFT:
         _notify_assigned([moved])
@@ -461,6 +467,30 @@ def start_second_round(assessment: Assessment, user: User) -> int:
     after = {"topics": len(planned.extra), "documents": planned.num_documents}
     AuditEvent.objects.record(user, "second round", assessment, after=after)
     return planned.num_documents
+
+
+@transaction.atomic
+def ask_third(assessment: Assessment, user: User) -> ThirdOpinions:
+    """Let others judge what assessors differ on.  Raises ActionError where nobody can."""
+    lock_assessors(assessment=assessment)
+    assessment.refresh_from_db(fields=["state", "rule"])
+    if assessment.state not in (Assessment.State.OPEN, Assessment.State.PAUSED):
+        raise ActionError("Third opinions are for a judging that is open or paused.")
+    if assessment.rule != Assessment.Rule.AGREED:
+        raise ActionError("Third opinions go with the rule “what most agree on”. Change it first.")
+    third = plan_third_opinions(assessment)
+    if not third.num_given:
+        raise ActionError(
+            f"{counted(third.num_left, 'disagreement')} without a third opinion, and no assessor "
+            "who has not judged the topic. Invite another one."
+            if third.num_left
+            else "A third assessor was asked about every disagreement."
+        )
+    save_third_opinions(third.assignments)
+    _notify_assigned(third.assignments)
+    after = {"documents": third.num_given, "left": third.num_left}
+    AuditEvent.objects.record(user, "ask third", assessment, after=after)
+    return third
 
 
 @transaction.atomic

@@ -29,6 +29,7 @@ from leaderboard.api.schemas import (
     JudgmentsReceipt,
     MarksFormIn,
     Paging,
+    ThirdOpinionsOut,
     response_schemas,
 )
 from leaderboard.api.tracks import organised_sight_or_403
@@ -164,6 +165,21 @@ def close_assessment(
         raise field_error("version", f"already exists; {noun} are never replaced", body.version)
     made = verbs.close_assessment(assessment, user, body.version, is_early=body.early)
     return Status(202, made)
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/third-opinions",
+    auth=ORGANISE,
+    response=response_schemas(ThirdOpinionsOut),
+)
+def ask_third(request: HttpRequest, slug: str, name: str) -> dict[str, int]:
+    """Let assessors who have not judged a topic judge what others differ on, under rule `agreed`.
+
+    They see no other grade. `left` are those without a free assessor: invite another one.
+    """
+    assessment = organised_assessment_or_403(viewer(request), slug, name)
+    third = verbs.ask_third(assessment, viewer(request))
+    return {"given": third.num_given, "left": third.num_left}
 
 
 @router.get(

@@ -1110,6 +1110,11 @@ class ProgressOut(Schema):
 
 class AssignmentOut(Schema):
     """A topic that an assessor judges."""
+class ThirdOpinionsOut(Schema):
+    given: int = Field(description="Documents or pairs that a third assessor now judges.")
+    left: int = Field(description="Those for which there is no assessor yet.")
+
+
 
     id: int
     assessor: str = Field(description="Pseudonym.")

@@ -70,6 +70,15 @@ DESIGNS = (
         Rule.SINGLE,
     ),
     JudgingDesign(
+        "third",
+        "Two judges, and a third assessor where they differ",
+        "Ask a third under Disagreements: that judge sees no other grade, and what two of the "
+        "three gave counts. Third opinions cost extra.",
+        Overlap.ALL,
+        2,
+        Rule.AGREED,
+    ),
+    JudgingDesign(
         "several",
         "Every document by several judges",
         "The most frequent grade counts.",

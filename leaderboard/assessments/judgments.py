@@ -88,6 +88,8 @@ def find_outcome(assessment: Assessment) -> JudgingOutcome:
     """Return what the marks of an assessment amount to."""
     settled = settle_marks(assessment)
     decided = set(assessment.settlements.values_list("topic__number", "docno"))
+    if assessment.rule == Assessment.Rule.AGREED:
+        decided |= {(found.topic, found.docno) for found in settled if found.grade is not None}
     cannot = Mark.objects.of(assessment).standing().filter(kind=Mark.Kind.CANNOT)
     return JudgingOutcome(
         settled=settled,

@@ -166,7 +166,7 @@ def measure_assessment(assessment: Assessment, now: datetime | None = None) -> P
         hours=(Mark.objects.of(assessment).aggregate(Sum("seconds"))["seconds__sum"] or 0) / 3600,
         seconds=float(np.median(every)) if every else None,
         num_done=done,
-        num_left=max(0, count_marks(assessment, documents) - done),
+        num_left=max(0, count_marks(assessment, documents) + count_third(assessment) - done),
         daily=_count_per_day(assessment, now),
         today=timezone.localdate(now),
     )
@@ -182,6 +182,12 @@ def measure_share(assessment: Assessment) -> float:
 def find_disputes(assessment: Assessment) -> list[Dispute]:
     """Return the documents on which assessors differ and nobody has decided, widest first."""
     return _without_settled(assessment, _find_judged_twice(assessment))
+
+
+def count_third(assessment: Assessment) -> int:
+    """Count the documents that others were asked about because two assessors differ."""
+    settling = Assignment.objects.of(assessment).filter(settles=True)
+    return settling.aggregate(Sum("num_documents"))["num_documents__sum"] or 0
 
 
 def _count_graded(assessment: Assessment) -> int:
@@ -258,10 +264,22 @@ def _find_judged_twice(assessment: Assessment) -> list[Dispute]:
 
 def _without_settled(assessment: Assessment, documents: Iterable[Dispute]) -> list[Dispute]:
     settled = set(assessment.settlements.values_list("topic", "docno"))
+    if assessment.rule == Assessment.Rule.AGREED:
+        settled |= _find_agreed(assessment)
     disputes = [
         each for each in documents if each.width and (each.topic, each.docno) not in settled
     ]
     return sorted(disputes, key=lambda each: -each.width)
+
+
+def _find_agreed(assessment: Assessment) -> set[tuple[int, str]]:
+    """Return the documents to which more than half of the assessors gave the same grade."""
+    graded = AssignedDocument.objects.of(assessment).graded().order_by()
+    rows = graded.values_list("assignment__topic", "docno", "mark__grade").annotate(Count("pk"))
+    times: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for topic, docno, _, number in rows:
+        times[topic, docno].append(number)
+    return {document for document, of in times.items() if 2 * max(of) > sum(of)}
 
 
 def _line_up(

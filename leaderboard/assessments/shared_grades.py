@@ -97,8 +97,11 @@ class SharedGrades:
 
 
 def find_twice_judged(assessment: Assessment) -> QuerySet[AssignedDocument]:
-    """Find the graded documents of assessors for which there is more than one grade."""
-    judged = AssignedDocument.objects.of(assessment).graded()
+    """Find the graded documents of assessors for which there is more than one grade.
+
+    Third opinions are left out: they exist only where the others differ.
+    """
+    judged = AssignedDocument.objects.of(assessment).graded().filter(assignment__settles=False)
     return judged.annotate(
         grades=Window(Count("pk"), partition_by=[F("assignment__topic"), F("docno")])
     ).filter(grades__gt=1)

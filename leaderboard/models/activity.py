@@ -22,6 +22,7 @@ class Act(models.TextChoices):
     ADD_TRACK = "add track", "added a track to the"
     ANNOUNCE = "announce", "made an"
     ANSWER = "answer", "answered a"
+    ASK_THIRD = "ask third", "asked for third opinions in the"
     APPROVED = "approved", "approved a"
     BECOME_MEMBER = "become member", "joined the"
     BRING_BACK = "bring back", "restored the"

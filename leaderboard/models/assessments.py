@@ -77,6 +77,7 @@ class Assessment(models.Model):
         MAJORITY = "majority", "The most frequent grade"
         MEDIAN = "median", "The middle grade"
         SINGLE = "single", "An organiser settles each disagreement"
+        AGREED = "agreed", "What most agree on; an organiser settles the rest"
 
     track = models.ForeignKey(Track, models.CASCADE, related_name="assessments")
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="assessments")
@@ -271,6 +272,9 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         mine = self.filter(assessor__user=user, assessor__removed_at=None)
         return mine.exclude(assessor__assessment__state=Assessment.State.DRAFT)
 
+    def of(self, assessment: Assessment) -> AssignmentQuerySet:
+        return self.filter(assessor__assessment=assessment)
+
     def unfinished(self) -> AssignmentQuerySet:
         return self.filter(finished_at=None)
 
@@ -289,6 +293,8 @@ class Assignment(models.Model):
     num_documents = models.PositiveIntegerField()
     # The documents of an assignment that continues another one; empty if the rule says which.
     docnos = models.JSONField(default=list, blank=True)
+    # Whether it has only what others differ on: it settles, and says nothing of agreement.
+    settles = models.BooleanField(default=False, db_default=False)
     # The documents drawn at random before an order that learns started, and out of how many.
     random_part = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())

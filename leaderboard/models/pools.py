@@ -60,6 +60,8 @@ class Pool(models.Model):
     runs = models.ManyToManyField(Run, related_name="pools")
     # How many runs of each team, by priority; None for all chosen runs.
     runs_per_team = models.PositiveIntegerField(null=True)
+    # How many documents or pairs are drawn of it, with stored probabilities; None for all.
+    drawn = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     # The judgments by a machine that people check on these documents, if it is such a sample.
     checks = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="samples")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from leaderboard.actions.assessments import add_assessor
-from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Track
+from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Track, User
 from tests.api.conftest import Program
 from tests.builders import make_collection, make_run, make_track, work
 from tests.scoring.test_answer_runs import ANSWERS, RISES
@@ -105,3 +105,18 @@ def test_answers_have_labels_of_their_own(scene, ada_api):
     names = [each["name"] for each in told["guideline"]["scale"]]
     assert names == ["In full", "In part", "Not here", "Contradicts"]
     assert RISES[0] not in told["guideline"]["text"]
+
+
+def test_a_program_asks_a_third_assessor_where_two_differ(scene, ada_api, dan, eve):
+    pool(ada_api, "citations")
+    plan = {**PLAN, "overlap": "all", "overlap_size": 2, "rule": "agreed"}
+    assert ada_api.post(JUDGING, plan).status_code == 201
+    for judge in (dan, eve):
+        add_assessor(Assessment.objects.get(), judge)
+    ada_api.post(f"{JUDGING}/judging-1/open")
+    for assignment in Assignment.objects.order_by("pk"):
+        answer_all(Program(assignment.assessor.user), assignment, assignment.turn)
+    path = f"{JUDGING}/judging-1/third-opinions"
+    assert "Invite another one" in ada_api.post(path).json()["message"]
+    add_assessor(Assessment.objects.get(), User.objects.create_user("fay"))
+    assert ada_api.post(path).json() == {"given": 6, "left": 0}

@@ -28,6 +28,7 @@ from leaderboard.models import (
     Collection,
     Job,
     JudgmentSet,
+    Pool,
     Run,
     System,
     SystemVersion,
@@ -35,6 +36,7 @@ from leaderboard.models import (
     User,
 )
 from tests.api.conftest import Program
+from tests.assessments.marks import judge_everything
 from tests.builders import (
     OTHER_RUN,
     QRELS,
@@ -326,6 +328,9 @@ CALLS = {
         "organise",
         body={"version": "v4", "early": True},
     ),
+    "post /tracks/{slug}/assessments/{name}/third-opinions": Call(
+        f"{JUDGING}-4/third-opinions", by_organisers(200), "organise", body={}
+    ),
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
     "get /tracks/{slug}/judges": Call("/tracks/judged/judges", EVERYBODY),
     "get /tracks/{slug}/judges/boards": Call("/tracks/judged/judges/boards", EVERYBODY),
@@ -612,9 +617,20 @@ def status(program: Program, key: str, call: Call, names: dict[str, str]) -> int
 
 
 def answer_to(program: Program, method: str, address: str, call: Call) -> Any:
+    let_two_differ(make_pool(track, people["ada"], [run]), people["ada"])
     if call.form:
         return program.send(address, **{name: part(text) for name, text in call.form.items()})
     if call.piece:
+def let_two_differ(pool: Pool, ada: User) -> None:
+    """Two of three assessors differ on every document."""
+    uma, vic, wes = (User.objects.create_user(name) for name in ("uma", "vic", "wes"))
+    third = {"overlap": "all", "overlap_size": 2, "rule": "agreed"}
+    differing = make_assessment(pool, ada, uma, vic, **third)
+    for name, grade in (("A1", 0), ("A2", 1)):
+        judge_everything(differing, lambda document, grade=grade: grade, only=name)
+    assessments.add_assessor(differing, wes)
+
+
         return program.append(address, 0, call.piece)
     return getattr(program, method)(address, *([] if call.body is None else [call.body]))
 

@@ -72,6 +72,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/assessments/{name}/marks": {"get", "post"},
     "/api/v1/tracks/{slug}/assessments/{name}/prompts": {"get"},
     "/api/v1/tracks/{slug}/pools": {"get", "post"},
+    "/api/v1/tracks/{slug}/assessments/{name}/third-opinions": {"post"},
     "/api/v1/tracks/{slug}/pools/{pool}": {"get", "delete"},
     "/api/v1/tracks/{slug}/pools/{pool}/approve": {"post"},
     "/api/v1/tracks/{slug}/pools/{pool}/file": {"get"},

@@ -402,7 +402,7 @@ PLANNED = "/benchmarks/bread/pools/pool-1/judging/"
 def test_each_design_has_its_price_beside_it(as_ada, pool):
     page = as_ada.get(PLANNED).text
     prices = [line for line in page.split('class="price-beside">')[1:]]
-    assert ["22 grades" in prices[1], "22 grades" in prices[2], "33 grades" in prices[3]] == [1] * 3
+    assert ["22 grades" in prices[1], "22 grades" in prices[2], "33 grades" in prices[4]] == [1] * 3
     assert "11 grades" in prices[0]
 
 

@@ -75,6 +75,7 @@ def test_a_line_with_a_wrong_grade_is_reported_where_it_is(capfd, folder):
         ("majority", "2 1 0 0 1 2"),
         ("median", "2 0 0 0 1 2"),
         ("single", "2 - 0 - 1 2"),
+        ("agreed", "2 - 0 - 1 2"),
     ],
 )
 def test_settle_prints_one_grade_per_document(capfd, rule, grades):

@@ -56,22 +56,22 @@ def test_marks_without_keys_are_all_kept_in_the_order_of_arrival():
 
 
 @pytest.mark.parametrize(
-    ("grades", "first", "majority", "median", "single"),
+    ("grades", "first", "majority", "median", "single", "agreed"),
     [
-        ([2], 2, 2, 2, 2),
-        ([1, 1, 1], 1, 1, 1, 1),
-        ([2, 0], 2, 2, 0, None),
-        ([3, 0, 0], 3, 0, 0, None),
-        ([0, 3, 1], 0, 0, 1, None),
-        ([3, 3, 0, 0], 3, 3, 0, None),
+        ([2], 2, 2, 2, 2, 2),
+        ([1, 1, 1], 1, 1, 1, 1, 1),
+        ([2, 0], 2, 2, 0, None, None),
+        ([3, 0, 0], 3, 0, 0, None, 0),
+        ([0, 3, 1], 0, 0, 1, None, None),
+        ([3, 3, 0, 0], 3, 3, 0, None, None),
         # The first opinion is in the minority: of 1 and 2, the one given first wins.
-        ([0, 2, 1, 1, 2], 0, 2, 1, None),
+        ([0, 2, 1, 1, 2], 0, 2, 1, None, None),
     ],
 )
-def test_each_rule_chooses_a_grade_that_was_given(grades, first, majority, median, single):
+def test_each_rule_chooses_a_grade_that_was_given(grades, first, majority, median, single, agreed):
     marks = [opinion(f"a{place}", grade) for place, grade in enumerate(grades)]
     chosen = [settled(*marks, rule=rule).grade for rule in RULES]
-    assert chosen == [first, majority, median, single]
+    assert chosen == [first, majority, median, single, agreed]
 
 
 def test_the_first_opinion_goes_by_turn_before_arrival():
@@ -127,6 +127,9 @@ def plain_grade(marks: list[Mark], rule: str) -> int | None:
     grades = [grade for grade in by_turn if grade is not None]
     if not grades or (rule == "single" and any(grade != grades[0] for grade in grades)):
         return None
+    if rule == "agreed":
+        half = len(grades) / 2
+        return next((grade for grade in grades if grades.count(grade) > half), None)
     if rule == "majority":
         counts = Counter(grades)
         return next(grade for grade in grades if counts[grade] == max(counts.values()))

@@ -535,6 +535,7 @@ ACTS = {
         {"topic": "1", "docno": "d9", "grade": 1},
     ),
     "import_mark_files": Act(
+    "ask_third": Act("/benchmarks/meal/tracks/blind/judging/judging-1/third-opinions/", ACT),
         "/benchmarks/meal/tracks/blind/judging/judging-1/marks/import/",
         ACT,
         {"files": "1 mia d9 1\n"},

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import assessments as actions
 from leaderboard.actions.submission_rules import ActionError
@@ -28,9 +28,11 @@ from leaderboard.assessments.distribution import find_team
 from leaderboard.assessments.flags import find_tops
 from leaderboard.assessments.kinds import kind_of_judging, title_items
 from leaderboard.assessments.progress import find_disputes
+from leaderboard.assessments.third_opinions import count_unasked
 from leaderboard.collections.documents import find_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Assessor, Mark, Topic
+from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
     OrganisedAssessment,
@@ -59,8 +61,22 @@ def disagreements(request: HttpRequest, address: str, name: str) -> HttpResponse
         **seen.context,
         "disagreements": listed.with_rows(load_disagreements(seen.assessment, listed.rows)),
         "num_settled": seen.assessment.settlements.count(),
+        "num_unasked": count_unasked(seen.assessment),
     }
     return render(request, "judging/disagreements.html", context)
+
+
+@login_required
+@require_POST
+def ask_third(request: HttpRequest, address: str, name: str) -> HttpResponse:
+    """Let others judge what assessors differ on."""
+    seen = organised_assessment_or_404(request, address, name)
+    try:
+        third = actions.ask_third(seen.assessment, request.user)
+        messages.success(request, wording.describe_third(third))
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("disagreements", address=address, name=name)
 
 
 def _render_one(request: HttpRequest, seen: OrganisedAssessment) -> HttpResponse:

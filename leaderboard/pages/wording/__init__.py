@@ -27,6 +27,7 @@ from leaderboard.pages.wording.assessments import (
     describe_progress,
     describe_share,
     describe_shared_out,
+    describe_third,
     name_judges,
 )
 from leaderboard.pages.wording.battles import (
@@ -116,6 +117,7 @@ __all__ = [
     "describe_shared_out",
     "describe_strips",
     "describe_test",
+    "describe_third",
     "describe_tied_range",
     "describe_trust",
     "describe_turned",

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from leaderboard.assessments.flags import Flag
 from leaderboard.assessments.progress import Progress
 from leaderboard.assessments.provenance import Judges, count_judges
+from leaderboard.assessments.third_opinions import ThirdOpinions
 from leaderboard.display.numbers import count, counted, score, signed
 from leaderboard.display.numbers import date as full_date
 from leaderboard.models import Assessment, JudgmentSet
@@ -163,6 +164,14 @@ def name_judges(judgment_set: JudgmentSet) -> str:
 
 def _is_or_are(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+def describe_third(third: ThirdOpinions) -> str:
+    """Return what third assessors were asked, and what is left."""
+    given = f"{counted(third.num_given, 'disagreement')} given to a third assessor."
+    if not third.num_left:
+        return given
+    return f"{given} Of {third.num_left:,}, no assessor is free of an opinion: invite another one."
 
 
 def describe_shared_out(number: int) -> str:
