@@ -41,10 +41,16 @@ class Judging:
         *,
         runs: Iterable[Run | str] | None = None,
         runs_per_team: int | None = None,
+        drawn: int | None = None,
         timeout: float = 600,
     ) -> Pool:
-        """Pool runs and wait until it is gathered: `answers`, `citations`, `depth` and others."""
+        """Pool runs and wait until it is gathered: `answers`, `citations`, `depth` and others.
+
+        Of answers, `drawn` pairs are judged, with known probabilities.
+        """
         asked: dict[str, Any] = {"method": method, "size": size, "runs_per_team": runs_per_team}
+        if drawn is not None:
+            asked["drawn"] = drawn
         if runs is not None:
             asked["runs"] = [run.id if isinstance(run, Run) else run for run in runs]
         made = read_answer(Pool, self.connection.post_once(f"{self.path}/pools", asked))

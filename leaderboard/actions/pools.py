@@ -41,10 +41,12 @@ def create_pool(
     method: str,
     size: int,
     runs_per_team: int | None = None,
+    drawn: int | None = None,
 ) -> Pool:
     """Create a pool of these runs, or of the first of each team, and queue its gathering.
 
-    An organiser then approves or discards it.  Raises ActionError.
+    Of answers, `drawn` pairs are judged, with known probabilities. An organiser then approves or
+    discards it.  Raises ActionError.
     """
     if not runs:
         raise ActionError("A pool needs at least one run.")
@@ -52,12 +54,15 @@ def create_pool(
         runs = select_by_team(runs, runs_per_team)
     if method in OF_ANSWERS and not kind_of(track).has_texts:
         raise ActionError("Runs of this track are no answers.")
+    if drawn is not None and method not in OF_ANSWERS:
+        raise ActionError("Only pairs of answers are drawn here; a sample checks a machine.")
     pool = Pool(
         track=track,
         name=next_name("pool-", track.pools.values_list("name", flat=True)),
         method=method,
         size=size,
         runs_per_team=runs_per_team,
+        drawn=drawn,
         judged_in=None if method in OF_ANSWERS else track.judgment_set,
         created_by=user,
     )

@@ -44,7 +44,8 @@ def create_pool(request: HttpRequest, slug: str, body: PoolIn) -> Status[Pool]:
     user = viewer(request)
     track = organised_sight_or_403(user, slug).track
     runs = find_runs(track, body.runs)
-    made = verbs.create_pool(track, user, runs, body.method, body.size, body.runs_per_team)
+    asked = body.dict(exclude={"runs"})
+    made = verbs.create_pool(track, user, runs, **asked)
     return Status(202, made)
 
 

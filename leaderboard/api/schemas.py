@@ -969,6 +969,14 @@ class PoolIn(Schema):
     runs_per_team: int | None = Field(
         None, ge=1, le=100, strict=True, description="The first of each team by priority."
     )
+    drawn: int | None = Field(
+        None,
+        ge=10,
+        le=1_000_000,
+        strict=True,
+        description="Of answers: how many pairs of all runs are drawn, with stored probabilities. "
+        "Null for every pair.",
+    )
 
 
 class PoolOut(Schema):
@@ -978,6 +986,7 @@ class PoolOut(Schema):
     about: Literal["documents", "nuggets", "support"]
     state: Pool.State = Field(description="`kept`: approved for judging.")
     runs_per_team: int | None
+    drawn: int | None = Field(description="Of answers: about how many pairs are drawn; null: all.")
     nuggets: Annotated[str | None, read_attribute("version")] = Field(
         description="Of answers: the version of the nuggets that are looked for."
     )
@@ -1101,6 +1110,11 @@ class CloseIn(Schema):
     early: bool = Field(False, description="Confirm that some documents have no grade.")
 
 
+class ThirdOpinionsOut(Schema):
+    given: int = Field(description="Documents or pairs that a third assessor now judges.")
+    left: int = Field(description="Those for which there is no assessor yet.")
+
+
 class ProgressOut(Schema):
     waiting: int
     later: int
@@ -1110,11 +1124,6 @@ class ProgressOut(Schema):
 
 class AssignmentOut(Schema):
     """A topic that an assessor judges."""
-class ThirdOpinionsOut(Schema):
-    given: int = Field(description="Documents or pairs that a third assessor now judges.")
-    left: int = Field(description="Those for which there is no assessor yet.")
-
-
 
     id: int
     assessor: str = Field(description="Pseudonym.")

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -30,9 +31,9 @@ from leaderboard.assessments.sample_frames import (
     choose_depth,
     draw_framed,
     find_seed,
-    store_frame,
 )
 from leaderboard.collections.groups import number_names
+from leaderboard.collections.pool_frames import store_frame
 from leaderboard.collections.pools import (
     count_unique_by_team,
     find_priority,
@@ -215,7 +216,11 @@ def fill_sample(row: models.Pool, runs: Sequence[Run], seed: int | None = None) 
     seed = find_seed(row.checks) if seed is None else seed
     machine, depth = load_machine(row.checks), choose_depth(row.track)
     framed, strata = draw_framed(runs, machine, depth, row.size, seed)
-    frame = store_frame(row, framed, strata, machine, depth) if strata else {}
+    frame: dict[str, Any] = {}
+    if strata:
+        stored = store_frame(row, framed, strata, machine)
+        row.frame_file.name = stored.name
+        frame = {"depth": depth, "machine": row.checks.version, **stored.facts}
     pool = _find_to_judge(row, framed, seed)
     content = b"".join(render_pool(pool))
     name = f"pools/{row.pk}/pool-{secrets.token_hex(4)}"

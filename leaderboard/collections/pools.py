@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import groupby, islice, zip_longest
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from evaluation.correction import draw_sample
 from evaluation.pooling import (
     Pool,
     Pooled,
@@ -34,6 +36,7 @@ from evaluation.reading.runs.reader import Run as ReadRun
 from leaderboard import models
 from leaderboard.collections import answer_pools
 from leaderboard.collections.documents import find_documents
+from leaderboard.collections.pool_frames import store_frame
 from leaderboard.collections.pooled_texts import pack_texts
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.models import JudgmentSet, Run, User
@@ -55,6 +58,8 @@ class PoolLine:
     number: str
     docno: str
     places: str
+    stratum: str = "1"
+    inclusion: str = "1.0"
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,15 @@ class Gathered:
     texts: bytes = b""
 
 
+@dataclass(frozen=True)
+class DrawnPairs:
+    """The pairs that are judged, the file of their frame, and what a summary says of it."""
+
+    pool: Pool
+    file: str
+    facts: dict[str, Any]
+
+
 def gather_pool(pool_id: str, progress: Progress) -> Publish:
     """Read what the pooled runs found or say, and store what is to be judged."""
     row = models.Pool.objects.select_related("track", "marked_in").get(pk=pool_id)
@@ -75,7 +89,7 @@ def gather_pool(pool_id: str, progress: Progress) -> Publish:
     gather = gather_documents if row.about == "documents" else gather_answers
     found = gather(row, runs, progress)
     pool = found.pool
-    facts = {
+    facts: dict[str, Any] = {
         **asdict(pool.summary(found.grades)),
         "method": pool.method,
         "runs": [run.pk for run in runs],
@@ -87,12 +101,29 @@ def gather_pool(pool_id: str, progress: Progress) -> Publish:
     }
     # Later judgments never change a pool of answers, which has no version of the collection.
     left = pool.without(found.grades) if found.texts else pool
+    made: dict[str, object] = {}
+    if row.drawn is not None and len(left):
+        drawn = draw_pairs(row, left)
+        left, made["frame_file"] = drawn.pool, drawn.file
+        facts |= {"frame": drawn.facts, "new": len(left)}
     content = b"".join(render_pool(left))
-    made = {"summary": facts, "sha256": hashlib.sha256(content).hexdigest()}
+    made |= {"summary": facts, "sha256": hashlib.sha256(content).hexdigest()}
     made["file"] = store_part(row, "pool", content)
     if found.texts:
         made["texts_file"] = store_part(row, "texts", found.texts)
     return lambda: publish_pool(row, **made)
+
+
+def draw_pairs(row: models.Pool, whole: Pool) -> DrawnPairs:
+    """Draw what is judged of a pool, and store every pair with its stratum and probability.
+
+    A stratum has the pairs of few or of many runs: what many say counts in more scores.
+    """
+    assert row.drawn is not None
+    seed = secrets.randbelow(2**31)
+    sample, strata = draw_sample(whole, {}, row.drawn, seed)
+    stored = store_frame(row, sample, strata, {})
+    return DrawnPairs(sample, stored.name, {"seed": seed, **stored.facts})
 
 
 def gather_documents(row: models.Pool, runs: Sequence[Run], progress: Progress) -> Gathered:
@@ -321,7 +352,7 @@ def read_topic_lines(pool: models.Pool, topic: models.Topic) -> Iterator[PoolLin
 
 
 def _read_line(row: bytes) -> PoolLine:
-    cells = row.rstrip(b"\n").split(b"\t", 3)[:3]
+    cells = row.rstrip(b"\n").split(b"\t", 4)
     return PoolLine(*(cell.decode("utf-8", "replace") for cell in cells))
 
 
@@ -331,10 +362,12 @@ def trec_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
 
 
 def table_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
-    """Yield a table of the documents with their places: run and rank."""
-    yield b"topic\tdocno\tplaces\n"
+    """Yield a table of the documents with their places, run and rank; if drawn, by which chance."""
+    columns = COLUMNS[:3] if pool.drawn is None else COLUMNS
+    yield "\t".join(columns).encode() + b"\n"
     for line in read_lines(pool, everything):
-        yield f"{line.number}\t{line.docno}\t{line.places}\n".encode()
+        cells = (line.number, line.docno, line.places, line.stratum, line.inclusion)
+        yield "\t".join(cells[: len(columns)]).encode() + b"\n"
 
 
 def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:

@@ -93,7 +93,8 @@ class Pool(models.Model):
     @property
     def rule(self) -> str:
         """Return the method with its size: "Top 100 documents of each run"."""
-        return self.get_method_display().replace("N ", f"{self.size:,} ", 1)
+        rule = self.get_method_display().replace("N ", f"{self.size:,} ", 1)
+        return rule if self.drawn is None else f"{rule}; {self.drawn:,} drawn"
 
     @property
     def about(self) -> str:

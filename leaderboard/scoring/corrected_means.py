@@ -30,8 +30,9 @@ from evaluation.correction.planning import FEWEST_LABELS
 from evaluation.judging import prepare
 from evaluation.problems import Problems
 from evaluation.reading.judging.qrels import Qrels
-from leaderboard.assessments.sample_frames import read_first, read_frame
+from leaderboard.assessments.sample_frames import read_first
 from leaderboard.assessments.samples import find_closed, load_machine, load_settled
+from leaderboard.collections.pool_frames import read_frame
 from leaderboard.models import Calculation, JudgmentSet, Pool, Run
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest

@@ -49,6 +49,13 @@ def test_a_program_pools_answers_with_nuggets(scene, ada_api):
     assert not Pool.objects.exists()
 
 
+def test_a_program_lets_pairs_be_drawn(scene, ada_api):
+    assert ada_api.post(POOLS, {"method": "citations", "drawn": 10}).json()["drawn"] == 10
+    work()
+    told = ada_api.get(f"{POOLS}/pool-1").json()["summary"]
+    assert {"strata", "seed", "drawn"} <= set(told["frame"])
+
+
 def test_a_pool_is_of_runs_of_the_track(scene, ada_api):
     answer = ada_api.post(POOLS, {"method": "answers", "runs": ["nothing"]})
     assert answer.json()["message"] == "runs: is no accepted run of this track"

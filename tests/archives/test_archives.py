@@ -32,11 +32,11 @@ from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import settle_marks
 from leaderboard.assessments.marking import SentMark, record_mark
-from leaderboard.assessments.sample_frames import read_frame
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.collections.machine_replies import keep_replies, load_replies
 from leaderboard.collections.nugget_drafts import read_topic
+from leaderboard.collections.pool_frames import read_frame
 from leaderboard.collections.pooled_texts import load_texts
 from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup

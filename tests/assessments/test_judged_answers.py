@@ -18,6 +18,8 @@ from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.machine_replies import load_replies
 from leaderboard.collections.mark_layers import load_assignments
+from leaderboard.collections.pool_frames import list_strata, read_frame
+from leaderboard.collections.pools import table_lines
 from leaderboard.collections.prompting import render_assessment_prompts
 from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
 from tests.assessments.marks import judge_everything
@@ -271,3 +273,48 @@ def test_the_layer_that_closing_made_leads_to_the_board(track, as_ada, dan):
     impact = "/benchmarks/bread/marks/people-1/impact/"
     assert f'href="{impact}"' in as_ada.get(address).text
     assert as_ada.get(impact).status_code == 200
+
+
+@pytest.fixture
+def drawn(track) -> Pool:
+    """Ten of forty pairs: twelve runs say one sentence, and each another one with two documents."""
+    for number in range(12):
+        user = User.objects.create_user(f"team{number}")
+        own = answer("1", RISES, (f"Fact {number} of it.", ["d2", "d3"]))
+        make_run(track, user, own.replace("ben-rag", f"run{number}"))
+    found = pools.create_pool(
+        track, track.benchmark.owner, list(track.runs.all()), "citations", 2, drawn=10
+    )
+    work()
+    found.refresh_from_db()
+    return found
+
+
+def test_drawn_pairs_keep_their_probabilities(drawn):
+    rows, _ = read_frame(drawn)
+    kept = [row for row in rows if row.is_drawn]
+    assert len(rows) == drawn.summary["documents"] and drawn.summary["new"] == len(kept) == 10
+    lines = [line.split(b"\t") for line in table_lines(drawn)][1:]
+    strata = {stratum.cover: stratum for stratum in list_strata(drawn)}
+    assert {float(line[4]) for line in lines} == {each.inclusion for each in strata.values()}
+    assert sum(each.drawn for each in strata.values()) == 10
+
+
+def test_what_many_runs_say_is_more_likely_to_be_drawn(drawn):
+    strata = {stratum.cover: stratum.inclusion for stratum in list_strata(drawn)}
+    assert strata["more runs"] == 1 > strata["one run"]
+
+
+def test_drawn_pairs_are_judged_and_priced_alone(drawn, dan, as_ada):
+    page = as_ada.get(f"/benchmarks/bread/pools/{drawn.name}/").text
+    assert "10</b> to judge" in page and "Drawn at random" in page
+    pools.approve_pool(drawn, drawn.track.benchmark.owner)
+    drawn.refresh_from_db()
+    assert measure_workload(judge_pool(drawn, dan)).marks == 10
+
+
+def test_documents_are_drawn_by_samples_of_a_machine(collection, ben, ada):
+    track = make_track(collection)
+    run = make_run(track, ben)
+    with pytest.raises(ActionError, match="Only pairs"):
+        pools.create_pool(track, ada, [run], "depth", 10, drawn=10)

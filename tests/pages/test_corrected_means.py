@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.assessments.sample_frames import read_frame
+from leaderboard.collections.pool_frames import read_frame
 from leaderboard.models import Calculation, Mark, Pool, Run
 from leaderboard.models.collections import load_grades
 from tests.assessments.marks import judge_everything

@@ -178,6 +178,14 @@ class PoolForm(forms.Form):
     size = forms.IntegerField(
         label="N", min_value=1, max_value=1000, initial=100, help_text="1 to 1,000."
     )
+    drawn = forms.IntegerField(
+        label="Pairs to judge",
+        min_value=10,
+        max_value=1_000_000,
+        required=False,
+        help_text="Of all runs together, drawn at random with stored probabilities. Leave empty "
+        "for every pair.",
+    )
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -187,6 +195,8 @@ class PoolForm(forms.Form):
             earlier = track.pools.filter(method=self.initial.get("method")).last()
             self.fields["size"].initial = earlier.size if earlier else 3
             self.fields["size"].help_text = "1 to 1,000. Every answer with every nugget needs none."
+        else:
+            del self.fields["drawn"]
         runs = track.runs.accepted().not_removed().select_related("team")
         in_turn = sort_by_turn(runs)
         self.fields["runs"].queryset = runs

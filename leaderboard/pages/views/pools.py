@@ -16,6 +16,7 @@ from leaderboard.actions.uploads import accept_judgments
 from leaderboard.assessments.kinds import DOCUMENTS
 from leaderboard.assessments.workload import expect_pace
 from leaderboard.collections import pools as pool_files
+from leaderboard.collections.pool_frames import list_strata
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Pool
 from leaderboard.pages import wording
@@ -71,6 +72,7 @@ def _pool_context(
         "pool": found,
         "runs": pool_files.pooled_runs(found),
         "overlap": pool_files.list_overlaps(found),
+        "strata": list_strata(found),
         "depths": pool_files.list_depth_costs(found, minutes),
         "hours": pool_files.count_hours(found.summary.get("new"), minutes),
         "minutes": minutes,
