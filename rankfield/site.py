@@ -40,6 +40,7 @@ from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import Form, FormFile
 from rankfield.frames import build_frame, run_lines
 from rankfield.judging import API, Judging
+from rankfield.nugget_drafts import NuggetDraft
 from rankfield.progress import ProgressBar, is_watched
 from rankfield.uploads import LARGE, send_in_pieces
 
@@ -85,6 +86,10 @@ class Site:
     def judging(self, track: str) -> Judging:
         """Return the pools and the judging of a track, for its organisers."""
         return Judging(self.connection, track)
+
+    def nugget_draft(self, track: str) -> NuggetDraft:
+        """Return the draft of the nuggets of a track, for its organisers."""
+        return NuggetDraft(self.connection, track)
 
     def check(
         self,

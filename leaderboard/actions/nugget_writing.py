@@ -31,6 +31,7 @@ from leaderboard.models import (
 
 # As many as a page of a topic shows, and as assessors read beside an answer in good time.
 MOST_OF_A_TOPIC = 500
+LONGEST_TEXT = 500
 Act = WritingStep.Act
 
 

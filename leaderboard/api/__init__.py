@@ -31,6 +31,7 @@ from leaderboard.api import (
     machines,
     messages,
     new_collections,
+    nugget_drafts,
     nuggets,
     pools,
     runs,
@@ -151,6 +152,7 @@ api.add_router("/tracks", snapshots.of_tracks)
 api.add_router("/tracks", failed_jobs.router)
 api.add_router("/tracks", gates.router)
 api.add_router("/tracks", nuggets.router)
+api.add_router("/tracks", nugget_drafts.router)
 api.add_router("/tracks", pools.router)
 api.add_router("/tracks", battles.router)
 api.add_router("/tracks", entrants.router)

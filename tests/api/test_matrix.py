@@ -352,6 +352,25 @@ CALLS = {
     "get /tracks/{slug}/nuggets/{version}/file": Call(
         "/tracks/blind/nuggets/v1/file", ORGANISERS_SEE
     ),
+    "get /tracks/{slug}/nugget-draft": Call("/tracks/blind/nugget-draft", ORGANISERS_SEE),
+    "post /tracks/{slug}/nugget-draft": Call(
+        "/tracks/lead/nugget-draft", by_organisers(201), "organise", body={"based_on": "v1"}
+    ),
+    "delete /tracks/{slug}/nugget-draft": Call(
+        "/tracks/blind/nugget-draft", by_organisers(204), "organise"
+    ),
+    "post /tracks/{slug}/nugget-draft/freeze": Call(
+        "/tracks/blind/nugget-draft/freeze", by_organisers(202), "organise", body=VERSION
+    ),
+    "get /tracks/{slug}/nugget-draft/topic": Call(
+        "/tracks/blind/nugget-draft/topic?topic=1", ORGANISERS_SEE
+    ),
+    "post /tracks/{slug}/nugget-draft/steps": Call(
+        "/tracks/blind/nugget-draft/steps?topic=1",
+        by_organisers(200),
+        "organise",
+        body={"act": "remove", "key": "1-1"},
+    ),
     "get /tracks/{slug}/layers": Call("/tracks/blind/layers", EVERYBODY),
     "post /tracks/{slug}/layers": Call(
         "/tracks/blind/layers", by_organisers(202), "organise", form={**VERSION, "file": "oak\n"}
@@ -543,6 +562,7 @@ def make_scene() -> dict[str, str]:
         store_nuggets(each)
         store_replies(each)
         Battles.objects.create(track=each, voters="signed in")
+    lead_track.nugget_drafts.all().delete()
     return names
 
 
@@ -597,7 +617,18 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     draw_documents(judged)
     for document in judged.documents.all():
         record_mark(judged, SentMark(document.pk, grade=1))
+    let_two_differ(make_pool(track, people["ada"], [run]), people["ada"])
     return {"assignment": str(waiting.pk), "judged_assignment": str(judged.pk)}
+
+
+def let_two_differ(pool: Pool, ada: User) -> None:
+    """Two of three assessors differ on every document."""
+    uma, vic, wes = (User.objects.create_user(name) for name in ("uma", "vic", "wes"))
+    third = {"overlap": "all", "overlap_size": 2, "rule": "agreed"}
+    differing = make_assessment(pool, ada, uma, vic, **third)
+    for name, grade in (("A1", 0), ("A2", 1)):
+        judge_everything(differing, lambda document, grade=grade: grade, only=name)
+    assessments.add_assessor(differing, wes)
 
 
 def withdrawn(track: Track, user: User) -> Run:
@@ -617,20 +648,9 @@ def status(program: Program, key: str, call: Call, names: dict[str, str]) -> int
 
 
 def answer_to(program: Program, method: str, address: str, call: Call) -> Any:
-    let_two_differ(make_pool(track, people["ada"], [run]), people["ada"])
     if call.form:
         return program.send(address, **{name: part(text) for name, text in call.form.items()})
     if call.piece:
-def let_two_differ(pool: Pool, ada: User) -> None:
-    """Two of three assessors differ on every document."""
-    uma, vic, wes = (User.objects.create_user(name) for name in ("uma", "vic", "wes"))
-    third = {"overlap": "all", "overlap_size": 2, "rule": "agreed"}
-    differing = make_assessment(pool, ada, uma, vic, **third)
-    for name, grade in (("A1", 0), ("A2", 1)):
-        judge_everything(differing, lambda document, grade=grade: grade, only=name)
-    assessments.add_assessor(differing, wes)
-
-
         return program.append(address, 0, call.piece)
     return getattr(program, method)(address, *([] if call.body is None else [call.body]))
 

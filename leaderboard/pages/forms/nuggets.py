@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 from django import forms
 
 from evaluation.answers.nuggets import OKAY, VITAL
-from leaderboard.actions.nugget_writing import NuggetWords
+from leaderboard.actions.nugget_writing import LONGEST_TEXT, NuggetWords
 from leaderboard.models import MarkLayer, NuggetVersion, Track
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 
-LONGEST_TEXT = 500
 IMPORTANCES = [(VITAL, "vital: a good answer must say it"), (OKAY, "okay: good to have")]
 
 
