@@ -177,16 +177,17 @@ def load_topic_marks(
     layer: MarkLayer, topic: Topic, runs: Sequence[Run]
 ) -> Mapping[str, MarkedAnswer | None]:
     """Return the marks of each run on a topic: its own, or those of all that say the same."""
-    rows = list(layer.marked_answers.filter(topic=topic))
-    own = {row.run_id: row for row in rows if row.run_id is not None}
-    by_key = {row.key: row for row in rows if row.run_id is None}
-    found: dict[str, MarkedAnswer | None] = {}
-    for run in runs:
-        found[run.pk] = own.get(run.pk)
-        if found[run.pk] is None and by_key:
-            answer = load_answer(run, topic.number)
-            found[run.pk] = by_key.get(answer.key.hex()) if answer is not None else None
-    return found
+    rows = layer.marked_answers.filter(topic=topic)
+    own = {row.run_id: row for row in rows.filter(run__in=runs)}
+    shared = rows.filter(run=None)
+    others = [run for run in runs if run.pk not in own]
+    if not others or not shared.exists():
+        return {run.pk: own.get(run.pk) for run in runs}
+    answers = {run.pk: load_answer(run, topic.number) for run in others}
+    keys = {pk: answer.key.hex() for pk, answer in answers.items() if answer is not None}
+    # Not all rows of the topic: the page of one answer needs one of hundreds.
+    by_key = {row.key: row for row in shared.filter(key__in=set(keys.values()))}
+    return {run.pk: own.get(run.pk) or by_key.get(keys.get(run.pk, "")) for run in runs}
 
 
 @dataclass(frozen=True)

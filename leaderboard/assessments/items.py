@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from evaluation.answers.nuggets import Nugget
 from leaderboard.assessments.texts import ReadableText, make_readable, read_texts
 from leaderboard.collections.answer_pools import PairName, read_pair
@@ -17,7 +15,7 @@ from leaderboard.collections.documents import find_documents
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.pooled_texts import PooledText, load_texts
 from leaderboard.collections.topic_words import find_stems
-from leaderboard.models import AssignedDocument, Assignment, Pool, Topic
+from leaderboard.models import Assignment, Pool, Topic
 
 # How many nuggets stand beside an answer at once.
 MOST_LISTED = 12
@@ -59,8 +57,18 @@ class JudgedItem:
 
 # Items by their names: docnos, or names of pairs.
 Items = Mapping[str, JudgedItem]
+
+
+@dataclass(frozen=True)
+class OwnPair:
+    """A pair of an assessor: the key of its row, and the label that it has so far."""
+
+    document: int
+    grade: int | None
+
+
 # What an assessor has of the same answers, by the names of pairs.
-Beside = Mapping[str, AssignedDocument]
+Beside = Mapping[str, OwnPair]
 
 
 def read_document_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:
@@ -94,22 +102,33 @@ def list_nuggets(nuggets: Sequence[Nugget], pair: PairName, beside: Beside) -> l
     They come in the order of the topic, twelve at a time.
     """
     listed = []
-    first = (int(pair.other) - 1) // MOST_LISTED * MOST_LISTED
-    for number, nugget in enumerate(nuggets[first : first + MOST_LISTED], first + 1):
-        row = beside.get(str(PairName(pair.key, str(number))))
-        grade = row.mark.grade if row is not None and row.mark is not None else None
-        key = None if row is None else row.pk
-        listed.append(ListedNugget(number, nugget, key, grade, str(number) == pair.other))
+    for number in list_places(pair):
+        if number > len(nuggets):
+            break
+        own = beside.get(str(PairName(pair.key, str(number))))
+        document, grade = (None, None) if own is None else (own.document, own.grade)
+        is_current = str(number) == pair.other
+        listed.append(ListedNugget(number, nuggets[number - 1], document, grade, is_current))
     return listed
 
 
+def list_places(pair: PairName) -> range:
+    """Return the places of the nuggets that stand together, which may be after the last one.
+
+    >>> list_places(PairName("9a3e", "14"))
+    range(13, 25)
+    """
+    first = (int(pair.other) - 1) // MOST_LISTED * MOST_LISTED + 1
+    return range(first, first + MOST_LISTED)
+
+
 def find_beside(assignment: Assignment, names: Iterable[str]) -> Beside:
-    """Return what the assessor judges of the answers of these pairs."""
-    begins = Q(pk=None)
-    for key in {read_pair(name).key for name in names}:
-        begins |= Q(docno__startswith=f"{key}:")
-    rows = assignment.documents.filter(begins, is_repeat=False).select_related("mark")
-    return {row.docno: row for row in rows}
+    """Return what the assessor judges of the nuggets that stand beside these pairs."""
+    pairs = map(read_pair, names)
+    shown = {str(PairName(pair.key, str(at))) for pair in pairs for at in list_places(pair)}
+    rows = assignment.documents.filter(docno__in=shown, is_repeat=False)
+    found = rows.values_list("docno", "pk", "mark__grade")
+    return {docno: OwnPair(document, grade) for docno, document, grade in found}
 
 
 def read_sentence_items(pool: Pool, topic: Topic, names: Iterable[str], beside: Beside) -> Items:

@@ -6,15 +6,18 @@ import math
 import re
 import secrets
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
+from django.utils import timezone
 
 from leaderboard.models import Assessor, AssignedDocument, Assignment, Mark
 
 # An assessor who looks longer was away.
 MOST_SECONDS = 3600
+# What says when an assessor was last here is not written with every mark.
+SEEN_AGAIN = timedelta(minutes=1)
 KEY = re.compile(r"[0-9A-Za-z_-]{1,40}")
 Kind = Mark.Kind
 STATE_AFTER = {
@@ -80,13 +83,21 @@ def record_mark(assignment: Assignment, sent: SentMark) -> Mark:
                 tab="",
                 leased_until=None,
             )
-            Assessor.objects.filter(pk=assignment.assessor_id).update(last_seen_at=Now())
+            note_seen(assignment.assessor)
             return mark
     except IntegrityError:
         known = _find_sent(assignment.assessor, sent)
         if known is not None:
             return known
         raise MarkError("E_CONFLICT", "You judged this document in another tab.") from None
+
+
+def note_seen(assessor: Assessor) -> None:
+    """Record that an assessor judges now, at most once a minute."""
+    now, before = timezone.now(), assessor.last_seen_at
+    if before is None or now - before > SEEN_AGAIN:
+        Assessor.objects.filter(pk=assessor.pk).update(last_seen_at=now)
+        assessor.last_seen_at = now
 
 
 def lock_assessors(**which: object) -> list[Assessor]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import quote_plus
 
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
+from django.utils.http import urlencode
 
 # Query parameters that links to the next page of a track keep.
 CARRIED_PARAMETERS = ("measure", "baseline", "family")
@@ -24,7 +26,15 @@ def carried_parameters(
 
 def page_url(page: str, chosen: Mapping[str, str], *of: str, **query: str) -> str:
     """Return the URL of a page `of` a track or run; its own parameters come first and win."""
-    return reverse(page, args=of, query={**query, **chosen, **query})
+    path = _path_of(get_script_prefix(), page, of)
+    asked = urlencode({**query, **chosen, **query}, doseq=True)
+    return f"{path}?{asked}" if asked else path
+
+
+@lru_cache(maxsize=4096)
+def _path_of(prefix: str, page: str, of: tuple[str, ...]) -> str:
+    """Return the path of a page; a page has a hundred links to few others."""
+    return reverse(page, args=of)
 
 
 def run_url_pattern(page: str, chosen: Mapping[str, str], **query: str) -> str:

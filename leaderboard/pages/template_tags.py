@@ -5,6 +5,7 @@ A colour is never the only signal: every tag also shows a shape or a word.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
@@ -176,12 +177,13 @@ def topic_words(pieces: Iterable[WordPiece], kind: str = "") -> SafeString:
     A tag and no template, because white space within a text counts: marks of assessors are places
     in it.
     """
-    mark = format_html('<mark class="{}">{{}}</mark>', kind) if kind else "<mark>{}</mark>"
-    return format_html_join(
-        "",
-        "{}",
-        ((format_html(mark, each.words) if each.is_term else each.words,) for each in pieces),
+    opening = format_html('<mark class="{}">', kind) if kind else "<mark>"
+    # Hundreds of pieces: to format each one takes five times as long as to escape it.
+    words = (
+        f"{opening}{html.escape(each.words)}</mark>" if each.is_term else html.escape(each.words)
+        for each in pieces
     )
+    return mark_safe("".join(words))
 
 
 @register.simple_tag

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.test import Client
 
 from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
+from leaderboard.assessments.items import find_beside
 from leaderboard.assessments.kinds import read_items
 from leaderboard.assessments.progress import find_disputes, measure_assessment
 from leaderboard.assessments.workload import measure_workload
@@ -318,3 +320,34 @@ def test_documents_are_drawn_by_samples_of_a_machine(collection, ben, ada):
     run = make_run(track, ben)
     with pytest.raises(ActionError, match="Only pairs"):
         pools.create_pool(track, ada, [run], "depth", 10, drawn=10)
+
+
+def send_mark(client: Client, assignment: Assignment, held: list[int]) -> list[int]:
+    """Mark the first pair that a tab holds, as its script does; return those that it holds then."""
+    marks = [{"key": f"k{pair}", "document": pair, "grade": 2} for pair in held[:1]]
+    body = {"tab": "a", "marks": marks, "have": held}
+    address = f"/judging/{assignment.pk}/marks/"
+    answer = client.post(address, json.dumps(body), "application/json").json()
+    assert [each["code"] for each in answer["results"]] == [""] * len(marks)
+    return [*held[1:], *(each["document"] for each in answer["next"])]
+
+
+@pytest.mark.parametrize(("method", "most"), [("answers", 19), ("citations", 18)])
+def test_a_mark_with_the_next_pair_takes_few_queries(
+    track, client, dan, method, most, django_assert_max_num_queries
+):
+    assignment = first_assignment(judge_pool(pool_answers(track, method), dan))
+    client.force_login(dan)
+    held = send_mark(client, assignment, [])
+    held = send_mark(client, assignment, held)
+    with django_assert_max_num_queries(most):
+        assert send_mark(client, assignment, held)
+
+
+def test_the_nuggets_beside_an_answer_are_read_twelve_at_a_time(track, dan):
+    bank = {"qid": "1", "nuggets": [{"text": f"fact {n}"} for n in range(30)]}
+    make_nuggets(track, json.dumps(bank) + "\n", version="v2")
+    assignment = first_assignment(judge_pool(pool_answers(track, "answers"), dan))
+    fourteenth = assignment.documents.filter(docno__endswith=":14").first()
+    beside = find_beside(assignment, [fourteenth.docno])
+    assert sorted(int(read_pair(name).other) for name in beside) == [*range(13, 25)]
