@@ -181,6 +181,7 @@ track_urls = [
     path("nuggets/<slug:name>/changes/", nuggets.nugget_changes, name="nugget_changes"),
     path("nuggets/<slug:name>/carry/", nuggets.carry_marks, name="carry_marks"),
     path("marks/<slug:name>/marks.txt", nuggets.marks_file, name="layer_file"),
+    path("marks/<slug:name>/argue.jsonl", nuggets.results_file, name="layer_results"),
     path("marks/<slug:name>/replies/", machine_replies.layer_replies, name="layer_replies"),
     path("marks/<slug:name>/impact/", nuggets.layer_impact, name="layer_impact"),
     path("marks/<slug:name>/use/", nuggets.use_layer, name="use_layer"),

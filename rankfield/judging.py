@@ -105,17 +105,17 @@ class Judging:
         """Continue after a pause."""
         return self._change(judging, "resume")
 
+    def ask_third(self, judging: Assessment | str) -> ThirdOpinions:
+        """Let others judge what two assessors differ on, where the rule is `agreed`."""
+        found = self.connection.post_once(f"{self._path_of(judging)}/third-opinions")
+        return read_answer(ThirdOpinions, found)
+
     def close(self, judging: Assessment | str, version: str, *, early: bool = False) -> Assessment:
         """Close the judging; `version` names the judgments, or the layer of marks, that it makes.
 
         `early` confirms that some have no grade. This cannot be undone.
         """
         path = f"{self._path_of(judging)}/close"
-    def ask_third(self, judging: Assessment | str) -> ThirdOpinions:
-        """Let others judge what two assessors differ on, where the rule is `agreed`."""
-        found = self.connection.post_once(f"{self._path_of(judging)}/third-opinions")
-        return read_answer(ThirdOpinions, found)
-
         self.connection.post_once(path, {"version": version, "early": early})
         return self.assessment(_name_of(judging))
 
@@ -123,9 +123,10 @@ class Judging:
         """Return the marks of all assessors under pseudonyms."""
         return self.connection.get_bytes(f"{self._path_of(judging)}/marks", {"format": format})
 
-    def layer(self, name: str) -> bytes:
-        """Return a layer of marks in columns, by runs."""
-        return self.connection.get_bytes(f"{self.path}/layers/{quote(name)}/file")
+    def layer(self, name: str, format: Literal["columns", "argue"] = "columns") -> bytes:
+        """Return a layer of marks by runs, in columns or as the results of ARGUE's evaluator."""
+        path = f"{self.path}/layers/{quote(name)}/file"
+        return self.connection.get_bytes(path, {"format": format})
 
     def _change(self, judging: Assessment | str, verb: str) -> Assessment:
         found = self.connection.post_once(f"{self._path_of(judging)}/{verb}")

@@ -22,6 +22,8 @@ from leaderboard.boards.nugget_files import (
     nuggets_name,
     render_marks,
     render_nuggets,
+    render_results,
+    results_name,
 )
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import MarkLayer, NuggetVersion
@@ -53,6 +55,14 @@ class LayerIn(NuggetsIn):
 
 class FileIn(Schema):
     format: Literal[NUGGET_FORMATS] = "nuggetizer"  # type: ignore[valid-type]
+
+
+class MarksFileIn(Schema):
+    format: Literal["columns", "argue"] = Field(
+        "columns",
+        description="`argue`: marks of nuggets, with those of support on the board, as the results "
+        "of ARGUE's evaluator.",
+    )
 
 
 class ImportedOut(Schema):
@@ -245,11 +255,18 @@ def get_nuggets_file(
 
 
 @router.get("/{slug:slug}/layers/{slug:version}/file", auth=PUBLIC, response={200: None})
-def get_layer_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
-    """Download the marks of a layer in columns, where judgments may be downloaded."""
+def get_layer_file(
+    request: HttpRequest, slug: str, version: str, asked: Query[MarksFileIn]
+) -> StreamingHttpResponse:
+    """Download the marks of a layer, where judgments may be downloaded."""
     sight, layer = layer_or_404(viewer(request), slug, version)
     if not sight.can_download_judgments:
         raise Http404("no such file")
+    if asked.format == "argue":
+        if layer.nuggets_id is None:
+            raise field_error("format", "is for marks of nuggets", "argue")
+        lines = render_results(sight, layer)
+        return streamed_text(results_name(slug, version), lines, "application/jsonl")
     return streamed_text(marks_name(slug, version), render_marks(sight, layer))
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.answers.labels import NAMES, UNJUDGED
+from evaluation.answers.marks import AssignmentLayer, SupportLayer
 from evaluation.answers.nugget_writing import WRITERS, NuggetWriter
 from evaluation.answers.nuggets import Nugget
+from evaluation.answers.runs import Answer
+from evaluation.answers.verdicts import AnswerMarks, write_verdicts
 from evaluation.reading.columns import is_identifier
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.mark_layers import load_assignments, load_support
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import MarkedAnswer, MarkLayer, NuggetVersion, Run
 from leaderboard.runs.answers import read_answers
+from leaderboard.scoring.answer_marks import find_layer
 
 NUGGET_FORMATS = tuple(WRITERS)
 
@@ -33,20 +38,59 @@ def render_nuggets(version: NuggetVersion, format: str) -> Iterator[bytes]:
     return NuggetWriter(load_bank(version.pk), format).lines()
 
 
+def results_name(slug: str, layer: str) -> str:
+    """Return the name of the downloaded results of ARGUE."""
+    return f"{slug}-marks-{layer}.argue.jsonl"
+
+
+def render_results(sight: Sight, layer: MarkLayer) -> Iterator[bytes]:
+    """Yield the marks of nuggets, with those of support on the board, as ARGUE's evaluator does.
+
+    An answer without a mark of either is left out.
+    """
+    assert layer.nuggets_id is not None
+    bank, support = load_bank(layer.nuggets_id), find_layer(sight.track, "support")
+    for run, name in name_runs(sight).items():
+        assigned = load_assignments(layer, run)
+        supported = load_support(support, run) if support is not None else None
+        for topic, answer in read_answers(run):
+            marks = mark_answer(run, answer, assigned, supported)
+            if marks.nuggets or any(marks.support.values()):
+                verdicts = write_verdicts(name, answer, bank.topics.get(topic, ()), marks)
+                yield json.dumps(verdicts, ensure_ascii=False).encode() + b"\n"
+
+
+def mark_answer(
+    run: Run, answer: Answer, assigned: AssignmentLayer, supported: SupportLayer | None
+) -> AnswerMarks:
+    """Return what two layers say of one answer."""
+    nuggets = assigned.of_answer(run.pk, answer.topic, answer)
+    if supported is None:
+        return AnswerMarks(nuggets)
+    numbers = range(1, len(answer.sentences) + 1)
+    support = {number: supported.of_sentence(run.pk, answer, number) for number in numbers}
+    return AnswerMarks(nuggets, support, supported.needs.get((run.pk, answer.topic), {}))
+
+
+def name_runs(sight: Sight) -> dict[Run, str]:
+    """Return runs with the tags that the viewer sees, or their ids where tags are repeated."""
+    runs = [sight.with_shown_name(run) for run in sight.runs().accepted()]
+    times = Counter(run.tag for run in runs)
+    return {run: run.tag if times[run.tag] == 1 else run.pk for run in runs}
+
+
 def render_marks(sight: Sight, layer: MarkLayer) -> Iterator[str]:
     """Yield the marks of runs in columns, as imports and `answers score` read them.
 
-    Runs go by the tags that the viewer sees, or by their ids where tags are repeated. A mark of
-    all that say the same stands at each run that does.
+    A mark of all that say the same stands at each run that does.
     """
-    runs = {run.pk: sight.with_shown_name(run) for run in sight.runs().accepted()}
-    times = Counter(run.tag for run in runs.values())
-    names = {key: run.tag if times[run.tag] == 1 else key for key, run in runs.items()}
+    named = name_runs(sight)
     if layer.marked_answers.filter(run=None).exists():
-        for key, name in names.items():
-            yield from _render_run(layer, runs[key], name)
+        for run, name in named.items():
+            yield from _render_run(layer, run, name)
         return
-    rows = layer.marked_answers.filter(run__in=runs).select_related("topic")
+    names = {run.pk: name for run, name in named.items()}
+    rows = layer.marked_answers.filter(run__in=names).select_related("topic")
     for row in rows.order_by("run", "topic__position").iterator(chunk_size=200):
         name = names[row.run_id]
         if layer.nuggets_id is None:

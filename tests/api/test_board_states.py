@@ -65,6 +65,7 @@ OF_BENCHMARKS = {"phase", "versions", "baseline"}
 # The formats of addresses that are not boards.
 OWN_FORMATS = {
     "nuggets/{version}/file": ("nuggetizer",),
+    "layers/{version}/file": ("columns", "argue"),
     "pools/{pool}/file": ("tsv", "jsonl"),
     "/marks": ("jsonl", "trec"),
     "/agreement": ("json", "csv"),

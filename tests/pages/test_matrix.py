@@ -171,6 +171,7 @@ PAGES = {
         ORGANISERS,
     ),
     "layer_file": ("/benchmarks/meal/tracks/blind/marks/v1/marks.txt", OPENED),
+    "layer_results": ("/benchmarks/meal/tracks/blind/marks/v1/argue.jsonl", OPENED),
     "layer_replies": ("/benchmarks/meal/tracks/blind/marks/gpt/replies/", OPENED),
     "layer_impact": ("/benchmarks/meal/tracks/blind/marks/v1/impact/", ORGANISERS),
     # There is no second version to compare with.
@@ -534,8 +535,8 @@ ACTS = {
         ACT,
         {"topic": "1", "docno": "d9", "grade": 1},
     ),
-    "import_mark_files": Act(
     "ask_third": Act("/benchmarks/meal/tracks/blind/judging/judging-1/third-opinions/", ACT),
+    "import_mark_files": Act(
         "/benchmarks/meal/tracks/blind/judging/judging-1/marks/import/",
         ACT,
         {"files": "1 mia d9 1\n"},
@@ -643,6 +644,7 @@ OPEN_PAGES = {
     "nugget": ("/benchmarks/meal/tracks/open/nugget/?number=1&key=1-1", EVERYBODY),
     "nuggets_file": ("/benchmarks/meal/tracks/open/nuggets/v1/nuggets.nuggetizer", EVERYBODY),
     "layer_file": ("/benchmarks/meal/tracks/open/marks/v1/marks.txt", EVERYBODY),
+    "layer_results": ("/benchmarks/meal/tracks/open/marks/v1/argue.jsonl", EVERYBODY),
     "layer_replies": ("/benchmarks/meal/tracks/open/marks/gpt/replies/", EVERYBODY),
     "compare": ("/benchmarks/meal/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/benchmarks/meal/tracks/open/topic/?number=1", EVERYBODY),
@@ -681,6 +683,7 @@ LEADERBOARD_PAGES = {
     "nugget": ("/benchmarks/lead/nugget/?number=1&key=1-1", OPENED),
     "nuggets_file": ("/benchmarks/lead/nuggets/v1/nuggets.nuggetizer", OPENED),
     "layer_file": ("/benchmarks/lead/marks/v1/marks.txt", OPENED),
+    "layer_results": ("/benchmarks/lead/marks/v1/argue.jsonl", OPENED),
     "layer_replies": ("/benchmarks/lead/marks/gpt/replies/", OPENED),
     "compare": ("/benchmarks/lead/compare/?a={lead_run}&b={lead_other}", OPENED),
     "significance": ("/benchmarks/lead/significance/", OPENED),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 
 import pytest
 from django.test import Client
 
 from evaluation.answers.runs import sentence_key
+from evaluation.answers.verdicts import read_verdicts
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import Job, MarkLayer, NuggetVersion, Run, Track
 from tests.builders import (
@@ -190,6 +192,20 @@ def test_marks_are_downloaded_where_judgments_are(track, client, as_ada):
     assert "ben-rag 1 1-1 support" in lines_at(as_ada, address)
     Track.objects.update(shares_judgments=True)
     assert client.get(address).status_code == 200
+
+
+def test_marks_are_downloaded_as_the_results_of_argue(track, client, as_ada):
+    marked = {"topic": "1", "about": "nugget", "run": "ben-rag", "nugget": "1-1", "sentence": 1}
+    make_layer(track, json.dumps({**marked, "label": "support"}) + "\n", version="said")
+    make_layer(track, SUPPORT, version="support", about="support")
+    use(track, ["SupportP"], assignments="said", support="support")
+    address = "/benchmarks/bread/marks/said/argue.jsonl"
+    lines = "\n".join(lines_at(as_ada, address)).encode()
+    [first, second, *_] = read_verdicts(BytesIO(lines))["ben-rag", "1"]
+    assert (first.pairs, first.given) == ({("yeast", "yeast")}, -1)
+    assert (second.pairs, second.given) == (set(), -1)
+    assert client.get(address).status_code == 404
+    assert as_ada.get("/benchmarks/bread/marks/support/argue.jsonl").status_code == 404
 
 
 def test_a_board_of_answers_has_lengths_and_says_what_is_hardly_marked(track, client):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,8 @@ from leaderboard.boards.nugget_files import (
     nuggets_name,
     render_marks,
     render_nuggets,
+    render_results,
+    results_name,
 )
 from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
@@ -189,12 +192,36 @@ def nuggets_file(
 @require_GET
 def marks_file(request: HttpRequest, address: str, name: str) -> StreamingHttpResponse:
     """Return the marks of a layer in columns, for who may download judgments."""
+    seen = _marks_or_404(request, address, name)
+    slug = seen.sight.track.slug
+    return streamed_text(marks_name(slug, name), render_marks(seen.sight, seen.layer))
+
+
+@require_GET
+def results_file(request: HttpRequest, address: str, name: str) -> StreamingHttpResponse:
+    """Return the marks of nuggets as results of ARGUE, for who may download judgments."""
+    seen = _marks_or_404(request, address, name)
+    if seen.layer.nuggets_id is None:
+        raise Http404("no marks of nuggets")
+    lines = render_results(seen.sight, seen.layer)
+    return streamed_text(results_name(seen.sight.track.slug, name), lines, "application/jsonl")
+
+
+@dataclass(frozen=True)
+class SeenMarks:
+    """A layer whose marks a viewer may download."""
+
+    sight: Sight
+    layer: MarkLayer
+
+
+def _marks_or_404(request: HttpRequest, address: str, name: str) -> SeenMarks:
     sight = track_at_or_404(request.user, address)
     layer = get_object_or_404(MarkLayer.objects.ready(), track=sight.track, version=name)
     is_used = name in (sight.track.assignments, sight.track.support)
     if not (sight.is_organiser or (is_used and sight.can_download_judgments)):
         raise Http404("no such marks")
-    return streamed_text(marks_name(sight.track.slug, name), render_marks(sight, layer))
+    return SeenMarks(sight, layer)
 
 
 @login_required

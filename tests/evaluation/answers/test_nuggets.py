@@ -7,14 +7,15 @@ import pytest
 
 from evaluation.answers.assignment_files import mark_lines, read_assignments
 from evaluation.answers.labels import NAMES
-from evaluation.answers.marks import bank_of_marks
+from evaluation.answers.marks import AssignmentMark, bank_of_marks
 from evaluation.answers.nugget_files import read_nuggets
 from evaluation.answers.nugget_steps import merge, split
 from evaluation.answers.nugget_writing import WRITERS, NuggetWriter
 from evaluation.answers.nuggets import AcceptedAnswer, Nugget, NuggetBank, Span
 from evaluation.answers.reported import read_reported
-from evaluation.answers.runs import sentence_key
+from evaluation.answers.runs import Answer, Cited, Sentence, sentence_key
 from evaluation.answers.support_files import read_support
+from evaluation.answers.verdicts import AnswerMarks, read_verdicts, write_verdicts
 from evaluation.problems import Problems, Refused
 from tests.evaluation.answers.samples import lines_of
 
@@ -247,3 +248,35 @@ def test_damaged_csv_is_rejected_with_its_reason():
     assert codes_of(read_assignments, header + b"t1,oak,a1,\xff\n") == ["E_ENCODING"]
     assert codes_of(read_assignments, header + b"t1,oak,a1\n") == ["E_COLUMNS"]
     assert codes_of(read_assignments, b"topic_id,run\nt1,oak\n") == ["E_COLUMNS"]
+
+
+VERDICTS = [
+    # Supported in full with a nugget, not in full, not judged, and without a citation.
+    (Sentence("Oil smells.", (Cited("d1"),)), {"d1": 2}, 1),
+    (Sentence("Cedar is red.", (Cited("d1"), Cited("d2"))), {"d1": 2, "d2": 1}, -1),
+    (Sentence("It grows.", (Cited("d3"),)), {}, None),
+    (Sentence("It is old."), {}, -1),
+]
+
+
+def test_marks_are_written_as_the_results_of_argue():
+    answer = Answer("t1", tuple(sentence for sentence, *_ in VERDICTS))
+    nugget = Nugget("t1", "q1", "Why?", answers=(AcceptedAnswer("oil"),), importance="vital")
+    support = {number: codes for number, (_, codes, _) in enumerate(VERDICTS, 1)}
+    marks = AnswerMarks({"q1": AssignmentMark(2, 1)}, support, {4: True})
+    line = json.dumps(write_verdicts("oak", answer, [nugget], marks)).encode()
+    assert [each["score"] for each in json.loads(line)["sentence_results"]] == [
+        score for *_, score in VERDICTS
+    ]
+    read = read_verdicts(io.BytesIO(line))["oak", "t1"]
+    assert [(each.given, each.is_cited) for each in read] == [
+        (score, bool(sentence.citations)) for sentence, _, score in VERDICTS
+    ]
+    assert [each.pairs for each in read] == [{("Why?", "oil")}, set(), set(), set()]
+
+
+def test_a_nugget_whose_sentence_no_mark_names_has_no_place_in_the_results():
+    answer, nugget = Answer("t1", (Sentence("Oil smells."),)), Nugget("t1", "q1", "oil")
+    marks = AnswerMarks({"q1": AssignmentMark(2)})
+    [result] = write_verdicts("oak", answer, [nugget], marks)["sentence_results"]
+    assert (result["matched_nuggets"], result["score"]) == ([], 0)
