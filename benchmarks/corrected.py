@@ -108,7 +108,7 @@ def fill_site() -> None:
         name = default_storage.save(f"runs/corrected-{run.tag}", ContentFile(file.getvalue()))
         track.runs.filter(pk=run.pk).update(ranking_file=name, received_at=timezone.now())
     sample = pools.draw_sample(machine, track, ada, LABELS)
-    judged = make_assessment(sample, ada, make_user("dan"))
+    judged = make_assessment(sample, ada, make_user("dan"), topics_per_assessor=TOPICS)
 
     def grade(document: object) -> int:
         return int(random.integers(0, 3))
