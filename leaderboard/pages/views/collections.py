@@ -73,6 +73,7 @@ from leaderboard.pages.views.reviews import (
     review_of,
     review_of_judgments,
 )
+from leaderboard.pages.views.tokens import accept_token
 from leaderboard.sight.visible_rows import (
     can_download_documents,
     can_download_topics,
@@ -333,6 +334,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+@accept_token
 def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Return the documents as they were uploaded; a broken download can be resumed."""
     found = _ready_or_404(request, slug)
@@ -345,6 +347,7 @@ def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 @require_GET
+@accept_token
 def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return the topics in TREC's form or as JSON lines, or the group of each."""
     found = _topics_or_404(request, slug)
@@ -356,6 +359,7 @@ def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 
 @require_GET
+@accept_token
 def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a small valid run of the collection."""
     found = _topics_or_404(request, slug)
@@ -403,6 +407,7 @@ def _found_documents(request: HttpRequest, found: Collection, words: str) -> Htt
 
 
 @require_GET
+@accept_token
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return the number and title of every topic, one per line."""
     found = _topics_or_404(request, slug)
@@ -413,6 +418,7 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 
 
 @require_GET
+@accept_token
 def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return every docno, one per line; 404 if the collection has no documents."""
     found = _ready_or_404(request, slug)

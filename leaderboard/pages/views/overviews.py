@@ -26,6 +26,7 @@ from leaderboard.pages import limits
 from leaderboard.pages.forms.overviews import READERS, DataForm, OverviewForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.tokens import accept_token
 from leaderboard.runs.facts import find_label
 from leaderboard.sight.visible_rows import can_read_documents
 
@@ -122,6 +123,7 @@ def manage_overview(request: HttpRequest, address: str) -> HttpResponse:
 
 
 @require_GET
+@accept_token
 def baseline_file(request: HttpRequest, address: str) -> HttpResponseBase:
     """Return the organisers' baseline run, if they hand it out."""
     run = find_shared_baseline(track_at_or_404(request.user, address))

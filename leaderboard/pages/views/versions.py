@@ -29,6 +29,7 @@ from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.pages.views.tokens import accept_token
 from leaderboard.pages.wording.changes import describe_notified
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.contests import contest_on
@@ -107,6 +108,7 @@ def _request_tests(sight: Sight, found: Impact) -> Awaited:
 
 
 @require_GET
+@accept_token
 def qrels_file(request: HttpRequest, address: str, version: str) -> StreamingHttpResponse:
     """Return the judgments as this track counts them, for the commands on pages."""
     sight = track_at_or_404(request.user, address)
