@@ -31,8 +31,9 @@ def commands_of(template: str) -> list[list[str]]:
     return [json.loads(words) for words in re.findall(r"command: (\[.+\])", text)]
 
 
-def systemd_command(unit: str) -> list[str]:
-    text = (ROOT / "deploy" / "systemd" / f"rankfield-{unit}.service").read_text()
+def systemd_command(service: str) -> list[str]:
+    [path] = (ROOT / "deploy" / "systemd").glob(f"rankfield-{service}*.service")
+    text = path.read_text()
     [command] = re.findall(r"^ExecStart=(.+)$", text, re.M)
     return shlex.split(command)
 

@@ -1,4 +1,4 @@
-"""The files by which systemd runs a site: units, a user, the environment, and the edge before it.
+"""The files by which systemd runs a site: units, user, folders, settings, and the edge before it.
 
 Units come from `deploy/systemd`, and the edge is that of docker compose with the ports and
 folders of a host. The log goes to the journal, which rotates it; a worker makes the backups.
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-UNITS = ("rankfield-web", "rankfield-worker", "rankfield-edge")
+# The file of a unit, and what is started: two workers from one file.
+UNITS = ("rankfield-web", "rankfield-worker@", "rankfield-edge")
+STARTED = ("rankfield-web", "rankfield-worker@1", "rankfield-worker@2", "rankfield-edge")
 # What differs on a host from the network of docker compose.
 OF_THE_HOST: Mapping[str, str] = {
     "listen 8080 ": "listen 80 ",
@@ -23,8 +25,22 @@ OF_THE_HOST: Mapping[str, str] = {
     "    resolver 127.0.0.11 valid=10s ipv6=off;\n": "",
 }
 USER = 'u rankfield - "Rankfield" /var/lib/rankfield\n'
+FOLDERS = """\
+d /var/lib/rankfield 0700 rankfield rankfield
+d /var/backups/rankfield 0700 rankfield rankfield
+d /etc/rankfield/certificates 0700 rankfield rankfield
+"""
+MANAGE = """\
+#!/bin/sh
+# manage.py of this site, with its settings and as its user: rankfield-manage doctor
+set -a
+. /etc/rankfield/environment
+set +a
+cd {folder} && exec runuser -u rankfield -- .venv/bin/python manage.py "$@"
+"""
 ENVIRONMENT = """\
 # Settings of Rankfield; docs/operating.md has them all. Restart the services after a change.
+# A value with spaces is in quotes: a shell reads this file too.
 SECRET_KEY={secret_key}
 METRICS_TOKEN={metrics_token}
 ALLOWED_HOSTS={host},127.0.0.1
@@ -56,6 +72,8 @@ def list_host_files(folder: Path, host: str) -> Iterator[HostFile]:
         text = Template((deploy / f"{unit}.service").read_text()).substitute(folder=folder)
         yield HostFile(f"etc/systemd/system/{unit}.service", text)
     yield HostFile("usr/lib/sysusers.d/rankfield.conf", USER)
+    yield HostFile("usr/lib/tmpfiles.d/rankfield.conf", FOLDERS)
+    yield HostFile("usr/local/sbin/rankfield-manage", MANAGE.format(folder=folder), mode=0o755)
     yield HostFile("etc/rankfield/edge.conf", render_edge((folder / "edge/nginx.conf").read_text()))
     environment = ENVIRONMENT.format(
         host=host, secret_key=secrets.token_hex(32), metrics_token=secrets.token_hex(16)

@@ -32,7 +32,7 @@ def unit(root: Path, name: str) -> ConfigParser:
 
 
 def test_each_unit_starts_a_command_that_there_is(root):
-    for name in ("rankfield-web", "rankfield-worker"):
+    for name in ("rankfield-web", "rankfield-worker@"):
         python, manage, command, *_ = shlex.split(unit(root, name)["Service"]["ExecStart"])
         folder = Path(unit(root, name)["Service"]["WorkingDirectory"])
         assert python == f"{folder}/.venv/bin/python" and (folder / manage).exists()

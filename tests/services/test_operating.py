@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import shlex
 import shutil
@@ -21,6 +20,7 @@ from django.core.management import load_command_class
 
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, upload
 from tests.services.machines import ROOT, Postgres, Redis, Site, folder, free_port, until
+from tests.services.terminals import answer_twice
 
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 BLOCKS = re.findall(r"^( *)```(\w*)\n(.+?)^ *```$", PAGE, re.M | re.S)
@@ -28,7 +28,7 @@ COMMANDS = [block.replace(f"\n{indent}", "\n") for indent, word, block in BLOCKS
 # The blocks that no test runs, by how they begin, and why.
 ELSEWHERE = {
     "docker compose up": "needs a registry of images; tests/test_compose.py reads the file",
-    "apt-get install postgresql": "changes the host; tests/management/test_setup.py has its files",
+    ".venv/bin/python manage.py setup": "changes the host; test_installation.py does it in another",
     "image: registry": "are values of the chart; tests/test_chart.py renders it with Helm",
     "kubectl create secret": "needs a cluster; tests/test_chart.py checks what it would be given",
     "export S3_BUCKET": "needs a bucket; tests/services/test_buckets.py has one",
@@ -130,21 +130,8 @@ class Operator:
 
     def answer(self, command: str) -> str:
         """Run a command that asks at a terminal for a password, twice."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(self.checkout)
-            os.execvpe("bash", ["bash", "-c", command], self.site.surroundings())
-        said = b""
-        for _ in range(2):
-            while not said.rstrip().endswith(b":"):
-                said += os.read(terminal, 1000)
-            os.write(terminal, f"{PASSWORD}\n".encode())
-            said = b""
-        with suppress(OSError):
-            while piece := os.read(terminal, 1000):
-                said += piece
-        assert os.waitpid(child, 0)[1] == 0, said
-        return said.decode()
+        words = ["bash", "-c", f"cd {self.checkout} && {command}"]
+        return answer_twice(words, PASSWORD, self.site.surroundings())
 
     def stop(self) -> None:
         for process in self.running:

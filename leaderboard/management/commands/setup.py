@@ -9,23 +9,23 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from leaderboard.management.host_files import UNITS, write_host_files
+from leaderboard.management.host_files import STARTED, write_host_files
 from leaderboard.management.site_command import SiteCommand
 
 NEXT = """
 Then, as root:
   systemd-sysusers
-  install -d -o rankfield -m 700 /var/backups/rankfield
-  install -d -o rankfield -m 700 /etc/rankfield/certificates    # fullchain.pem and privkey.pem
-  runuser -u postgres -- createuser rankfield
-  runuser -u postgres -- createdb -O rankfield rankfield
-  systemctl daemon-reload
-  systemctl enable --now {units}
+  systemd-tmpfiles --create
+  # fullchain.pem and privkey.pem to /etc/rankfield/certificates, readable by rankfield
+  runuser -u postgres -- psql -c "create role rankfield login" \\
+    -c "create database rankfield owner rankfield encoding 'UTF8' template template0"
+  systemctl enable --now {started}
+  rankfield-manage doctor
 """
 
 
 class Command(SiteCommand):
-    help = "Write units, user, environment and edge to run this checkout under systemd."
+    help = "Write units, user, folders, environment and edge to run this checkout under systemd."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--systemd", action="store_true", required=True)
@@ -42,4 +42,4 @@ class Command(SiteCommand):
                 self.stdout.write(f"{'wrote' if is_new else 'kept '} /{file.path}")
         except PermissionError as error:
             raise CommandError(f"{error.filename} cannot be written: run this as root.") from None
-        self.stdout.write(NEXT.format(units=" ".join(UNITS)))
+        self.stdout.write(NEXT.format(started=" ".join(STARTED)))
