@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test night libraries lint docs bench faults chaos load audit pins release docs-pictures
+.PHONY: demo serve quick test night libraries lint docs bench faults chaos load audit pins release sign docs-pictures
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -88,6 +88,15 @@ release: .venv/dev       ## dist/: the wheel, the source, what they need (Cyclon
 	.venv/bin/twine check --strict dist/*
 	.venv/bin/python -m tests.security.bill_of_materials requirements-server.txt > dist/rankfield.cdx.json
 	cd dist && sha256sum * > SHA256SUMS
+	$(if $(SIGN_KEY),$(MAKE) sign)
+
+# SIGN_KEY is the file of a key of OpenSSH, whose public half is a line of SIGNERS.
+SIGNERS ?= release-signers
+NAMED = -n rankfield-release
+sign:                    ## dist/SHA256SUMS.sig: make release SIGN_KEY=~/.ssh/release
+	$(if $(SIGN_KEY),,$(error give SIGN_KEY, the file of a key))
+	ssh-keygen -q -Y sign -f $(SIGN_KEY) $(NAMED) dist/SHA256SUMS
+	ssh-keygen -q -Y verify -f $(SIGNERS) -I rankfield $(NAMED) -s dist/SHA256SUMS.sig < dist/SHA256SUMS
 
 # uv installs in seconds; where it cannot be had, pip does the same. Without bytecode, which uv
 # leaves out, every process would compile numpy and Django anew where Python may not write.

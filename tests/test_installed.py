@@ -85,7 +85,7 @@ def test_a_release_is_built_and_checked(tmp_path):
     words = ["make", "-o", ".venv/dev", "release"]
     made = subprocess.run(words, cwd=checkout, capture_output=True, text=True)
     assert (made.returncode, made.stdout.count("PASSED")) == (0, 2), made.stdout + made.stderr
-    assert {path.suffix for path in (checkout / "dist").iterdir()} == {".whl", ".gz"}
+    assert {path.suffix for path in (checkout / "dist").iterdir()} == {".whl", ".gz", ".json", ""}
 
 
 def test_the_wheel_has_the_version_of_the_code(wheel):
