@@ -7,6 +7,7 @@ import ipaddress
 import os
 import secrets
 import stat
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -35,6 +36,16 @@ POSTGRESQL_OPTIONS = {
 def text(name: str, default: str = "") -> str:
     """The value of a variable; one that is empty is not set."""
     return os.environ.get(name, "").strip() or default
+
+
+def require_package(module: str, setting: str, extra: str) -> None:
+    """Refuse a setting whose packages are missing, and say how to install them."""
+    try:
+        missing = find_spec(module) is None
+    except ModuleNotFoundError:
+        missing = True
+    if missing:
+        raise ImproperlyConfigured(f"{setting} needs: pip install 'rankfield[{extra}]'")
 
 
 def default_home(base: Path, is_checkout: bool) -> Path:

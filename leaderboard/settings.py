@@ -17,6 +17,7 @@ from leaderboard.environment import (
     number,
     pairs,
     private_folder,
+    require_package,
     secret,
     switch,
     text,
@@ -351,6 +352,20 @@ SUSPICIOUS = (
     *("SuspiciousOperation", "SuspiciousMultipartForm", "SuspiciousFileOperation"),
     *("DisallowedRedirect", "InvalidSessionKey", "SuspiciousSession", "SessionInterrupted"),
 )
+# Both off by default, and both with packages that nobody else needs.
+SENTRY_DSN = text("SENTRY_DSN")
+if SENTRY_DSN:
+    require_package("sentry_sdk", "SENTRY_DSN", "reports")
+OTEL_EXPORTER_OTLP_ENDPOINT = text("OTEL_EXPORTER_OTLP_ENDPOINT")
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    require_package("opentelemetry.sdk", "OTEL_EXPORTER_OTLP_ENDPOINT", "traces")
+
+REPORTS = {
+    "class": "leaderboard.infrastructure.error_reports.ErrorReports",
+    "filters": ["numbered"],
+    "address": SENTRY_DSN,
+    "version": VERSION,
+}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -367,9 +382,10 @@ LOGGING = {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
             "filters": ["numbered"],
-        }
+        },
+        **({"reports": REPORTS} if SENTRY_DSN else {}),
     },
-    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "root": {"handlers": ["stderr", *(["reports"] if SENTRY_DSN else [])], "level": "WARNING"},
     "loggers": {
         "leaderboard": {"level": text("LOG_LEVEL", "INFO")},
         # One line per request if a program reads the log.

@@ -26,6 +26,7 @@ from django.db.models import Exists
 from leaderboard.infrastructure.logs import job_number, request_number
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.infrastructure.read_only import is_read_only
+from leaderboard.infrastructure.traces import trace
 from leaderboard.jobs import backups, broker, cleanup
 from leaderboard.jobs.leases import JobTimeoutError, Lease, LeaseLostError, memory_limit, time_limit
 from leaderboard.jobs.table import JOB_KINDS
@@ -93,10 +94,11 @@ def run_due_jobs(worker: str, limit: int | None = None) -> int:
 
 @contextmanager
 def log_as(job: Job) -> Iterator[None]:
-    """Give each line of the log the numbers of this job and of the request that asked for it."""
+    """Give log and trace the numbers of this job and of the request that asked for it."""
     job_token, request_token = job_number.set(str(job.pk)), request_number.set(job.request)
     try:
-        yield
+        with trace(f"job {job.kind}", job=str(job.pk), request=job.request):
+            yield
     finally:
         job_number.reset(job_token)
         request_number.reset(request_token)

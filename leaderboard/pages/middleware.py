@@ -24,6 +24,7 @@ from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.logs import describe_request, new_request_number, request_number
 from leaderboard.infrastructure.outages import READ_ONLY
 from leaderboard.infrastructure.read_only import is_read_only
+from leaderboard.infrastructure.traces import trace
 from leaderboard.models import Notice
 from leaderboard.notifications.notices import mark_read
 
@@ -52,11 +53,19 @@ def add_request_id(get_response: GetResponse) -> GetResponse:
     The query of the URL is not logged: invitation links contain a secret there.
     """
 
+    def answer_traced(request: HttpRequest, number: str) -> HttpResponse:
+        with trace(str(request.method), request=number) as told:
+            response = get_response(request)
+            match = request.resolver_match
+            told.name = f"{request.method} /{match.route}" if match else told.name
+            told.facts["http.response.status_code"] = response.status_code
+            return response
+
     def answer(request: HttpRequest) -> HttpResponse:
         number, began = new_request_number(), time.perf_counter()
         token = request_number.set(number)
         try:
-            response = get_response(request)
+            response = answer_traced(request, number)
             response["X-Request-Id"] = number
             seconds = time.perf_counter() - began
             figures = describe_request(request, response.status_code, seconds)
