@@ -90,13 +90,21 @@ def render_edge(text: str) -> str:
     return text
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder that everyone can enter, whatever the umask of this process is."""
+    if not folder.exists():
+        make_folder(folder.parent)
+        folder.mkdir()
+        folder.chmod(0o755)
+
+
 def write_host_files(root: Path, folder: Path, host: str) -> Iterator[tuple[HostFile, bool]]:
     """Write each file under a root; yield it and whether it was written."""
     for file in list_host_files(folder, host):
         path = root / file.path
         writes = not (file.is_kept and path.exists())
         if writes:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             path.touch(mode=file.mode)
             path.chmod(file.mode)
             path.write_text(file.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -52,6 +53,14 @@ def test_secrets_are_made_once_and_for_nobody_else(root):
     assert environment.read_text() == before
     assert environment.stat().st_mode & 0o777 == 0o600
     assert "ALLOWED_HOSTS=bench.example.org,127.0.0.1\n" in before
+
+
+def test_the_edge_can_read_its_configuration(tmp_path):
+    before = os.umask(0o077)
+    set_up(tmp_path)
+    os.umask(before)
+    assert (tmp_path / "etc/rankfield").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "etc/rankfield/edge.conf").stat().st_mode & 0o777 == 0o644
 
 
 def test_an_edge_that_changed_is_noticed():

@@ -41,10 +41,12 @@ ip link set lo up
 sysctl -qw net.ipv4.ip_unprivileged_port_start=0
 exec sleep infinity
 """
-# What the packages of Debian start by themselves where systemd runs.
+# What the packages of Debian start by themselves where systemd runs. PostgreSQL was installed where
+# another one may have had its port.
 STARTED_BY_DEBIAN = """
 install -d -o redis /run/redis
 runuser -u redis -- redis-server /etc/redis/redis.conf --supervised no
+sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf
 pg_ctlcluster $(pg_lsclusters -h | cut -d' ' -f1,2) start
 """
 SUBMIT = """
