@@ -31,6 +31,7 @@ from leaderboard.models import (
     NuggetVersion,
     Pool,
     ReportedScores,
+    ResultsFile,
     Run,
     Team,
     Track,
@@ -247,6 +248,30 @@ def make_reported(
     groups = {name: name[0] for own in scores.values() for name in own}
     source = "results.example.org"
     return store_reported_scores(benchmark, benchmark.owner, read_results(files), source, groups)
+
+
+def make_result_lines(**scores: float) -> str:
+    """Results of MTEB as JSON lines: the score of each system on one collection."""
+    lines = [
+        {
+            "model_name": f"lab/{name}",
+            **json.loads(render_result("a", score)),
+        }
+        for name, score in scores.items()
+    ]
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def make_results_file(benchmark: Benchmark, state: str = "preview") -> ResultsFile:
+    """An uploaded file of results that waits for a decision."""
+    file = default_storage.save("collections/results", ContentFile(make_result_lines(one=0.5)))
+    return benchmark.results_files.create(
+        version="v1",
+        source="results.example.org",
+        state=state,
+        file=file,
+        created_by=benchmark.owner,
+    )
 
 
 def render_result(collection: str, *scores: float, **fields: Any) -> bytes:

@@ -1,14 +1,16 @@
-"""Scores that others report: store a version of them."""
+"""Scores that others report: accept a file of them, or store them at once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from evaluation.reading.results import ReportedResults
-from leaderboard.collections.reported_scores import pack_results
-from leaderboard.models import AuditEvent, Benchmark, ReportedScores, User
+from leaderboard.actions import versions
+from leaderboard.collections.reported_scores import add_version
+from leaderboard.models import AuditEvent, Benchmark, ReportedScores, ResultsFile, User
 
 
 @transaction.atomic
@@ -23,14 +25,16 @@ def store_reported_scores(
 
     `groups` has the group of collections by their names.
     """
-    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
-    latest = benchmark.reported_scores.without_cells().latest_first().first()
-    version = ReportedScores.objects.create(
-        benchmark=benchmark,
-        version=1 if latest is None else latest.version + 1,
-        source=source,
-        created_by=user,
-        **pack_results(results, groups or {}),
-    )
+    version = add_version(benchmark, user, results, source, groups or {})
     AuditEvent.objects.record(user, "upload", version)
     return version
+
+
+def accept_results(file: ResultsFile, sent: UploadedFile) -> None:
+    """Store an uploaded file of results under the next name, and queue its check.
+
+    Raises NotAccepted for a file that is too large.
+    """
+    names = file.benchmark.results_files.values_list("version", flat=True)
+    file.version = f"v{1 + max((int(name[1:]) for name in names), default=0)}"
+    versions.accept_version(file, sent)

@@ -1,6 +1,6 @@
 """Versions that are read from a file: store one, check it again, confirm or discard it.
 
-Judgments, nuggets and layers of marks take this one road.
+Judgments, nuggets, layers of marks and results that others report take this one road.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from leaderboard.actions.uploads import refuse_files, store_version, store_versi
 from leaderboard.collections.mark_layers import render_carried
 from leaderboard.collections.nuggets import compare_versions
 from leaderboard.jobs import queue
-from leaderboard.models import AuditEvent, MarkLayer, NuggetVersion, User
+from leaderboard.models import AuditEvent, MarkLayer, NuggetVersion, ResultsFile, User
 from leaderboard.models.collections import ImportedVersion, ImportState
 
 CONFIRMABLE = (ImportState.PREVIEW,)
@@ -41,6 +41,8 @@ def refuse_file(version: ImportedVersion, file: UploadedFile) -> None:
     refuse_files([file])
     if isinstance(version, NuggetVersion | MarkLayer):
         refuse_full_benchmark(version.track.benchmark, file.size or 0)
+    elif isinstance(version, ResultsFile):
+        refuse_full_benchmark(version.benchmark, file.size or 0)
 
 
 def confirm_version(version: ImportedVersion, user: User, **changes: Any) -> None:

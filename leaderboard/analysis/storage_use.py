@@ -22,6 +22,7 @@ from leaderboard.models import (
     NuggetVersion,
     PagesCopy,
     Pool,
+    ResultsFile,
     Run,
     Score,
     ScoreSet,
@@ -42,6 +43,7 @@ RUNS = Kind("runs as submitted", "Never by hand. manage.py erase run ID deletes 
 READINGS = Kind("rankings and answers as read", "Never: boards and pages of runs read them.")
 PROBLEMS = Kind("problems of runs", "Never by hand. They go with the file of a rejected run.")
 MARKS = Kind("nuggets and layers of marks", "Never: scores use them.")
+RESULTS = Kind("results that others report", "Never by hand: scores are traced to them.")
 POOLS = Kind("pools", "Never: judgments are traced to them.")
 COPIES = Kind("copies of pages", "At any time: deleted after a day, and made again on request.")
 SCORES = Kind("scores, in the database", "Never by hand. manage.py rescore replaces them.")
@@ -53,7 +55,7 @@ JUDGMENTS = Kind("judgments", "Never: scores use them.")
 PIECES = Kind("uploads in pieces", "Deleted a day after the last piece.")
 STRAYS = Kind("files without a row", "Deleted by workers after an hour.")
 
-KINDS = (RUNS, READINGS, PROBLEMS, MARKS, POOLS, COPIES, SCORES, TEXTS, INDEXES, JUDGMENTS)
+KINDS = (RUNS, READINGS, PROBLEMS, MARKS, RESULTS, POOLS, COPIES, SCORES, TEXTS, INDEXES, JUDGMENTS)
 
 # Where the files of a model are: the field, its kind, and the way to its benchmark or collection.
 OF_BENCHMARKS: tuple[tuple[type[Model], str, Kind, str], ...] = (
@@ -63,6 +65,7 @@ OF_BENCHMARKS: tuple[tuple[type[Model], str, Kind, str], ...] = (
     (Run, "problems_file", PROBLEMS, "track__benchmark"),
     (NuggetVersion, "file", MARKS, "track__benchmark"),
     (MarkLayer, "file", MARKS, "track__benchmark"),
+    (ResultsFile, "file", RESULTS, "benchmark"),
     (Pool, "file", POOLS, "track__benchmark"),
     (Pool, "frame_file", POOLS, "track__benchmark"),
     (Pool, "texts_file", POOLS, "track__benchmark"),

@@ -34,6 +34,7 @@ from leaderboard.api import (
     nugget_drafts,
     nuggets,
     pools,
+    reported_results,
     runs,
     series,
     snapshots,
@@ -161,6 +162,7 @@ api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", messages.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", new_collections.router)
+api.add_router("/benchmarks", reported_results.router)
 api.add_router("/benchmarks", series.router)
 api.add_router("/benchmarks", snapshots.of_benchmarks)
 api.add_router("", runs.router)

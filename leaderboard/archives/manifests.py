@@ -32,7 +32,7 @@ ARCHIVE_VERSION = 3
 # Of what is read from a file, the archive has the file and what was read.
 OF_IMPORTS = {"id", "version", "state", "asks_first", "sha256", "size", "preview"}
 # The place of a track in its benchmark, which the manifest of the benchmark has.
-PLACE = {"position", "phase", "group", "dated"}
+PLACE = {"position", "phase", "group", "dated", "is_private"}
 
 # Fields that belong to this installation, or that the importing site computes again.
 LOCAL_FIELDS: dict[type[models.Model], set[str]] = {

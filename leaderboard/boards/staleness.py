@@ -218,6 +218,7 @@ UNSHOWN = {
     "Agreement": "only the pages of registration show it, which are not kept",
     "Download": "only a file for organisers has it",
     "Question": "only the page of questions shows it, which is not kept",
+    "ResultsFile": "only its organisers' page shows it",
     "Registration": "only organisers and the team see it",
     "Signature": "only organisers and the team see it",
     "Judgment": "written with its version, and never changed",

@@ -58,11 +58,15 @@ def open_upload(
     name: str, unpack: Callable[[BinaryIO, Limits], BinaryIO] = unpacked
 ) -> Iterator[BinaryIO]:
     """Open a stored upload and unpack it while it is read."""
-    limits = Limits(
+    with default_storage.open(name) as packed:
+        yield unpack(packed, limits_of_uploads())
+
+
+def limits_of_uploads() -> Limits:
+    """Return the limits of files that organisers upload."""
+    return Limits(
         upload=settings.COLLECTION_UPLOAD_LIMIT, unpacked=settings.COLLECTION_UNPACKED_LIMIT
     )
-    with default_storage.open(name) as packed:
-        yield unpack(packed, limits)
 
 
 def open_several(name: str) -> AbstractContextManager[BinaryIO]:

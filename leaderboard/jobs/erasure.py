@@ -113,6 +113,8 @@ def erase_benchmark(benchmark: Benchmark) -> None:
     _cancel_jobs("invite", benchmark.invitations.values_list("pk", flat=True))
     _cancel_jobs("compare_systems", benchmark.calculations.values_list("pk", flat=True))
     _withdraw_repetitions(Run.objects.filter(version__in=versions))
+    for kind in ("check_results", "import_results"):
+        _cancel_jobs(kind, benchmark.results_files.values_list("pk", flat=True))
     # Systems protect their teams.
     benchmark.systems.all().delete()
     benchmark.delete()

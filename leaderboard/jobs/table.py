@@ -16,6 +16,7 @@ from leaderboard.collections import (
     nuggets,
     pools,
     published,
+    reported_scores,
     word_index,
 )
 from leaderboard.jobs import backups, calculations
@@ -28,6 +29,7 @@ from leaderboard.models import (
     Mail,
     MarkLayer,
     NuggetVersion,
+    ResultsFile,
 )
 from leaderboard.models.collections import ImportedVersion
 from leaderboard.models.jobs import Progress, Publish
@@ -144,6 +146,7 @@ JOB_KINDS = {
     "index_words": JobKind(word_index.index_words, long=True),
     "check_judgments": JobKind(checking.check_judgments, fails(JudgmentSet)),
     "check_nuggets": JobKind(nuggets.check_nuggets, fails(NuggetVersion)),
+    "check_results": JobKind(reported_scores.check_results, fails(ResultsFile)),
     "check_marks": JobKind(mark_layers.check_marks, fails(MarkLayer)),
     "copy_pages": JobKind(copy_pages, long=True, limited=False),
     backups.KIND: JobKind(backups.back_up, long=True, limited=False),
@@ -154,5 +157,6 @@ JOB_KINDS = {
         limited=False,
     ),
     "import_nuggets": JobKind(nuggets.import_nuggets, fails(NuggetVersion), limited=False),
+    "import_results": JobKind(reported_scores.import_results, fails(ResultsFile), limited=False),
     "import_marks": JobKind(mark_layers.import_marks, fails(MarkLayer), limited=False),
 }

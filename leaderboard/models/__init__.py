@@ -63,7 +63,7 @@ from leaderboard.models.people import (
 from leaderboard.models.pools import Pool
 from leaderboard.models.questions import Question
 from leaderboard.models.registrations import Agreement, Download, Registration, Signature
-from leaderboard.models.reported import ReportedScores
+from leaderboard.models.reported import ReportedScores, ResultsFile
 from leaderboard.models.runs import Run, Score, ScoreSet
 from leaderboard.models.snapshots import BenchmarkSnapshot, PagesCopy, Snapshot
 from leaderboard.models.tracks import Edition, Track
@@ -119,6 +119,7 @@ __all__ = [
     "Registration",
     "Reminder",
     "ReportedScores",
+    "ResultsFile",
     "Run",
     "Score",
     "ScoreSet",

@@ -122,6 +122,7 @@ class Job(models.Model):
         "check_judgments": 5,
         "import_judgments": 5,
         **dict.fromkeys(("check_nuggets", "import_nuggets", "check_marks", "import_marks"), 5),
+        **dict.fromkeys(("check_results", "import_results"), 6),
         "try_judgments": 6,
         "build_edition": 6,
         "score_again": 6,

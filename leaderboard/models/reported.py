@@ -1,4 +1,7 @@
-"""Scores that others report of systems on collections; no run of this site is behind them."""
+"""Scores that others report of systems on collections, and the files that they are read from.
+
+No run of this site is behind them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.benchmarks import Benchmark
+from leaderboard.models.collections import ImportedVersion, ImportState
 from leaderboard.models.people import User
 
 
@@ -57,3 +61,33 @@ class ReportedScores(models.Model):
 
     def __str__(self) -> str:
         return f"v{self.version}"
+
+
+class ResultsFileQuerySet(models.QuerySet["ResultsFile"]):
+    def waiting(self) -> ResultsFileQuerySet:
+        """Return the files that are not imported, or not yet."""
+        return self.exclude(state=ImportState.READY)
+
+
+class ResultsFile(ImportedVersion):
+    """An uploaded file of results that others report; imported, it is a version of their table.
+
+    `groups` has the group of collections by their names.
+    """
+
+    noun = "results"
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="results_files")
+    # Who reports them, or where they are published.
+    source = models.CharField(max_length=300)
+    groups = models.JSONField(default=dict, blank=True)
+    scores = models.OneToOneField(
+        ReportedScores, models.SET_NULL, null=True, related_name="results_file"
+    )
+
+    objects = ResultsFileQuerySet.as_manager()
+
+    class Meta(ImportedVersion.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="results_version_once")
+        ]

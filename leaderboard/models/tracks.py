@@ -161,6 +161,8 @@ class Track(models.Model):
     group = models.CharField(max_length=60, blank=True, default="", editable=False)
     # When the collection was made, among others in an order: a date, a month, a year or a place.
     dated = models.CharField(max_length=10, blank=True, default="", db_default="", editable=False)
+    # Whether participants have no judgments of its collection, and cannot have trained on it.
+    is_private = models.BooleanField(default=False, db_default=False, editable=False)
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"

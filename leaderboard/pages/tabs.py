@@ -135,6 +135,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Registration", "registration", organises and alone),
                 View("Messages", "messages", organises and alone),
                 View("Invitations", "invitations", organises and alone),
+                View("Reported scores", "reported_results", organises and alone),
                 View("Settings", "manage", organises),
                 View("Activity", "trail", organises),
             ),
@@ -170,6 +171,7 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
                 View("Registration", "registration", sight.is_organiser),
                 View("Messages", "messages", sight.is_organiser),
                 View("Invitations", "invitations", sight.is_organiser),
+                View("Reported scores", "reported_results", sight.is_organiser),
             ),
         ),
     ]

@@ -11,6 +11,7 @@ from leaderboard.models import (
     JudgmentSet,
     MarkLayer,
     NuggetVersion,
+    ResultsFile,
     Run,
     Team,
     UploadPiece,
@@ -26,9 +27,8 @@ def bytes_of_benchmark(benchmark: Benchmark) -> int:
     """Return the total size of the files of a benchmark; collections are shared by several."""
     runs = Run.objects.filter(track__benchmark=benchmark).exclude(file="")
     versions = (NuggetVersion, MarkLayer)
-    return _total(runs) + sum(
-        _total(model.objects.filter(track__benchmark=benchmark)) for model in versions
-    )
+    of_tracks = (_total(model.objects.filter(track__benchmark=benchmark)) for model in versions)
+    return _total(runs) + sum(of_tracks) + _total(ResultsFile.objects.filter(benchmark=benchmark))
 
 
 def limit_of_benchmark(benchmark: Benchmark) -> int:
@@ -39,7 +39,7 @@ def limit_of_benchmark(benchmark: Benchmark) -> int:
 def bytes_of_site() -> int:
     """Return the total size of all stored files of users."""
     runs = Run.objects.exclude(file="")
-    others = (Collection, JudgmentSet, NuggetVersion, MarkLayer, UploadPiece)
+    others = (Collection, JudgmentSet, NuggetVersion, MarkLayer, ResultsFile, UploadPiece)
     return _total(runs) + sum(_total(model.objects.all()) for model in others)
 
 

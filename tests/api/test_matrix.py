@@ -46,6 +46,7 @@ from tests.builders import (
     make_assessment,
     make_collection,
     make_pool,
+    make_results_file,
     make_run,
     make_track,
     make_user,
@@ -259,6 +260,24 @@ CALLS = {
     "get /benchmarks/{slug}/board": Call("/benchmarks/meal/board", EVERYBODY),
     "get /benchmarks/{slug}/by-date": Call("/benchmarks/meal/by-date", EVERYBODY),
     "get /benchmarks/{slug}/new-collections": Call("/benchmarks/meal/new-collections", EVERYBODY),
+    "get /benchmarks/{slug}/reported-results": Call(
+        "/benchmarks/meal/reported-results", by_organisers(200)
+    ),
+    "post /benchmarks/{slug}/reported-results": Call(
+        "/benchmarks/meal/reported-results",
+        by_organisers(202),
+        "organise",
+        form={"source": "others", "file": "{}\n"},
+    ),
+    "get /benchmarks/{slug}/reported-results/{version}": Call(
+        "/benchmarks/meal/reported-results/v1", by_organisers(200)
+    ),
+    "delete /benchmarks/{slug}/reported-results/{version}": Call(
+        "/benchmarks/meal/reported-results/v1", by_organisers(204), "organise"
+    ),
+    "post /benchmarks/{slug}/reported-results/{version}/confirm": Call(
+        "/benchmarks/meal/reported-results/v1/confirm", by_organisers(202), "organise", body={}
+    ),
     "get /benchmarks/{slug}/snapshots": Call("/benchmarks/meal/snapshots", EVERYBODY),
     "get /benchmarks/{slug}/snapshots/{name}": Call(
         "/benchmarks/meal/snapshots/final", ORGANISERS_SEE
@@ -588,6 +607,7 @@ def make_system(track: Track, user: User) -> str:
     }
     benchmark.snapshots.create(**frozen).editions.add(edition)
     track.snapshots.create(**frozen, edition=edition)
+    make_results_file(benchmark)
     benchmark.invitations.create(email="fay@example.org", invited_by=benchmark.owner)
     team = track.team_of(user)
     system = System.objects.create(benchmark=benchmark, team=team, name="oven")

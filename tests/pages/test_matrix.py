@@ -49,6 +49,7 @@ from tests.builders import (
     make_collection,
     make_pool,
     make_reported,
+    make_results_file,
     make_run,
     make_track,
     make_user,
@@ -131,6 +132,7 @@ PAGES = {
     "benchmark_history": ("/benchmarks/meal/history/", EVERYBODY),
     "benchmark_differences": ("/benchmarks/meal/differences/", EVERYBODY),
     "reported_board": ("/benchmarks/meal/reported/", EVERYBODY),
+    "reported_results": ("/benchmarks/meal/manage/reported/", ORGANISERS),
     "benchmark_compare": ("/benchmarks/meal/compare/", EVERYBODY),
     "new_collections": ("/benchmarks/meal/new-collections/", EVERYBODY),
     "benchmark_series": ("/benchmarks/meal/by-date/", EVERYBODY),
@@ -418,6 +420,13 @@ ACTS = {
         {"track": "0"},
     ),
     "remove_benchmark_track": Act("/benchmarks/meal/manage/tracks/open/remove/", ACT),
+    "reported_results": Act(
+        "/benchmarks/meal/manage/reported/", ACT, {"source": "others", "file": "{}\n"}
+    ),
+    **{
+        f"{act}_results_of_benchmark": Act(f"/benchmarks/meal/manage/reported/v1/{act}/", ACT)
+        for act in ("confirm", "again", "discard")
+    },
     "renew_invitation": Act("/benchmarks/meal/manage/invitation/", ACT),
     "decide_request": Act("/benchmarks/meal/manage/requests/{asked}/", ACT, {"approve": "Eve"}),
     "registration": Act("/benchmarks/meal/manage/registration/", ACT, {"asked": "country"}),
@@ -748,6 +757,7 @@ def make_benchmark_of_runs(*tracks: Track) -> dict[str, Any]:
         )
         frozen.editions.set(editions)
     make_reported(benchmark)
+    make_results_file(benchmark)
     question = benchmark.questions.create(text="How deep?", is_public=True)
     written = {"subject": "Soon", "text": "Soon.", "created_by": benchmark.owner}
     message = benchmark.messages.create(**written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.problems import Refused
-from evaluation.reading.results import LONGEST_NAME, files_of_results, read_results
+from evaluation.reading.results import (
+    files_of_results,
+    read_groups_of_collections,
+    read_results,
+)
 from leaderboard.actions.reported_scores import store_reported_scores
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
@@ -20,7 +23,6 @@ from leaderboard.models import Benchmark
 # Problems that are printed.
 SHOWN = 10
 LONGEST_SOURCE = 300
-HEAD = ["collection", "group"]
 
 
 class Command(SiteCommand):
@@ -47,7 +49,8 @@ class Command(SiteCommand):
         if not 0 < len(source) <= LONGEST_SOURCE:
             raise CommandError(f"Use 1 to {LONGEST_SOURCE} characters for --source.")
         try:
-            groups = {} if options["groups"] is None else read_groups(options["groups"])
+            table = options["groups"]
+            groups = {} if table is None else read_groups_of_collections(table.read_bytes())
             results = read_results(files_of_results(options["results"]))
         except (OSError, Refused) as reason:
             raise CommandError(str(reason)) from None
@@ -63,15 +66,3 @@ class Command(SiteCommand):
         if results.revised:
             revised = counted(len(results.revised), "collection")
             self.stdout.write(f"{revised} with scores on several revisions of the data.")
-
-
-def read_groups(path: Path) -> dict[str, str]:
-    """Return the group of each collection of a table; raises CommandError."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.reader(file))
-    if not rows or rows[0] != HEAD:
-        raise CommandError(f"{path.name}: line 1: the head is not {','.join(HEAD)}.")
-    for line, row in enumerate(rows[1:], 2):
-        if len(row) != len(HEAD) or len(row[1]) > LONGEST_NAME or not row[1].isprintable():
-            raise CommandError(f"{path.name}: line {line}: write the collection and its group.")
-    return {name: group for name, group in rows[1:]}

@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks, versions
@@ -38,15 +37,19 @@ from leaderboard.boards.nugget_files import (
     render_results,
     results_name,
 )
-from leaderboard.boards.receipts import group_problems
 from leaderboard.boards.standings import find_visible_board
 from leaderboard.collections.nugget_drafts import find_open_draft
 from leaderboard.collections.nuggets import compare_versions
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Edition, MarkLayer, NuggetVersion, Track
-from leaderboard.models.collections import ImportedVersion, ImportState
+from leaderboard.models.collections import ImportedVersion
 from leaderboard.pages import wording
 from leaderboard.pages.forms.nuggets import LayerForm, NuggetsForm
+from leaderboard.pages.views.imported_versions import (
+    act_on_version,
+    refresh_once_done,
+    review_versions,
+)
 from leaderboard.pages.views.lookups import (
     organised_sight_or_403,
     page_number,
@@ -54,7 +57,6 @@ from leaderboard.pages.views.lookups import (
     requested_sight,
     text_of,
 )
-from leaderboard.pages.views.reviews import IN_PROGRESS
 from leaderboard.pages.views.tables import csv_file
 from leaderboard.pages.views.versions import find_impact
 from leaderboard.scoring.answer_marks import find_layer
@@ -63,7 +65,6 @@ from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.visible_rows import visible_layers_by_machines
 
 TOPICS = 20
-ACTS = ("confirm", "again", "discard")
 # The rows of a track that are versions read from files, by their noun.
 VERSIONS = {"nuggets": NuggetVersion, "marks": MarkLayer}
 
@@ -73,7 +74,9 @@ def nuggets(request: HttpRequest, address: str) -> HttpResponse:
     """Show the nuggets of a track; organisers also see versions, layers and what waits."""
     sight = requested_sight(request, address)
     refuse_without_texts(sight)
-    return render(request, "nuggets/nuggets.html", _nuggets_context(request, sight))
+    context = _nuggets_context(request, sight)
+    shown = render(request, "nuggets/nuggets.html", context)
+    return refresh_once_done(request, shown, context.get("waiting", []))
 
 
 def refuse_without_texts(sight: Sight) -> None:
@@ -91,28 +94,15 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
     context["said"] = said.distinct()
     if sight.is_organiser:
         every = [*track.nugget_versions.all(), *track.mark_layers.select_related("nuggets")]
-        waiting = [each for each in every if each.state != ImportState.READY]
         context |= {
             "versions": track.nugget_versions.ready(),
             "layers": track.mark_layers.ready().select_related("nuggets"),
-            "waiting": [_review(each) for each in waiting],
+            "waiting": review_versions(every, "nuggets", track.address, "nuggets/_found.html"),
             "draft": find_open_draft(track.pk),
             "nuggets_form": forms.get("nuggets") or NuggetsForm(track=track),
             "layer_form": forms.get("marks") or LayerForm(track=track),
         }
     return context
-
-
-def _review(version: ImportedVersion) -> dict[str, Any]:
-    """Return what the check of a version found, and where it is decided, for the page."""
-    where = [version.track.address, version.version]
-    return {
-        "version": version,
-        **{act: reverse(f"{act}_{version.noun}_of_track", args=where) for act in ACTS},
-        "found": version.preview,
-        "groups": group_problems(version.problems, version.problem_totals),
-        "is_moving": version.state in IN_PROGRESS,
-    }
 
 
 @login_required
@@ -162,10 +152,7 @@ def _act_on_version(
     request: HttpRequest, address: str, noun: str, name: str, act: Callable[..., object]
 ) -> HttpResponse:
     version = _version_or_404(organised_sight_or_403(request, address).track, noun, name)
-    try:
-        act(version, request.user)
-    except (ActionError, NotAccepted) as reason:
-        messages.error(request, str(reason))
+    act_on_version(request, version, act)
     return redirect("nuggets", address=address)
 
 
