@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.http import Http404
@@ -14,6 +14,7 @@ from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
+from leaderboard.analysis.topic_choice import ChosenTopics
 from leaderboard.boards.standings import Board, decide_pair
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
@@ -77,6 +78,10 @@ class RunPair:
     def in_order(self, order: str) -> list[PairLine]:
         """Return the lines in topic order, or with the largest gain of `b` first."""
         return self.topics if order == "topic" else self.falling
+
+    def of(self, chosen: ChosenTopics) -> RunPair:
+        """Return the same on the chosen topics; means and the test are those of all topics."""
+        return replace(self, topics=[line for line in self.topics if chosen.has(line.topic)])
 
     def line_of(self, number: str) -> PairLine | None:
         return next((line for line in self.topics if line.topic.number == number), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.topic_choice import ChosenTopics
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, AxisColumn, ChartMark, dots_cell, histogram, range_cell
 from leaderboard.display.charts.bars import BINS
@@ -115,6 +116,19 @@ class RunBreakdown:
     @property
     def against(self) -> str:
         return self.wanted if self.wanted in self.references else self.references[0]
+
+    def of(self, chosen: ChosenTopics) -> RunBreakdown:
+        """Return the same on the chosen topics; measures are those of all topics."""
+        if chosen.places is None:
+            return self
+        keeps = [chosen.has(line.topic) for line in self.topics]
+        other = self.baseline_values
+        return replace(
+            self,
+            topics=[line for line, keep in zip(self.topics, keeps, strict=True) if keep],
+            values=self.values[keeps],
+            baseline_values=None if other is None else other[keeps],
+        )
 
     def first_measures(self, most: int) -> list[MeasureLine]:
         """Return the first measures; the one that ranks the board is always among them."""

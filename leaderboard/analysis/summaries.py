@@ -19,6 +19,7 @@ from leaderboard.analysis.scores import (
     load_topics_at,
     read_scores,
 )
+from leaderboard.analysis.topic_choice import EVERY_TOPIC, ChosenTopics
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, Axis, AxisColumn, grade_bar
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
@@ -142,13 +143,16 @@ class Summaries:
     board: Board
     scores: Scores
 
-    def in_order(self, order: str) -> list[int]:
-        """Return the places in one of ORDERS, the highest first, or in collection order."""
-        if order not in ORDERS:
-            return list(range(self.scores.values.shape[1]))
-        # NaN sorts last.
-        places: list[int] = np.argsort(-ORDERS[order](self), kind="stable").tolist()
-        return places
+    def in_order(self, order: str, chosen: ChosenTopics = EVERY_TOPIC) -> list[int]:
+        """Return the chosen places in one of ORDERS, the highest first, or in collection order."""
+        places: list[int] = list(range(self.scores.values.shape[1]))
+        if order in ORDERS:
+            # NaN sorts last.
+            places = np.argsort(-ORDERS[order](self), kind="stable").tolist()
+        if chosen.places is None:
+            return places
+        positions = np.flatnonzero(topic_mask(self.scores.edition)).tolist()
+        return [place for place in places if positions[place] in chosen.places]
 
     @property
     def best(self) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
+from leaderboard.analysis.topic_choice import EVERY_TOPIC, ChosenTopics
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Topic
@@ -92,15 +93,17 @@ class TopicMap:
         )
 
 
-def build_topic_map(board: Board) -> TopicMap:
+def build_topic_map(board: Board, chosen: ChosenTopics = EVERY_TOPIC) -> TopicMap:
+    """Return the chosen topics of a board; the scale and correlations are those of all topics."""
     summaries = build_topic_summaries(board)
     medians = np.array([summary.median for summary in summaries])
     # NaN sorts last, so topics without a median come at the end.
     order = np.argsort(-parse_measure(board.measure).direction * medians, kind="stable")
     scores = read_scores(board.edition, board.measure, [standing.run for standing in board.ranked])
     correlations = item_total_correlations(scores.values)
+    low, high = _scale(scores.values)
+    order = np.array([place for place in order if chosen.has(summaries[place].topic)], dtype=int)
     values = scores.values[:, order]
-    low, high = _scale(values)
     spread = _spread(scores).T.tolist()
     return TopicMap(
         measure=board.measure,
@@ -109,7 +112,7 @@ def build_topic_map(board: Board) -> TopicMap:
             MappedTopic(
                 summaries[place],
                 float(correlations[place]),
-                is_inverted(correlations[place], *values.shape),
+                is_inverted(correlations[place], *scores.values.shape),
                 spread[place],
             )
             for place in order

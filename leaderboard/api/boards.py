@@ -11,12 +11,19 @@ from ninja import Query, Router
 
 from leaderboard.analysis import RunPair, compare_runs
 from leaderboard.analysis.pairs import compute_probability
+from leaderboard.analysis.topic_choice import ChosenTopics, choose_topics
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkBoardOut
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label, Region
 from leaderboard.api.runs import find_measure, serialise_test
-from leaderboard.api.schemas import BoardOut, ComparisonOut, json_answer, response_schemas
+from leaderboard.api.schemas import (
+    BoardOut,
+    ComparisonOut,
+    TopicFieldsIn,
+    json_answer,
+    response_schemas,
+)
 from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkChoice,
@@ -177,6 +184,7 @@ def compare(
     slug: str,
     a: Label,
     b: Label,
+    fields: Query[TopicFieldsIn],
     measure: Label = "",
     family: Literal["", "baseline", "all"] = "",
     region: Region = 0.0,
@@ -191,7 +199,8 @@ def compare(
     choice = BoardChoice(measure=measure, family=family)
     board = board_or_404(find_board(sight, choice), choice)
     pair = compare_runs(board, run_on_board(board, "a", a), run_on_board(board, "b", b))
-    return serialise_pair(board, pair, region)
+    chosen = choose_topics(sight.track.collection, fields.wanted)
+    return serialise_pair(board, pair, region, chosen)
 
 
 def run_on_board(board: Board, name: str, run_id: str) -> Run:
@@ -205,13 +214,15 @@ def standing_on_board(board: Board, name: str, run_id: str) -> Standing:
     return standing
 
 
-def serialise_pair(board: Board, pair: RunPair, region: float) -> dict[str, Any]:
+def serialise_pair(
+    board: Board, pair: RunPair, region: float, chosen: ChosenTopics
+) -> dict[str, Any]:
     found = compute_probability(pair, region)
     probability = None if found is None else {"region": region, **asdict(found)}
     return {
         "a": pair.a.pk,
         "b": pair.b.pk,
-        "topics": pair.topics,
+        "topics": pair.of(chosen).topics,
         "probability": probability,
         **serialise_test(board.sight, pair),
     }

@@ -23,6 +23,7 @@ from leaderboard.analysis import RunPair, read_scores
 from leaderboard.analysis.history import compare_with_main_branch, compare_with_previous_best
 from leaderboard.analysis.origins import score_command
 from leaderboard.analysis.runs import build_run_breakdown
+from leaderboard.analysis.topic_choice import choose_topics
 from leaderboard.analysis.topic_groups import TopicGroups, describe_part
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, permission_error
@@ -37,6 +38,7 @@ from leaderboard.api.schemas import (
     RunOut,
     RunPatch,
     RunReceipt,
+    TopicFieldsIn,
     TopicGroupsOut,
     TopicScoresOut,
     Withdrawal,
@@ -304,7 +306,9 @@ def describe_edition(edition: Edition, sight: Sight, run: Run) -> dict[str, Any]
 
 
 @router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=response_schemas(TopicScoresOut))
-def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
+def get_topics(
+    request: HttpRequest, run_id: str, fields: Query[TopicFieldsIn], measure: Label = ""
+) -> dict[str, Any]:
     """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
     edition = seen.sight.edition
@@ -313,13 +317,18 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     measure = find_measure(seen.sight, measure)
     edition.track = seen.sight.track
     scores = read_scores(edition, measure, [seen.run])
+    chosen = choose_topics(edition.track.collection, fields.wanted)
     values = zip(scores.topics, scores.of(seen.run), strict=True)
-    topics = [{"number": topic.number, "score": score} for topic, score in values]
+    topics = [
+        {"number": topic.number, "score": score} for topic, score in values if chosen.has(topic)
+    ]
     return {"measure": measure, "topics": topics}
 
 
 @router.get("/runs/{slug:run_id}/groups", auth=PUBLIC, response=response_schemas(TopicGroupsOut))
-def get_topic_groups(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
+def get_topic_groups(
+    request: HttpRequest, run_id: str, fields: Query[TopicFieldsIn], measure: Label = ""
+) -> dict[str, Any]:
     """List scores by group of topics and by depth of turn; empty where topics have no groups."""
     seen = run_or_404(viewer(request), run_id)
     if not seen.sight.can_see_scores:
@@ -328,7 +337,8 @@ def get_topic_groups(request: HttpRequest, run_id: str, measure: Label = "") -> 
     board = find_visible_board_with(seen.sight, BoardChoice(measure=measure), seen.run.pk)
     if board is None or board.standing_of(seen.run) is None:
         raise Http404("no scores to see")
-    found = TopicGroups(build_run_breakdown(board, seen.run))
+    chosen = choose_topics(seen.sight.track.collection, fields.wanted)
+    found = TopicGroups(build_run_breakdown(board, seen.run).of(chosen))
     return {
         "measure": measure,
         "groups": [describe_part(part) for part in found.groups],

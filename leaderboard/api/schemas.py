@@ -19,9 +19,10 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from evaluation.problems import Problem
 from evaluation.reading.repairs import LONGEST_TAG
 from leaderboard.actions.machine_judgments import ImportedAnswers
-from leaderboard.actions.names import MOST_MEASURES
+from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
 from leaderboard.actions.partial_uploads import PIECE_LIMIT
 from leaderboard.actions.submissions import SubmittedRun, SubmittedVersion
+from leaderboard.analysis.topic_choice import TopicFields
 from leaderboard.api.errors import MOST_PROBLEMS
 from leaderboard.api.fields import (
     Facts,
@@ -125,6 +126,20 @@ def json_answer(schema: type[Schema], values: dict[str, Any]) -> HttpResponse:
 class Paging(Schema):
     limit: int = Field(50, ge=1, le=200)
     after: Label = ""
+
+
+class TopicFieldsIn(Schema):
+    """Which topics of a track are asked for, by their fields."""
+
+    about: Label = Field("", description="Words in the number or one of the texts of a topic.")
+    group: Label = Field("", description="The group of topics, such as a conversation.")
+    turn: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = Field(
+        None, description="The place of a topic in its group."
+    )
+
+    @property
+    def wanted(self) -> TopicFields:
+        return TopicFields(self.about, self.group, self.turn)
 
 
 # Collections

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from django.apps import apps
@@ -161,6 +163,21 @@ class Collection(models.Model):
         return Collection.objects.organised_by(user).filter(pk=self.pk).exists()
 
 
+class TopicQuerySet(models.QuerySet["Topic"]):
+    def about(self, words: str) -> TopicQuerySet:
+        """Return the topics with these words in their number or one of their texts."""
+        if not words:
+            return self
+        fields = ("number", "title", "description", "narrative")
+        return self.filter(
+            reduce(or_, (Q(**{f"{name}__icontains": words}) for name in fields)),
+        )
+
+    def in_group(self, group: str) -> TopicQuerySet:
+        """Return the topics of a group; of every group without a name."""
+        return self.filter(group=group) if group else self
+
+
 class Topic(models.Model):
     """A topic; `position` never changes, as it is the index into each array of topic scores."""
 
@@ -172,6 +189,8 @@ class Topic(models.Model):
     narrative = models.TextField(blank=True)
     # What it shares its luck with, such as a conversation; "" where topics are by themselves.
     group = models.CharField(max_length=LONGEST_IDENTIFIER, blank=True, default="", db_default="")
+
+    objects = TopicQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]

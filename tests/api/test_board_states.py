@@ -58,6 +58,9 @@ VALUES = {
     "builds": ("50",),
     "look": ("1",),
     "topic": ("1",),
+    "about": ("bread",),
+    "group": ("none",),
+    "turn": ("1",),
     "all": ("true",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.

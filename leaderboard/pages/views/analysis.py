@@ -29,7 +29,7 @@ from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import carried_parameters, page_url, topic_url_builder
-from leaderboard.pages.views.lookups import board_or_404, page_number
+from leaderboard.pages.views.lookups import board_or_404, page_number, requested_topics
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # A matrix shows up to this many runs; more would be unreadable.
@@ -128,7 +128,8 @@ def all_topics(request: HttpRequest, address: str) -> HttpResponse:
     """Show the scores of every run on every topic as a map."""
     sight = track_at_or_404(request.user, address)
     board = board_or_404(sight, request)
-    found = build_topic_map(board)
+    choice = requested_topics(request, sight)
+    found = build_topic_map(board, choice.chosen)
     if wants_csv(request):
         return csv_file(
             f"{sight.track.slug}-topics", *found.table(with_correlation=sight.is_organiser)
@@ -139,11 +140,12 @@ def all_topics(request: HttpRequest, address: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "map": found,
+        "topic_choice": choice,
         "columns": found.standings[:RUNS],
         "page": page,
         "lines": _map_lines(found, address, page),
         "is_image": found.values.size > CELLS,
-        **(_map_charts(found, board) if found.standings else {}),
+        **(_map_charts(found, board) if found.standings and found.topics else {}),
     }
     return render(request, "analysis/topic_map.html", context)
 
@@ -183,8 +185,9 @@ def _map_charts(found: TopicMap, board: Board) -> dict[str, object]:
 @require_GET
 def topic_map_image(request: HttpRequest, address: str) -> HttpResponse:
     """Return a large map as an image."""
-    board = board_or_404(track_at_or_404(request.user, address), request)
-    return HttpResponse(heat_image(build_topic_map(board).shares), content_type="image/png")
+    sight = track_at_or_404(request.user, address)
+    board, chosen = board_or_404(sight, request), requested_topics(request, sight).chosen
+    return HttpResponse(heat_image(build_topic_map(board, chosen).shares), content_type="image/png")
 
 
 @require_GET

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 
 from evaluation.answers.any_measure import is_of_rankings
 from evaluation.complete_cells import RULES, Rule
+from leaderboard.analysis.topic_choice import EVERY_TOPIC, ChosenTopics, TopicFields, choose_topics
 from leaderboard.assessments.kinds import kind_of_judging
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.boards.benchmark_boards import BenchmarkChoice
@@ -36,6 +37,9 @@ from leaderboard.runs.facts import FILTERS
 from leaderboard.runs.facts.parameters import read_number
 from leaderboard.sight.visible_rows import can_see_marks
 
+# The fields by which a reader chooses topics; their form keeps neither the page nor the topic.
+TOPIC_FIELDS = ("about", "group", "turn")
+NOT_KEPT = (*TOPIC_FIELDS, "page", "number")
 # The part of the limits of a parameter that each name of the address states.
 LIMITS = {OF_PARAMETERS: "word", FROM: "least", TO: "most"}
 
@@ -170,6 +174,43 @@ def requested_reported_choice(request: HttpRequest) -> ReportedChoice:
         window=page_number(request, "collections"),
         version=read_whole_number(asked.get("version", "")),
     )
+
+
+@dataclass(frozen=True)
+class TopicChoice:
+    """The form that chooses topics by their fields, and what was chosen."""
+
+    chosen: ChosenTopics
+    has_groups: bool
+    # The other parameters of the page, which the form keeps.
+    kept: list[tuple[str, str]]
+    # What the API is asked for the same.
+    query: str
+
+    @property
+    def wanted(self) -> TopicFields:
+        return self.chosen.wanted
+
+    @property
+    def is_made(self) -> bool:
+        return not self.wanted.wants_all
+
+
+def requested_topics(request: HttpRequest, sight: Sight) -> TopicChoice:
+    """Read which topics a reader chooses; none of topics that are not out yet."""
+    asked, collection = request.GET, sight.track.collection
+    wanted = TopicFields(
+        text_of(asked, "about").strip(),
+        text_of(asked, "group").strip(),
+        read_whole_number(asked.get("turn", "")),
+    )
+    found = choose_topics(collection, wanted) if sight.can_see_topics else EVERY_TOPIC
+    kept = [
+        (name, value) for name, values in asked.lists() for value in values if name not in NOT_KEPT
+    ]
+    query = QueryDict(mutable=True)
+    query.update(carried_parameters(asked, ("measure", *TOPIC_FIELDS)))
+    return TopicChoice(found, bool(collection.num_groups), kept, query.urlencode())
 
 
 def read_choice(asked: QueryDict) -> dict[str, Any]:

@@ -35,13 +35,19 @@ from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
-from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
+from leaderboard.pages.views.lookups import (
+    TOPIC_FIELDS,
+    TopicChoice,
+    board_with_runs_or_404,
+    page_number,
+    requested_topics,
+)
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # Query parameters that links to topics keep.
-KEPT = (*CARRIED_PARAMETERS, "order", "depth", "region")
+KEPT = (*CARRIED_PARAMETERS, "order", "depth", "region", *TOPIC_FIELDS)
 # Those that the form of the region keeps.
-REGION_KEPT = (*CARRIED_PARAMETERS, "a", "b", "order", "depth", "number")
+REGION_KEPT = (*CARRIED_PARAMETERS, "a", "b", "order", "depth", "number", *TOPIC_FIELDS)
 # The number of largest differences listed beside the chart.
 LARGEST = 11
 # Topics per page of the table.
@@ -57,23 +63,24 @@ def compare(request: HttpRequest, address: str) -> HttpResponse:
     board = board_with_runs_or_404(
         sight, request, request.GET.get("a", ""), request.GET.get("b", "")
     )
-    pair = _requested_pair_or_404(request, board)
-    line = _requested_topic_or_404(request, pair) if pair is not None else None
-    if pair is not None and line is not None and wants_csv(request):
+    pair, choice = _requested_pair_or_404(request, board), requested_topics(request, sight)
+    line = _requested_topic_or_404(request, pair, choice) if pair is not None else None
+    if pair is not None and wants_csv(request):
         by_document = request.GET.get("table") == "documents"
         name = f"compare-{pair.a.pk}-{pair.b.pk}"
-        if by_document:
+        if by_document and line is not None:
             return csv_file(f"{name}-topic", *tabulate_sides(sight, pair, line.topic))
-        return csv_file(name, *pair.table)
+        return csv_file(name, *pair.of(choice.chosen).table)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "pair": pair,
         "kept": carried_parameters(
-            request.GET, ("baseline", "family", "order", "depth", "number", "region")
+            request.GET, ("baseline", "family", "order", "depth", "number", "region", *TOPIC_FIELDS)
         ),
-        **(_pair_context(request, board, pair, line) if pair is not None else {}),
+        "topic_choice": choice,
+        **(_pair_context(request, board, pair, line, choice) if pair is not None else {}),
         **(
             _topic_context(request, sight, pair, line)
             if pair is not None and line is not None
@@ -102,11 +109,14 @@ def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
     raise Http404("no second run")
 
 
-def _requested_topic_or_404(request: HttpRequest, pair: RunPair) -> PairLine | None:
-    """Return the requested topic, by default the one with the largest difference."""
+def _requested_topic_or_404(
+    request: HttpRequest, pair: RunPair, choice: TopicChoice
+) -> PairLine | None:
+    """Return the requested topic, by default the chosen one with the largest difference."""
     number = request.GET.get("number")
     if number is None:
-        return next(iter(pair.by_size or pair.topics), None)
+        shown = pair.of(choice.chosen)
+        return next(iter(shown.by_size or shown.topics), None)
     line = pair.line_of(number)
     if line is None:
         raise Http404("no such topic among those compared")
@@ -132,13 +142,13 @@ class PairRow:
 
 
 def _pair_context(
-    request: HttpRequest, board: Board, pair: RunPair, line: PairLine | None
+    request: HttpRequest, board: Board, pair: RunPair, line: PairLine | None, choice: TopicChoice
 ) -> dict[str, object]:
-    order = _requested_order(request)
+    order, shown = _requested_order(request), pair.of(choice.chosen)
     current = line.topic.number if line else ""
-    drawn = PairCharts(pair, pair.in_order(order), current, carried_parameters(request.GET, KEPT))
+    drawn = PairCharts(shown, shown.in_order(order), current, carried_parameters(request.GET, KEPT))
     page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
-    largest = pair.by_size[:LARGEST]
+    largest = shown.by_size[:LARGEST]
     known = compute_overlaps(pair.a, pair.b, [*largest, *page])
     is_named = request.GET.get("a") and request.GET.get("b")
     form = RegionForm(request.GET)
@@ -146,6 +156,7 @@ def _pair_context(
     return {
         "order": order,
         "drawing": drawn,
+        "shown": shown,
         "largest": drawn.rows(largest, known),
         "page": page,
         "rows": drawn.rows(list(page), known),

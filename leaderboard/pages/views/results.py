@@ -38,7 +38,7 @@ from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
-from leaderboard.pages.views.lookups import requested_choice
+from leaderboard.pages.views.lookups import requested_choice, requested_topics
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import all_facts, build_rows
@@ -67,7 +67,9 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
     found = _find_breakdown(request, seen)
     if wants_csv(request):
-        return _table_csv(request.GET.get("table", ""), found)
+        chosen = requested_topics(request, seen.sight).chosen
+        table = request.GET.get("table", "")
+        return _table_csv(table, found.of(chosen) if found is not None else None)
     if found is None:
         shown = {**_details_context(seen), **_means_context(seen)}
     else:
@@ -85,19 +87,23 @@ def run_topics(request: HttpRequest, run_id: str) -> HttpResponse:
     """Show a run topic by topic: its differences, their distribution, recall and depth."""
     seen = run_or_404(request.user, run_id)
     found = _breakdown_or_404(request, seen)
+    choice = requested_topics(request, seen.sight)
+    shown = found.of(choice.chosen)
     precision = read_precision(found.board)
     context = {
         **_head_context(seen, found),
+        "breakdown": shown,
+        "topic_choice": choice,
         "orders": ORDERS,
         "range_axis": RANGE_AXIS,
         "topic_page": kind_of(seen.sight.track).topic_page,
-        "bars": _draw_bars(found) if found.differs else "",
-        "groups": TopicGroups(found),
+        "bars": _draw_bars(shown) if shown.differs else "",
+        "groups": TopicGroups(shown),
         "precision": precision,
         "curves": _draw_precision(precision, seen.run),
         "levels": precision.level_lines(seen.run),
         "depths": precision.depth_lines(seen.run),
-        "page": Paginator(found.lines, TOPICS).get_page(request.GET.get("page")),
+        "page": Paginator(shown.lines, TOPICS).get_page(request.GET.get("page")),
     }
     return render(request, "run/topics.html", context)
 
@@ -108,8 +114,9 @@ def run_failures(request: HttpRequest, run_id: str) -> HttpResponse:
     """Show where a run loses most to the best run of a topic."""
     seen = run_or_404(request.user, run_id)
     found = _breakdown_or_404(request, seen)
-    losses = find_losses(found.board, seen.run, found.topics)
-    context = {**_head_context(seen, found), "losses": losses}
+    choice = requested_topics(request, seen.sight)
+    losses = find_losses(found.board, seen.run, found.of(choice.chosen).topics)
+    context = {**_head_context(seen, found), "losses": losses, "topic_choice": choice}
     return render(request, "run/failures.html", context)
 
 
@@ -126,7 +133,8 @@ def run_details(request: HttpRequest, run_id: str) -> HttpResponse:
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
     """Return every topic of a run with its values as CSV, in the order of the page."""
     seen = run_or_404(request.user, run_id)
-    found = _breakdown_or_404(request, seen)
+    chosen = requested_topics(request, seen.sight).chosen
+    found = _breakdown_or_404(request, seen).of(chosen)
     return csv_file(f"topics-{seen.run.pk}", *found.topic_table)
 
 
@@ -175,6 +183,7 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
         "standing": board.standing_of(seen.run),
         "left_out": wording.describe_exclusion(board),
         "top_grade": board.edition.judgment_set.top_grade,
+        "num_topics": len(found.topics),
         "num_failures": count_losses(found.topics),
     }
 

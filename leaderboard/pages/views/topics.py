@@ -34,7 +34,12 @@ from leaderboard.pages.topic_rows import (
     judged_lines,
     topic_strip,
 )
-from leaderboard.pages.views.lookups import document_or_404, page_number, requested_choice
+from leaderboard.pages.views.lookups import (
+    document_or_404,
+    page_number,
+    requested_choice,
+    requested_topics,
+)
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
 from leaderboard.scoring.kinds import kind_of
@@ -51,14 +56,16 @@ def topics(request: HttpRequest, address: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_at_or_404(request.user, address)
     board = find_untested_board(sight, requested_choice(request))
-    order = request.GET.get("order", "")
+    order, choice = request.GET.get("order", ""), requested_topics(request, sight)
     summaries = build_summaries(board) if board is not None else None
     if summaries is not None and wants_csv(request):
-        every = summaries.at(summaries.in_order(order))
+        every = summaries.at(summaries.in_order(order, choice.chosen))
         return csv_file(f"{sight.track.slug}-topics", *tabulate_summaries(every))
     known = sight.track.collection.topics
     known = known.all() if sight.can_see_topics else known.none()
-    every = summaries.in_order(order) if summaries is not None else known
+    if choice.chosen.places is not None:
+        known = known.filter(position__in=choice.chosen.places)
+    every = summaries.in_order(order, choice.chosen) if summaries is not None else known
     page = Paginator(every, TOPICS).get_page(page_number(request))
     lines = summaries.at(list(page)) if summaries is not None else []
     context = {
@@ -69,6 +76,7 @@ def topics(request: HttpRequest, address: str) -> HttpResponse:
         "page": page,
         "lines": lines,
         "axis": range_axis(lines),
+        "topic_choice": choice,
     }
     return render(request, "topic/topics.html", context)
 

@@ -1,0 +1,60 @@
+"""The topics that a reader chooses by their fields: words of their texts, a group, a turn.
+
+Pages by topic show the chosen topics alone; means, tests and verdicts are of all topics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.significance import places_in_groups
+from leaderboard.models import Collection, Topic
+
+
+@dataclass(frozen=True)
+class TopicFields:
+    """What a reader wants of the fields of topics; empty fields want nothing.
+
+    `about` is in the number, the title, the description or the narrative; `turn` is the place of
+    a topic in its group, from 1.
+    """
+
+    about: str = ""
+    group: str = ""
+    turn: int | None = None
+
+    @property
+    def wants_all(self) -> bool:
+        return self == TopicFields()
+
+
+@dataclass(frozen=True)
+class ChosenTopics:
+    """The places in the collection of the chosen topics; None for every topic."""
+
+    wanted: TopicFields = TopicFields()
+    places: frozenset[int] | None = None
+
+    def has(self, topic: Topic) -> bool:
+        return self.places is None or topic.position in self.places
+
+
+EVERY_TOPIC = ChosenTopics()
+
+
+def choose_topics(collection: Collection, wanted: TopicFields) -> ChosenTopics:
+    """Return the topics of a collection whose fields are as wanted."""
+    if wanted.wants_all:
+        return EVERY_TOPIC
+    found = collection.topics.about(wanted.about).in_group(wanted.group)
+    places = frozenset(found.values_list("position", flat=True))
+    if wanted.turn is not None:
+        places &= _places_of_turn(collection, wanted.turn)
+    return ChosenTopics(wanted, places)
+
+
+def _places_of_turn(collection: Collection, turn: int) -> frozenset[int]:
+    rows = list(collection.topics.values_list("number", "group", "position"))
+    turns = places_in_groups([row[0] for row in rows], [row[1] for row in rows]).tolist()
+    found = zip(rows, turns, strict=True)
+    return frozenset(position for (_, group, position), own in found if group and own == turn)
