@@ -20,6 +20,7 @@ from evaluation.significance.baseline import (
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
+from evaluation.significance.gaps import Gap, beyond_others, compare_gaps
 from evaluation.significance.gate import Gate, GateOutcome, decide_gate
 from evaluation.significance.grouped import natural_order, places_in_groups, split_scores
 from evaluation.significance.leads import Lead, LeadFamily, compute_lead, compute_leads
@@ -79,6 +80,7 @@ __all__ = [
     "Collected",
     "Components",
     "Difference",
+    "Gap",
     "Gate",
     "GateOutcome",
     "Interval",
@@ -97,9 +99,11 @@ __all__ = [
     "all_paired_t",
     "anova_topics",
     "benjamini_hochberg",
+    "beyond_others",
     "bootstrap",
     "bootstraps",
     "compare_all_pairs",
+    "compare_gaps",
     "compare_losses",
     "compare_over_collections",
     "compare_with_baseline",

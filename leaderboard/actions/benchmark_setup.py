@@ -29,15 +29,20 @@ STRICTEST = (
 
 @dataclass(frozen=True)
 class PlacedTrack:
-    """Where a track stands in its benchmark: its phase, group and date, "" for none."""
+    """Where a track stands in its benchmark: its phase, group and date, "" for none.
+
+    Of a private collection participants have no judgments.
+    """
 
     track: Track
     phase: str = ""
     group: str = ""
     dated: str = ""
+    is_private: bool = False
 
     def __str__(self) -> str:
-        words = str(self.track), self.phase, self.group, self.dated
+        private = "private" if self.is_private else ""
+        words = str(self.track), self.phase, self.group, self.dated, private
         return ", ".join(filter(None, words))
 
 
@@ -182,8 +187,13 @@ def place_tracks(benchmark: Benchmark, user: User, places: Sequence[PlacedTrack]
         *(_place_of(track) for key, track in present.items() if key not in named),
     ]
     for position, place in enumerate(order):
-        words = {"phase": place.phase, "group": place.group, "dated": place.dated}
-        benchmark.tracks.filter(pk=place.track.pk).update(position=position, **words)
+        benchmark.tracks.filter(pk=place.track.pk).update(
+            position=position,
+            phase=place.phase,
+            group=place.group,
+            dated=place.dated,
+            is_private=place.is_private,
+        )
     after = [str(place) for place in order]
     AuditEvent.objects.record(
         user, "order tracks", benchmark, {"tracks": before}, {"tracks": after}
@@ -191,7 +201,7 @@ def place_tracks(benchmark: Benchmark, user: User, places: Sequence[PlacedTrack]
 
 
 def _place_of(track: Track) -> PlacedTrack:
-    return PlacedTrack(track, track.phase, track.group, track.dated)
+    return PlacedTrack(track, track.phase, track.group, track.dated, track.is_private)
 
 
 @transaction.atomic

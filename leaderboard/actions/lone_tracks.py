@@ -41,7 +41,7 @@ def part_track(track: Track, benchmark: Benchmark) -> None:
     own = make_own_benchmark(track, benchmark.owner, **rules)
     own.co_organisers.set(benchmark.co_organisers.all())
     Track.objects.filter(pk=track.pk).update(
-        benchmark=own, position=0, phase="", group="", dated=""
+        benchmark=own, position=0, phase="", group="", dated="", is_private=False
     )
     for changed in (benchmark, own):
         changed.renew_addresses()

@@ -25,7 +25,9 @@ def build_copy(track: Track, collection: Collection, **changed: Any) -> Track:
     left_out = {*SHARED_DATES, *(OF_COLLECTION if is_other else ())}
     names = [field.name for field in setting_fields(Track) if field.name not in left_out]
     values = {name: getattr(track, name) for name in names} | editions.NO_MARKS
-    places = {"phase": track.phase, "group": track.group, "dated": "" if is_other else track.dated}
+    places = {"phase": track.phase, "group": track.group}
+    if not is_other:
+        places |= {"dated": track.dated, "is_private": track.is_private}
     return Track(**values | places | changed, collection=collection)
 
 

@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 
 from evaluation.significance import (
     Components,
+    Gap,
     LeftOut,
     PredictedRanks,
+    beyond_others,
+    compare_gaps,
     find_components,
     leave_one_out,
     number_collections,
@@ -33,6 +36,7 @@ from leaderboard.display.csv_tables import Cell, CsvTable
 from leaderboard.scoring.contests import UnseenRanks
 
 Ranks = tuple[int, int]
+ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,30 @@ class LeftOutCollection:
     @property
     def slugs(self) -> list[str]:
         return [column.slug for column in self.columns]
+
+
+@dataclass(frozen=True)
+class SystemGap:
+    """A system on open and on private collections; `gap` is the first mean less the second.
+
+    `beyond` is the same of its lead over the mean of the other systems. Positive, the system is
+    better on open collections, whatever the direction of the measure.
+    """
+
+    row: SystemRow
+    open: float
+    private: float
+    gap: Gap
+    beyond: Gap
+
+    @property
+    def both(self) -> list[Gap]:
+        return [self.gap, self.beyond]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the gap beyond the others is significant."""
+        return self.beyond.p is not None and self.beyond.p <= ALPHA
 
 
 @dataclass(frozen=True)
@@ -185,6 +213,49 @@ class NewCollections:
             ranks=(int(own[most]), int(left.ranks[most])),
         )
 
+    @cached_property
+    def private(self) -> NDArray[np.bool_]:
+        """Which collections are private, in the order of their numbers: by one track or more."""
+        declared = np.array([column.sight.track.is_private for column in self.board.columns])
+        return np.array([declared[self.numbers == n].any() for n in range(self.num_collections)])
+
+    @property
+    def has_both_kinds(self) -> bool:
+        """Whether some collections are open and some private, and have a mean."""
+        has_mean = self.says_something and not self.board.no_mean
+        return bool(has_mean and self.private.any() and not self.private.all())
+
+    @cached_property
+    def gaps(self) -> list[SystemGap]:
+        """The systems that the reader's filters leave; tests are of all complete systems."""
+        if not self.has_both_kinds:
+            return []
+        numbers = range(self.num_collections)
+        signed = np.array([self._signed[:, self.numbers == n].mean(axis=1) for n in numbers]).T
+        plain = compare_gaps(signed, self.private)
+        beyond = compare_gaps(beyond_others(signed), self.private)
+        direction = self.board.columns[0].direction
+        means = [direction * signed[:, kind].mean(axis=1) for kind in (~self.private, self.private)]
+        places = {row.key: place for place, row in enumerate(self.board.rows)}
+        return [
+            SystemGap(
+                row,
+                open=float(means[0][place]),
+                private=float(means[1][place]),
+                gap=plain[place],
+                beyond=beyond[place],
+            )
+            for row in self.board.shown
+            for place in (places[row.key],)
+        ]
+
+    @property
+    def gap_table(self) -> CsvTable:
+        """A line for every system: both means, the gap, and the gap beyond the other systems."""
+        head = "system version team open private gap gap_low gap_high gap_p"
+        head += " beyond beyond_low beyond_high beyond_p"
+        return CsvTable(head.split(), [_line_of_gap(each) for each in self.gaps])
+
     @property
     def table(self) -> CsvTable:
         """A line for every system."""
@@ -218,6 +289,16 @@ def _line_without(found: LeftOutCollection) -> list[Cell]:
     return [" ".join(found.slugs), found.left.tau, found.left.foretold, first, *moved]
 
 
+def _line_of_gap(found: SystemGap) -> list[Cell]:
+    row = found.row
+    ends = [
+        end
+        for each in (found.gap, found.beyond)
+        for end in (each.difference, each.low, each.high, each.p)
+    ]
+    return [row.name, row.version.label, row.team, found.open, found.private, *ends]
+
+
 def describe_new_collections(found: NewCollections) -> dict[str, Any]:
     """Return the same as JSON; missing values are null."""
     board = found.board
@@ -227,6 +308,17 @@ def describe_new_collections(found: NewCollections) -> dict[str, Any]:
         "tracks": [column.slug for column in board.columns],
         "measures": [column.measure for column in board.columns],
         "collections": found.num_collections if board.columns else 0,
+        "private": [column.slug for column in board.columns if column.sight.track.is_private],
+        "gaps": [
+            {
+                "version": each.row.version.pk,
+                "open": each.open,
+                "private": each.private,
+                "gap": each.gap,
+                "beyond": each.beyond,
+            }
+            for each in found.gaps
+        ],
         "tests_ready": board.tests is not None,
         "decided": found.unseen is not None,
         "pairs_apart": found.unseen.apart if found.unseen is not None else None,

@@ -22,6 +22,9 @@ class BenchmarkPlace(Schema):
     date: Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")] = Field(
         "", description="When its collection was made: a year, a month, a day or a place."
     )
+    private: bool = Field(
+        False, description="Whether participants have no judgments of its collection."
+    )
 
 
 Limit = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]

@@ -65,6 +65,7 @@ def serialise_benchmark(sight: BenchmarkSight) -> dict[str, Any]:
                 "phase": track.phase,
                 "group": track.group,
                 "date": track.dated,
+                "private": track.is_private,
             }
             for track in tracks
         ],
@@ -167,5 +168,5 @@ def _place_tracks(sight: BenchmarkSight, user: User, wanted: list[BenchmarkPlace
         if track is None:
             track = _own_track_or_error(user, place.track, "places")
             benchmark_setup.add_track(sight.benchmark, user, PlacedTrack(track))
-        places.append(PlacedTrack(track, place.phase, place.group, place.date))
+        places.append(PlacedTrack(track, place.phase, place.group, place.date, place.private))
     benchmark_setup.place_tracks(sight.benchmark, user, places)

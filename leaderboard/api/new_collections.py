@@ -63,12 +63,31 @@ class LeftOutOut(Schema):
     moved_to: Rank
 
 
+class GapOut(Schema):
+    """A mean on open collections less that on private ones; limits hold for all systems at once."""
+
+    difference: float
+    low: Number
+    high: Number
+    p: Number
+
+
+class SystemGapOut(Schema):
+    version: int
+    open: float = Field(description="Mean over the open collections.")
+    private: float = Field(description="Mean over the private collections.")
+    gap: GapOut = Field(description="Positive: better on open collections.")
+    beyond: GapOut = Field(description="The same of the lead over the mean of the other systems.")
+
+
 class NewCollectionsOut(Schema):
     benchmark: str
     phase: str
     tracks: list[str]
     measures: list[str]
     collections: int
+    private: list[str] = Field(description="The tracks whose collections are private.")
+    gaps: list[SystemGapOut] = Field(description="Empty unless both kinds of collections are here.")
     tests_ready: bool
     decided: bool = Field(description="Whether collections of this kind allow a verdict.")
     pairs_apart: int | None

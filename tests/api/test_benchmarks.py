@@ -39,7 +39,7 @@ def test_organisers_order_the_tracks_of_a_benchmark(ada, ada_api):
     make_benchmark(ada)
     placed = [{"track": "rolls", "phase": "training"}, {"track": "bread", "phase": "test"}]
     answer = ada_api.patch("/api/v1/benchmarks/baking", {"places": placed, "terms": "Be kind."})
-    nothing = {"group": "", "date": ""}
+    nothing = {"group": "", "date": "", "private": False}
     assert answer.json()["places"] == [nothing | place for place in placed]
     assert Benchmark.objects.get().terms == "Be kind."
 

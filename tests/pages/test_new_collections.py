@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from pytest import approx
 
+from evaluation.significance import Gap
 from leaderboard.models import Benchmark, User
 from leaderboard.scoring.contests import UnseenRanks
 from tests.boards.food_benchmark import make_food_benchmark
@@ -99,3 +100,52 @@ def test_without_a_mean_points_are_left_out_and_nothing_is_said_on_average(bench
 def test_phases_are_never_put_together(benchmark, client):
     benchmark.tracks.filter(slug="wine").update(phase="final")
     assert "Choose a phase" in words(page_at(client, f"{PAGE}?phase=all"))
+
+
+@pytest.fixture
+def private(benchmark) -> Benchmark:
+    benchmark.tracks.filter(slug="wine").update(is_private=True)
+    return benchmark
+
+
+def test_the_gap_is_the_mean_on_open_collections_less_that_on_private_ones(private, client):
+    bm25, dense = table(client, "&table=gaps")
+    open_mean, on_wine = (float(bm25[name]) for name in ("open", "private"))
+    assert float(bm25["gap"]) == approx(open_mean - on_wine)
+    assert float(bm25["beyond"]) == approx(float(bm25["gap"]) - float(dense["gap"]))
+    assert float(dense["beyond"]) == approx(-float(bm25["beyond"]))
+
+
+def test_the_same_gaps_come_from_the_api(private, client):
+    answer = client.get(API).json()
+    assert answer["private"] == ["wine"]
+    for line, system in zip(table(client, "&table=gaps"), answer["gaps"], strict=True):
+        assert float(line["gap"]) == approx(system["gap"]["difference"])
+        assert line["gap_p"] == "" and system["gap"]["p"] is None
+
+
+def test_few_collections_have_a_gap_without_a_test(private, client):
+    page = words(page_at(client, PAGE))
+    assert "2 open and 1 private collections are too few to test a gap" in page
+
+
+def test_without_a_private_collection_there_is_no_gap(benchmark, client):
+    assert "Open and private collections" not in page_at(client, PAGE)
+    assert table(client, "&table=gaps") == [] and client.get(API).json()["gaps"] == []
+
+
+def test_systems_that_lose_more_than_the_others_are_named(private, client, monkeypatch):
+    told = [Gap(0.2, 0.1, 0.3, 0.01), Gap(-0.2, -0.3, -0.1, 0.01)]
+    monkeypatch.setattr("leaderboard.analysis.new_collections.compare_gaps", lambda *_: told)
+    page = words(page_at(client, PAGE))
+    assert "1 system loses significantly more than the others" in page
+    assert rows(page_at(client, PAGE), 1)[0].startswith("bm25 1")
+
+
+def test_organisers_declare_which_collections_are_private(benchmark, as_ada):
+    tracks = benchmark.tracks.in_order()
+    sent = {f"{track.slug}-position": place for place, track in enumerate(tracks, 1)}
+    as_ada.post("/benchmarks/food/manage/tracks/", sent | {"bread-is_private": "on"})
+    assert benchmark.tracks.get(is_private=True).slug == "bread"
+    page = page_at(as_ada, "/benchmarks/food/manage/")
+    assert 'aria-label="Private: Bread track" checked' in page

@@ -173,7 +173,7 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
 
 
 class PlaceForm(forms.Form):
-    """The place of one track: its position, phase, group and date."""
+    """The place of one track: its position, phase, group and date, and who has its judgments."""
 
     position = forms.IntegerField(label="Place", min_value=1, max_value=10000)
     phase = forms.CharField(label="Phase", max_length=60, required=False)
@@ -185,18 +185,19 @@ class PlaceForm(forms.Form):
         required=False,
         error_messages={"invalid": "Enter 2026, 2026-05, 2026-05-31 or a number such as 1."},
     )
+    is_private = forms.BooleanField(label="Private", required=False)
 
     def __init__(self, *args: Any, track: Track, number: int, **kwargs: Any) -> None:
         initial = {"position": number, "phase": track.phase, "group": track.group}
-        initial["dated"] = track.dated
+        initial |= {"dated": track.dated, "is_private": track.is_private}
         super().__init__(*args, prefix=track.slug, initial=initial, **kwargs)
         self.track = track
 
     @property
     def place(self) -> PlacedTrack:
         """The place of the track as entered."""
-        words = (self.cleaned_data[name] for name in ("phase", "group", "dated"))
-        return PlacedTrack(self.track, *words)
+        names = ("phase", "group", "dated", "is_private")
+        return PlacedTrack(self.track, *(self.cleaned_data[name] for name in names))
 
 
 class AddTrackForm(forms.Form):

@@ -14,6 +14,7 @@ from leaderboard.pages.views.benchmark_boards import link_phases, list_measures
 from leaderboard.pages.views.lookups import requested_benchmark_choice, text_of
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.pages.wording.new_collections import (
+    describe_gaps,
     describe_new_collections,
     explain_ranks,
     explain_silence,
@@ -27,8 +28,9 @@ def new_collections(request: HttpRequest, slug: str) -> HttpResponse:
     board = find_benchmark_board(sight, requested_benchmark_choice(request))
     found = NewCollections(board)
     if wants_csv(request):
-        is_left_out = text_of(request.GET, "table") == "left-out"
-        name, table = ("left-out", found.left_out_table) if is_left_out else ("ranks", found.table)
+        tables = {"left-out": found.left_out_table, "gaps": found.gap_table}
+        asked = text_of(request.GET, "table")
+        name, table = (asked, tables[asked]) if asked in tables else ("ranks", found.table)
         return csv_file(f"{slug}-{name}", *table)
     context = {
         "benchmark": sight.benchmark,
@@ -39,6 +41,7 @@ def new_collections(request: HttpRequest, slug: str) -> HttpResponse:
         "phases": link_phases(board),
         "measures": list_measures(board),
         "verdict": describe_new_collections(found),
+        "gap_verdict": describe_gaps(found),
         "explained": explain_ranks(found),
         "reason": explain_silence(found),
     }

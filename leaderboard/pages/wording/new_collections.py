@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.significance.units import FEWEST_TOPICS
 from leaderboard.analysis.new_collections import NewCollections
 from leaderboard.display.numbers import counted, percent, score
-from leaderboard.pages.wording.phrases import Phrase, Sentence, join_phrases, spell_number
+from leaderboard.pages.wording.phrases import Phrase, Sentence, join_phrases, spell_number, strong
 
 
 def describe_new_collections(found: NewCollections) -> Sentence:
@@ -82,3 +82,24 @@ def explain_silence(found: NewCollections) -> str:
     if len(found.board.rows) < 2:
         return "It takes two systems that answer every track."
     return "It takes two collections. Tracks on one collection count as one."
+
+
+def describe_gaps(found: NewCollections) -> Sentence:
+    """Say which systems are ahead on open collections by more than the others; empty without."""
+    if not found.gaps:
+        return []
+    private = int(found.private.sum())
+    kinds = f"{found.num_collections - private} open and {private} private collections"
+    if all(each.beyond.p is None for each in found.gaps):
+        return join_phrases(f"{kinds.capitalize()} are too few to test a gap.")
+    told = [each.row.name for each in found.gaps if each.is_told and each.beyond.difference > 0]
+    if not told:
+        return join_phrases(
+            f"Between {kinds} no system loses significantly more than the others do."
+        )
+    return join_phrases(
+        strong(counted(len(told), "system loses,systems lose")),
+        f" significantly more than the others from {kinds}: ",
+        Phrase(name=", ".join(told)),
+        ".",
+    )
