@@ -89,6 +89,26 @@ class SystemLine:
 
 
 @dataclass(frozen=True)
+class BoardAsOf:
+    """The board as of a date: on how many collections, of how many systems, and who leads it."""
+
+    date: str
+    collections: int
+    systems: int
+    leaders: list[SystemRow]
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {
+            "date": self.date,
+            "tracks": self.collections,
+            "systems": self.systems,
+            "first": [row.version.pk for row in self.leaders],
+        }
+
+
+@dataclass(frozen=True)
 class Series:
     """The dates of a benchmark in order; the baseline of its board is the pivot."""
 
@@ -217,6 +237,30 @@ class Series:
         return [(line, line.scores[number]) for line in self.lines]
 
     @property
+    def boards(self) -> list[BoardAsOf]:
+        """The board as of each date; nobody leads over phases, which have no mean together."""
+        return [self._board_as_of(date) for date in dict.fromkeys(self._dates)]
+
+    @property
+    def _dates(self) -> list[str]:
+        return [column.sight.track.dated for column in self.columns]
+
+    def _board_as_of(self, date: str) -> BoardAsOf:
+        columns = self.board.columns
+        places = [place for place in self.places if columns[place].sight.track.is_by(date)]
+        every = [*self.board.rows, *self.board.incomplete]
+        means: dict[int, float] = {}
+        for number, row in enumerate(every):
+            values = [value for place in places if (value := row.values[place]) is not None]
+            if len(values) == len(places):
+                means[number] = columns[places[0]].direction * sum(values) / len(values)
+        best = max(means.values(), default=0.0)
+        has_mean = not explain_missing_mean(columns[place].measure for place in places)
+        is_ranked = has_mean and len({columns[place].sight.track.phase for place in places}) == 1
+        leaders = [every[number] for number, mean in means.items() if best - mean <= EQUAL]
+        return BoardAsOf(date, len(places), len(means), leaders if is_ranked else [])
+
+    @property
     def table(self) -> CsvTable:
         """A line for every system and date."""
         head = "system version team track date measure score low high"
@@ -257,6 +301,7 @@ def describe_series(found: Series) -> dict[str, Any]:
             }
             for column in found.columns
         ],
+        "boards": [each.described for each in found.boards],
         "pivot": pivot.version.pk if pivot is not None else None,
         "tests_ready": found.tests is not None,
         "systems": [

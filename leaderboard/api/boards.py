@@ -15,7 +15,7 @@ from leaderboard.analysis.topic_choice import ChosenTopics, choose_topics
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkBoardOut
 from leaderboard.api.errors import field_error
-from leaderboard.api.fields import Label, Region
+from leaderboard.api.fields import Label, Region, Until
 from leaderboard.api.runs import find_measure, serialise_test
 from leaderboard.api.schemas import (
     BoardOut,
@@ -132,6 +132,7 @@ def get_benchmark_board(
     phase: Label | None = None,
     measure: Label = "",
     track: list[Label] = Query([]),  # noqa: B008
+    until: Until = "",
     versions: Literal["", "all"] = "",
     baseline: Label = "",
     family: Literal["", "baseline", "all"] = "",
@@ -139,13 +140,15 @@ def get_benchmark_board(
 ) -> HttpResponseBase:
     """Get the systems of a benchmark with their means over tracks, as JSON or as a table.
 
-    `track` names the tracks that count, all by default. `baseline` is the id of a version. Systems
+    `track` names the tracks that count, all by default; with `until`, a date or a place in their
+    order, only collections up to it count. `baseline` is the id of a version. Systems
     that lack a track are listed apart, without mean and rank.
     """
     choice = BenchmarkChoice(
         phase=phase,
         measure=measure,
         tracks=tuple(track),
+        until=until,
         versions=versions,
         baseline=baseline,
         family=family,

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard.actions.names import clean_slug
 from leaderboard.api.errors import ApiError, field_error
+from leaderboard.models.tracks import DATE_PATTERN
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 from leaderboard.runs.facts.kinds import LONGEST
 from leaderboard.scoring.kinds import EVERY_FIX
@@ -126,6 +127,7 @@ Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
 FactText = Annotated[Text, StringConstraints(max_length=LONGEST)]
 Label = Annotated[Text, StringConstraints(max_length=128)]
+Until = Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")]
 Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]

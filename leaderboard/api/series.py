@@ -58,9 +58,19 @@ class SeriesSystemOut(Schema):
     scores: list[DatedScoreOut]
 
 
+class BoardAsOfOut(Schema):
+    """The board on the collections up to a date."""
+
+    date: str
+    tracks: int
+    systems: int = Field(description="Those that answer all of these tracks.")
+    first: list[int] = Field(description="IDs of the versions with the best mean.")
+
+
 class SeriesOut(Schema):
     benchmark: str
     dates: list[DatedTrackOut] = Field(description="In their order.")
+    boards: list[BoardAsOfOut] = Field(description="As of each date; see `until` of the board.")
     pivot: int | None = Field(description="ID of the version that the others are compared with.")
     tests_ready: bool
     systems: list[SeriesSystemOut]

@@ -74,6 +74,8 @@ class BenchmarkChoice(Choice):
     phase: str | None = None
     # The slugs of the tracks that count; none: all of the phase.
     tracks: tuple[str, ...] = ()
+    # The date up to which collections count, those without a date left out; "" counts all.
+    until: str = ""
     versions: str = ""
     # The groups whose tracks are shown or hidden, whatever their number.
     opened: tuple[str, ...] = ()
@@ -450,6 +452,8 @@ def find_benchmark_board(
     wanted = [seen for seen in sight.sights if everything or seen.track.phase == phase]
     shown = [seen for seen in wanted if sight.shows(seen)]
     chosen = [seen for seen in shown if seen.track.slug in choice.tracks] or shown
+    if choice.until:
+        chosen = [seen for seen in chosen if seen.track.is_by(choice.until)]
     columns = _load_columns(sight, chosen, choice)
     rows = _load_rows(sight, columns, choice)
     complete = [row for row in rows if row.is_complete and columns]

@@ -119,6 +119,8 @@ def _build_benchmark_caption(board: BenchmarkBoard) -> str:
     words = [f"{benchmark}: {counted(len(board.shown), 'system')} on {tracks}"]
     if board.phase:
         words.append("all phases" if board.no_mean == "phases" else f"phase {board.phase}")
+    if board.choice.until:
+        words.append(f"collections up to {board.choice.until} alone")
     words.append(describe_measures(board))
     words.append(NO_MEAN.get(board.no_mean, "the mean counts every track the same"))
     if board.no_mean != "phases":

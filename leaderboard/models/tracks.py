@@ -77,6 +77,17 @@ def trec_alone() -> list[str]:
 UNDO_TIME = timedelta(minutes=10)
 # When a collection was made: a year, a month, a day, or a place in an order.
 DATE_PATTERN = r"^[0-9]{1,4}(-[0-9]{2}){0,2}$"
+
+
+def key_of_date(date: str) -> tuple[int, ...]:
+    """Return what a date or a place in an order is sorted by.
+
+    >>> key_of_date("2026-05") < key_of_date("2026-05-31")
+    True
+    """
+    return tuple(map(int, re.findall("[0-9]+", date)))
+
+
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
 
@@ -518,7 +529,12 @@ class Track(models.Model):
     @property
     def date_key(self) -> tuple[int, ...]:
         """What the date of its collection is sorted by: a month comes before the days in it."""
-        return tuple(map(int, re.findall("[0-9]+", self.dated)))
+        return key_of_date(self.dated)
+
+    def is_by(self, date: str) -> bool:
+        """Whether its collection has a date up to this one; all days of a month are in it."""
+        until = key_of_date(date)
+        return bool(self.dated) and self.date_key[: len(until)] <= until
 
     def state(self, now: datetime | None = None, team: Team | None = None) -> State:
         """Return draft, planned, open or closed; all but a draft are computed from the dates."""

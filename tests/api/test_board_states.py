@@ -61,6 +61,7 @@ VALUES = {
     "about": ("bread",),
     "group": ("none",),
     "turn": ("1",),
+    "until": ("2026",),
     "all": ("true",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.

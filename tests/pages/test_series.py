@@ -128,3 +128,34 @@ def test_organisers_give_a_track_its_date(benchmark, as_ada):
 def test_a_date_is_written_in_numbers(benchmark, as_ada):
     assert "Enter 2026, 2026-05, 2026-05-31 or a number such as 1." in place(as_ada, "June 2023")
     assert benchmark.tracks.get(slug="wine").dated == "2023-06"
+
+
+AS_OF = "/benchmarks/food/board/"
+
+
+@pytest.mark.parametrize(
+    ("date", "tracks"), [("2022", ["cheese"]), ("2023-02", ["bread", "cheese"])]
+)
+def test_the_board_as_of_a_date_has_the_collections_up_to_it(benchmark, client, date, tracks):
+    head = client.get(f"{AS_OF}?format=csv&until={date}").content.decode().splitlines()[0]
+    assert [slug for slug in sorted(DATES) if slug in head] == tracks
+    page = words(page_at(client, f"{AS_OF}?until={date}"))
+    assert f"As of {date}. Only collections up to this date count." in page
+
+
+def test_the_page_leads_to_each_board_and_names_who_is_first(benchmark, client):
+    page = page_at(client, PAGE)
+    assert 'href="/benchmarks/food/board/?until=2022-10"' in page
+    assert rows(page, -1) == [
+        "2022-10 1 2 dense 1",
+        "2023-02 2 2 bm25 1 , dense 1",
+        "2023-06 3 2 bm25 1",
+    ]
+
+
+def test_programs_get_the_board_as_of_a_date(benchmark, client):
+    board = client.get("/api/v1/benchmarks/food/board?until=2023-02").json()
+    assert [each["track"] for each in board["columns"]] == ["bread", "cheese"]
+    boards = client.get(API).json()["boards"]
+    assert [each["tracks"] for each in boards] == [1, 2, 3]
+    assert client.get("/api/v1/benchmarks/food/board?until=soon").status_code == 422

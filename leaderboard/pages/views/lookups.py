@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -32,6 +33,7 @@ from leaderboard.boards.standings import Board, BoardChoice, find_board_with
 from leaderboard.collections.documents import Document, open_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection
+from leaderboard.models.tracks import DATE_PATTERN
 from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
 from leaderboard.runs.facts.parameters import read_number
@@ -157,10 +159,17 @@ def requested_benchmark_choice(request: HttpRequest) -> BenchmarkChoice:
         **read_choice(asked),
         phase=text_of(asked, "phase") if "phase" in asked else None,
         tracks=tuple(asked.getlist("track")),
+        until=read_date(asked),
         versions=text_of(asked, "versions"),
         opened=tuple(asked.getlist("open")),
         folded=tuple(asked.getlist("fold")),
     )
+
+
+def read_date(asked: QueryDict) -> str:
+    """Read the date up to which collections count; one that is none counts all."""
+    date = text_of(asked, "until")
+    return date if re.fullmatch(DATE_PATTERN, date) else ""
 
 
 def requested_reported_choice(request: HttpRequest) -> ReportedChoice:
