@@ -66,7 +66,7 @@ def serialise(file: ResultsFile) -> dict[str, Any]:
 def list_results(request: HttpRequest, slug: str) -> dict[str, Any]:
     """List the files of results that others report (organisers only)."""
     benchmark = organised_benchmark_or_403(viewer(request), slug).benchmark
-    files = benchmark.results_files.all()
+    files = benchmark.results_files.with_scores()
     return {"items": [serialise(file) for file in files]}
 
 
@@ -107,7 +107,7 @@ def create_results(
 
 def results_or_404(user: Viewer, slug: str, version: str) -> ResultsFile:
     benchmark = organised_benchmark_or_403(user, slug).benchmark
-    found = benchmark.results_files.filter(version=version).first()
+    found = benchmark.results_files.with_scores().filter(version=version).first()
     if found is None:
         raise Http404("no such results")
     return found

@@ -12,14 +12,17 @@ from leaderboard.models.benchmarks import Benchmark
 from leaderboard.models.collections import ImportedVersion, ImportState
 from leaderboard.models.people import User
 
+# The contents of a version, which are large.
+CELLS = ("systems", "collections", "known", "values")
+
 
 class ReportedScoresQuerySet(models.QuerySet["ReportedScores"]):
     def latest_first(self) -> ReportedScoresQuerySet:
         return self.order_by("-version")
 
     def without_cells(self) -> ReportedScoresQuerySet:
-        """Return versions without their contents, which are large."""
-        return self.defer("systems", "collections", "known", "values")
+        """Return versions without their contents."""
+        return self.defer(*CELLS)
 
 
 class ReportedScores(models.Model):
@@ -67,6 +70,11 @@ class ResultsFileQuerySet(models.QuerySet["ResultsFile"]):
     def waiting(self) -> ResultsFileQuerySet:
         """Return the files that are not imported, or not yet."""
         return self.exclude(state=ImportState.READY)
+
+    def with_scores(self) -> ResultsFileQuerySet:
+        """Return files with the versions that they became, without the cells of these."""
+        cells = (f"scores__{name}" for name in CELLS)
+        return self.select_related("scores").defer(*cells)
 
 
 class ResultsFile(ImportedVersion):
