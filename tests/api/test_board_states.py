@@ -32,6 +32,7 @@ from tests.builders import (
     make_assessment,
     make_collection,
     make_pool,
+    make_results_file,
     make_run,
     make_track,
     make_user,
@@ -103,6 +104,7 @@ def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
         "assignment_id": str(judge_pools(bens_run, adas_run).pk),
     }
     ids |= make_benchmark(bens_run)
+    make_results_file(bens_run.track.benchmark)
     upload = begin_upload(adas_run.submitted_by, "my.run", 9, "0" * 64).upload
     ids["upload_id"] = upload.pk
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}

@@ -69,6 +69,7 @@ OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
 OWN_TOPIC = [401, 200, 404, 404, 404, 404, 404, 404]
 OWN_UPLOAD = [401, 404, 200, 404, 404, 404, 404, 404]
 ORGANISERS_SEE = [404, 404, 404, 404, 404, 200, 200, 200]
+REFUSED_TO_OTHERS = [403, 403, 403, 403, 403, 200, 200, 200]
 SCOPES = ("read", "submit", "organise")
 
 
@@ -261,7 +262,7 @@ CALLS = {
     "get /benchmarks/{slug}/by-date": Call("/benchmarks/meal/by-date", EVERYBODY),
     "get /benchmarks/{slug}/new-collections": Call("/benchmarks/meal/new-collections", EVERYBODY),
     "get /benchmarks/{slug}/reported-results": Call(
-        "/benchmarks/meal/reported-results", by_organisers(200)
+        "/benchmarks/meal/reported-results", REFUSED_TO_OTHERS
     ),
     "post /benchmarks/{slug}/reported-results": Call(
         "/benchmarks/meal/reported-results",
@@ -270,7 +271,7 @@ CALLS = {
         form={"source": "others", "file": "{}\n"},
     ),
     "get /benchmarks/{slug}/reported-results/{version}": Call(
-        "/benchmarks/meal/reported-results/v1", by_organisers(200)
+        "/benchmarks/meal/reported-results/v1", REFUSED_TO_OTHERS
     ),
     "delete /benchmarks/{slug}/reported-results/{version}": Call(
         "/benchmarks/meal/reported-results/v1", by_organisers(204), "organise"

@@ -82,7 +82,7 @@ def compare(request: HttpRequest, address: str) -> HttpResponse:
         "topic_choice": choice,
         **(_pair_context(request, board, pair, line, choice) if pair is not None else {}),
         **(
-            _topic_context(request, sight, pair, line)
+            _topic_context(request, sight, pair.of(choice.chosen), line)
             if pair is not None and line is not None
             else {}
         ),
