@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0084_ranks_of_reported_systems'),
+        ('leaderboard', '0085_dates_of_files'),
     ]
 
     operations = [
