@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0085_dates_of_files'),
+        ('leaderboard', '0086_third_opinions_and_drawn_pairs'),
     ]
 
     operations = [
