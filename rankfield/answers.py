@@ -184,6 +184,24 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
+class Registration:
+    """What teams say when they register; `agreement` has the `version` and `text` they sign."""
+
+    asked: list[str]
+    question: str
+    agreement: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A document on which assessors differ, with the grade of each under a pseudonym."""
+
+    topic: str
+    docno: str
+    given: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What a site made of the files of a version; `problems` name the files that it ignored."""
 

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
 
-from rankfield.answers import Assessment, Pool, Run, ThirdOpinions, list_parts, read_answer
+from rankfield.answers import (
+    Assessment,
+    Disagreement,
+    Pool,
+    Run,
+    ThirdOpinions,
+    list_parts,
+    read_answer,
+)
 from rankfield.connection import Connection
 from rankfield.errors import UnreachableError
 
@@ -122,6 +130,19 @@ class Judging:
     def marks(self, judging: Assessment | str, format: Literal["jsonl", "trec"] = "jsonl") -> bytes:
         """Return the marks of all assessors under pseudonyms."""
         return self.connection.get_bytes(f"{self._path_of(judging)}/marks", {"format": format})
+
+    def disagreements(self, judging: Assessment | str) -> list[Disagreement]:
+        """Return the documents on which assessors differ, the widest first; at most 500."""
+        found = self.connection.get(f"{self._path_of(judging)}/disagreements")
+        return [read_answer(Disagreement, each) for each in found]
+
+    def settle(
+        self, judging: Assessment | str, topic: str, docno: str, grade: int, note: str = ""
+    ) -> int:
+        """Decide the grade of a document on which assessors differ; return how many are left."""
+        body = {"topic": topic, "docno": docno, "grade": grade, "note": note}
+        path = f"{self._path_of(judging)}/disagreements"
+        return int(self.connection.post_once(path, body)["left"])
 
     def layer(self, name: str, format: Literal["columns", "argue"] = "columns") -> bytes:
         """Return a layer of marks by runs, in columns or as the results of ARGUE's evaluator."""

@@ -39,6 +39,7 @@ from rankfield.connection import Connection
 from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import Form, FormFile
 from rankfield.frames import build_frame, run_lines
+from rankfield.hosting import Hosting
 from rankfield.judging import API, Judging
 from rankfield.nugget_drafts import NuggetDraft
 from rankfield.progress import ProgressBar, is_watched
@@ -90,6 +91,10 @@ class Site:
     def nugget_draft(self, track: str) -> NuggetDraft:
         """Return the draft of the nuggets of a track, for its organisers."""
         return NuggetDraft(self.connection, track)
+
+    def hosting(self, benchmark: str) -> Hosting:
+        """Return what organisers do with a benchmark: people, messages, tracks, archive, copy."""
+        return Hosting(self.connection, benchmark)
 
     def check(
         self,

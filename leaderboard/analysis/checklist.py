@@ -41,8 +41,13 @@ class Checklist:
         return sum(step.is_done for step in self.steps)
 
     @property
+    def missing(self) -> list[ChecklistStep]:
+        """The steps without which the track does not open."""
+        return [step for step in self.steps[:NEEDED] if not step.is_done]
+
+    @property
     def can_open(self) -> bool:
-        return all(step.is_done for step in self.steps[:NEEDED])
+        return not self.missing
 
 
 def build_checklist(sight: Sight) -> Checklist:

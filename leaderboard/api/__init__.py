@@ -35,6 +35,7 @@ from leaderboard.api import (
     nuggets,
     pools,
     reported_results,
+    registrations,
     runs,
     series,
     snapshots,
@@ -160,6 +161,7 @@ api.add_router("/tracks", entrants.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/benchmarks", teams.router)
 api.add_router("/benchmarks", messages.router)
+api.add_router("/benchmarks", registrations.router)
 api.add_router("/benchmarks", boards.of_benchmarks)
 api.add_router("/benchmarks", new_collections.router)
 api.add_router("/benchmarks", reported_results.router)

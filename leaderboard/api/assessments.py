@@ -25,17 +25,26 @@ from leaderboard.api.schemas import (
     AssignmentIn,
     AssignmentList,
     CloseIn,
+    DisagreementOut,
     ImportedMarksOut,
     JudgmentsReceipt,
     MarksFormIn,
     Paging,
+    SettledOut,
+    SettlementIn,
     ThirdOpinionsOut,
     response_schemas,
 )
 from leaderboard.api.tracks import organised_sight_or_403
+from leaderboard.assessments.disagreements import (
+    Disagreement,
+    find_disagreement,
+    load_disagreements,
+)
 from leaderboard.assessments.judgments import find_outcome
 from leaderboard.assessments.kinds import kind_of_judging, kind_of_pool
 from leaderboard.assessments.mark_files import ExportFormat, render_marks
+from leaderboard.assessments.progress import find_disputes
 from leaderboard.assessments.queues import TopicProgress, measure_all_progress
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.infrastructure.downloads import streamed_bytes
@@ -48,6 +57,7 @@ from leaderboard.sight.visible_rows import can_see_marks
 router = Router(tags=["assessments"])
 
 SETTINGS = list(AssessmentSettings.model_fields)
+MOST_DISAGREEMENTS = 500
 MEDIA_TYPES: dict[ExportFormat, str] = {"jsonl": "application/jsonl", "trec": "text/plain"}
 
 
@@ -229,6 +239,49 @@ def reassign(assessment: Assessment, user: Viewer, assignment_id: int, name: str
     verbs.reassign(assignment, user, to)
 
 
+@router.get(
+    "/tracks/{slug:slug}/assessments/{slug:name}/disagreements",
+    auth=PUBLIC,
+    response=response_schemas(list[DisagreementOut]),
+)
+def list_disagreements(request: HttpRequest, slug: str, name: str) -> list[dict[str, Any]]:
+    """List up to 500 documents on which assessors differ, the widest first (organisers only)."""
+    user = viewer(request)
+    assessment = assessment_or_404(user, slug, name)
+    refuse_own_marks(assessment, user)
+    disputes = find_disputes(assessment)[:MOST_DISAGREEMENTS]
+    return [serialise_disagreement(each) for each in load_disagreements(assessment, disputes)]
+
+
+def serialise_disagreement(found: Disagreement) -> dict[str, Any]:
+    given = [{"assessor": each.assessor, "grade": each.mark.grade} for each in found.given]
+    return {"topic": found.topic.number, "docno": found.docno, "given": given}
+
+
+@router.post(
+    "/tracks/{slug:slug}/assessments/{slug:name}/disagreements",
+    auth=ORGANISE,
+    response=response_schemas(SettledOut),
+)
+def settle_disagreement(
+    request: HttpRequest, slug: str, name: str, body: SettlementIn
+) -> dict[str, Any]:
+    """Decide the grade of a document on which assessors differ."""
+    user = viewer(request)
+    assessment = organised_assessment_or_403(user, slug, name)
+    refuse_own_marks(assessment, user)
+    topic = assessment.track.collection.topics.filter(number=body.topic).first()
+    if topic is None or find_disagreement(assessment, topic, body.docno) is None:
+        raise field_error("docno", "is not a document on which assessors differ", body.docno)
+    verbs.settle_document(assessment, user, topic, body.docno, body.grade, body.note)
+    return {"left": len(find_disputes(assessment))}
+
+
+def refuse_own_marks(assessment: Assessment, user: Viewer) -> None:
+    if not can_see_marks(assessment, user):
+        raise permission_error("You judge here yourself. Marks are open to you after closing.")
+
+
 @router.get("/tracks/{slug:slug}/assessments/{slug:name}/marks", auth=PUBLIC)
 def export_marks(
     request: HttpRequest, slug: str, name: str, format: ExportFormat = "jsonl"
@@ -240,8 +293,7 @@ def export_marks(
     """
     user = viewer(request)
     assessment = assessment_or_404(user, slug, name)
-    if not can_see_marks(assessment, user):
-        raise permission_error("You judge here yourself. Marks are open to you after closing.")
+    refuse_own_marks(assessment, user)
     filename = f"{slug}-{name}-marks.{'jsonl' if format == 'jsonl' else 'qrels'}"
     return streamed_bytes(filename, render_marks(assessment, format), MEDIA_TYPES[format])
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
-from leaderboard.api.fields import Label, Name, Slug, Text
+from leaderboard.api.fields import Label, Name, Slug, Text, read_attribute
 from leaderboard.api.schemas import BoardRow, ListedSnapshot, Number
+from leaderboard.models.registrations import Asked
 from leaderboard.models.tracks import DATE_PATTERN
 
 
@@ -59,6 +61,52 @@ class BenchmarkPatch(Schema):
         max_length=500,
         description="The tracks in order. A track of yours that is not in the benchmark is added; "
         "those that you omit follow.",
+    )
+
+
+class AgreementText(Schema):
+    version: int
+    text: str = Field(description="Markdown.")
+
+
+class RegistrationRules(Schema):
+    asked: list[str] = Field(description="What teams say besides the person responsible.")
+    question: str = Field(description="The organisers' own question.")
+    agreement: AgreementText | None = Field(description="The version that is signed now.")
+
+
+class RegistrationPatch(Schema):
+    """Omitted fields do not change."""
+
+    asked: Annotated[list[Asked], Field(max_length=len(Asked))] = []
+    question: Annotated[Text, StringConstraints(max_length=300)] = ""
+    agreement: Annotated[Text, StringConstraints(max_length=50_000)] = Field(
+        "", description="Markdown of the next version."
+    )
+
+
+class JoinRequestOut(Schema):
+    team: str = Field(alias="team_name")
+    user: Annotated[str, read_attribute("username")]
+    asked_at: datetime
+
+
+class ApprovalIn(Schema):
+    teams: Annotated[
+        list[Annotated[Text, StringConstraints(min_length=1, max_length=80)]],
+        Field(min_length=1, max_length=500),
+    ]
+
+
+class ApprovedTeams(Schema):
+    teams: list[str]
+
+
+class BenchmarkCopyIn(Schema):
+    slug: Slug
+    name: Name
+    collections: dict[Slug, Slug] = Field(
+        {}, description="Other collections of yours, by the slug of the track that is copied."
     )
 
 

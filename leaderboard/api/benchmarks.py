@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from ninja import Query, Router, Status
 
-from leaderboard.actions import benchmark_setup
+from leaderboard.actions import benchmark_copies, benchmark_setup
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.default_tracks import build_internal_track
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import (
+    BenchmarkCopyIn,
     BenchmarkIn,
     BenchmarkList,
     BenchmarkOut,
@@ -24,7 +27,10 @@ from leaderboard.api.errors import ApiError, field_error, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import Paging, response_schemas
 from leaderboard.api.tracks import refuse_without_right_to_open
+from leaderboard.archives import benchmark_export
+from leaderboard.archives.zip_files import stream_zip
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404, benchmark_sight_of
+from leaderboard.infrastructure.downloads import streamed_bytes
 from leaderboard.models import Benchmark, Collection, System, Track, User
 from leaderboard.sight.tracks import Viewer
 
@@ -99,6 +105,58 @@ def create_benchmark(request: HttpRequest, body: BenchmarkIn) -> Status[dict[str
         except IntegrityError:
             raise field_error("slug", "is already in use", body.slug) from None
     return Status(201, serialise_benchmark(benchmark_or_404(user, body.slug)))
+
+
+@router.post("/{slug:slug}/copy", auth=ORGANISE, response=response_schemas(BenchmarkOut, 201))
+def copy_benchmark(
+    request: HttpRequest, slug: str, body: BenchmarkCopyIn
+) -> Status[dict[str, Any]]:
+    """Make next year's benchmark: rules, texts and a draft for each track, a year later.
+
+    People, runs and scores are not copied.
+    """
+    user = viewer(request)
+    sight = organised_benchmark_or_403(user, slug)
+    refuse_without_right_to_open(user)
+    if Benchmark.objects.filter(slug=body.slug).exists():
+        raise field_error("slug", "is already in use; choose another", body.slug)
+    chosen = _find_collections(user, sight, body.collections)
+    try:
+        benchmark_copies.copy_benchmark(sight.benchmark, user, body.name, body.slug, chosen)
+    except IntegrityError:
+        raise field_error("slug", "is already in use", body.slug) from None
+    return Status(201, serialise_benchmark(benchmark_or_404(user, body.slug)))
+
+
+def _find_collections(
+    user: Viewer, sight: BenchmarkSight, chosen: Mapping[str, str]
+) -> dict[int, Collection]:
+    """Return the collections that copies are made on, by the key of their track."""
+    known = {seen.track.slug: seen.track.pk for seen in sight.sights}
+    found = {}
+    for track, name in chosen.items():
+        if track not in known:
+            raise field_error("collections", "is not a track of this benchmark", track)
+        collection = Collection.objects.ready().organised_by(user).filter(slug=name).first()
+        if collection is None:
+            raise field_error("collections", "is not a ready collection of yours", name)
+        found[known[track]] = collection
+    return found
+
+
+@router.get("/{slug:slug}/archive", auth=ORGANISE)
+def get_archive(request: HttpRequest, slug: str, documents: bool = False) -> HttpResponseBase:
+    """Download a benchmark as a zip for `import_benchmark`, without accounts.
+
+    Only for those who organise all its tracks.
+    """
+    user = viewer(request)
+    benchmark = organised_benchmark_or_403(user, slug).benchmark
+    organised = Track.objects.organised_by(user).values("pk")
+    if benchmark.tracks.exclude(pk__in=organised).exists():
+        raise permission_error("Only organisers of all its tracks download a benchmark.")
+    members = benchmark_export.build_benchmark_members(benchmark, documents)
+    return streamed_bytes(f"{slug}.zip", stream_zip(members), "application/zip")
 
 
 def _own_track_or_error(user: Viewer, slug: str, field: str) -> Track:

@@ -12,6 +12,7 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from evaluation.problems import Refused
 from leaderboard.actions import collections, uploads
+from leaderboard.actions.overviews import change_data_terms
 from leaderboard.actions.uploads import CollectionFiles, JudgmentsPart
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, answers_error, field_error, permission_error
@@ -24,6 +25,7 @@ from leaderboard.api.schemas import (
     CollectionReceipt,
     ConfirmIn,
     ConfirmJudgmentsIn,
+    DataTerms,
     JudgmentsIn,
     JudgmentsOut,
     JudgmentsReceipt,
@@ -146,6 +148,18 @@ def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
     return serialise_collection(viewer(request), collection_or_404(viewer(request), slug))
 
 
+@router.patch(
+    "/{slug:slug}", auth=ORGANISE, response=response_schemas(CollectionOut), exclude_unset=True
+)
+def change_collection(request: HttpRequest, slug: str, body: DataTerms) -> dict[str, Any]:
+    """Change who may download its files, and its licence. Omitted fields do not change."""
+    user = viewer(request)
+    collection = organised_collection_or_403(user, slug)
+    terms = body.model_dump(exclude_unset=True)
+    change_data_terms(collection, user, terms)
+    return serialise_collection(user, collection)
+
+
 def collection_or_404(user: Viewer, slug: str) -> Collection:
     collection = Collection.objects.visible_to(user).filter(slug=slug).first()
     if collection is None:
@@ -167,7 +181,8 @@ def serialise_collection(user: Viewer, collection: Collection) -> dict[str, Any]
     if collection.num_groups:
         counts["groups"] = collection.num_groups
     receipt = CollectionReceipt.from_orm(collection).dict()
-    answer = {**receipt, "name": collection.name, "counts": counts}
+    terms = DataTerms.from_orm(collection).dict()
+    answer = {**receipt, "name": collection.name, "counts": counts, "terms": terms}
     sets = list(visible_judgment_sets(user, collection))
     if sets or organises:
         newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)

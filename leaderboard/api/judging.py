@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
-from leaderboard.actions.assessments import finish_topic
+from leaderboard.actions.assessments import accept_judging, finish_topic
 from leaderboard.api.auth import READ, SUBMIT, viewer
-from leaderboard.api.errors import ApiError
+from leaderboard.api.errors import ApiError, field_error
 from leaderboard.api.fields import Tab
 from leaderboard.api.listing import Page, page_by_number
 from leaderboard.api.schemas import (
+    JudgeIn,
     MarkIn,
     MarksAnswer,
     MarksIn,
@@ -40,7 +41,14 @@ from leaderboard.assessments.queues import (
     measure_progress,
 )
 from leaderboard.collections.documents import find_documents
-from leaderboard.models import Assessor, AssignedDocument, Assignment, Mark
+from leaderboard.models import (
+    Assessment,
+    Assessor,
+    AssignedDocument,
+    Assignment,
+    Invitation,
+    Mark,
+)
 
 router = Router(tags=["judging"])
 
@@ -88,6 +96,19 @@ def serialise_own_assignment(assignment: Assignment, progress: TopicProgress) ->
         "progress": progress,
         "finished_at": assignment.finished_at,
     }
+
+
+@router.post("/assessments/join", auth=SUBMIT, response=response_schemas(OwnAssessmentList))
+def join_assessment(request: HttpRequest, body: JudgeIn) -> dict[str, Any]:
+    """Become an assessor by an invitation; returns what you judge."""
+    user = viewer(request)
+    invited = Invitation.objects.to_judge().filter(code=body.invitation).values("assessment")
+    known = Assessment.objects.filter(Q(invitation=body.invitation) | Q(pk__in=invited))
+    assessment = known.select_related("track").first()
+    if assessment is None:
+        raise field_error("invitation", "is not one to judge")
+    accept_judging(assessment, user, body.invitation)
+    return list_own_assessments(request, Paging())
 
 
 @router.get(

@@ -57,6 +57,7 @@ from leaderboard.models import (
     Run,
 )
 from leaderboard.models.assessments import HIGHEST_GRADE
+from leaderboard.models.registrations import FileReaders
 from leaderboard.scoring.branches import BranchComparison
 from leaderboard.scoring.version_verdicts import VersionVerdict
 
@@ -343,6 +344,20 @@ class JudgmentsOut(Schema):
     problem_totals: dict[str, int] = {}
 
 
+class DataTerms(Schema):
+    """Who may download the files of a collection, and under which licence."""
+
+    shares_documents: bool = Field(False, description="Whether the documents can be downloaded.")
+    documents_readers: FileReaders = FileReaders.EVERYONE
+    topics_readers: FileReaders = FileReaders.EVERYONE
+    judgments_readers: FileReaders = FileReaders.EVERYONE
+    licence: Annotated[Text, StringConstraints(max_length=120)] = ""
+    source_url: Annotated[Text, StringConstraints(max_length=300, pattern=r"^(https?://\S+)?$")] = (
+        Field("", description="Where to get documents that may not be shared.")
+    )
+    source_note: Annotated[Text, StringConstraints(max_length=2000)] = ""
+
+
 class CollectionOut(Schema):
     slug: str
     name: str
@@ -354,6 +369,7 @@ class CollectionOut(Schema):
     questions: list[dict[str, Any]] = []
     problems: list[ProblemOut] = []
     problem_totals: dict[str, int] = {}
+    terms: DataTerms | None = None
 
 
 class CollectionList(Schema):
@@ -1113,6 +1129,32 @@ class AssessmentOut(AssessmentSettings):
     @staticmethod
     def resolve_url(assessment: Assessment) -> str:
         return reverse("api-1:get_assessment", args=[assessment.track.slug, assessment.name])
+
+
+class GivenGrade(Schema):
+    assessor: str = Field(description="The pseudonym.")
+    grade: int | None
+
+
+class DisagreementOut(Schema):
+    topic: str
+    docno: str = Field(description="Of answers: the key of the item.")
+    given: list[GivenGrade]
+
+
+class SettlementIn(Schema):
+    topic: Label
+    docno: Label
+    grade: Annotated[int, Field(ge=-127, le=127)]
+    note: Annotated[Text, StringConstraints(max_length=500)] = ""
+
+
+class SettledOut(Schema):
+    left: int = Field(description="How many disagreements are left.")
+
+
+class JudgeIn(Schema):
+    invitation: Label = Field(description="The code of an assessment, or of an invitation.")
 
 
 class AssessmentList(Schema):

@@ -19,6 +19,7 @@ from leaderboard.actions.track_settings import (
     drop_repeated_measures,
     match_spelling,
 )
+from leaderboard.analysis.checklist import build_checklist
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, field_problem, permission_error
 from leaderboard.api.listing import page_by_slug
@@ -280,6 +281,23 @@ def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[s
     except ActionError as refusal:
         raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     return {"track": track.slug, "team": team.name, "deadline": deadline}
+
+
+@router.post(
+    "/{slug:slug}/open", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
+)
+def open_track(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Open a draft, once it has a description, a licence or a source of its data, and its dates."""
+    user = viewer(request)
+    sight = organised_sight_or_403(user, slug)
+    missing = [step.title for step in build_checklist(sight).missing]
+    if missing:
+        raise ApiError(409, "E_CONFLICT", f"First: {', '.join(missing)}.")
+    try:
+        track_actions.open_draft(sight.track, user)
+    except ActionError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
+    return serialise_track(track_or_404(user, slug))
 
 
 @router.post(

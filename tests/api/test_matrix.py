@@ -115,6 +115,9 @@ CALLS = {
         form={"slug": "oats", "name": "Oats", "topics": TOPICS},
     ),
     "get /collections/{slug}": Call("/collections/bread", EVERYBODY),
+    "patch /collections/{slug}": Call(
+        "/collections/bread", by_organisers(200), "organise", body={"licence": "CC0"}
+    ),
     "post /collections/{slug}/confirm": Call(
         "/collections/rye/confirm", by_organisers(202, refused=404), "organise", body={}
     ),
@@ -186,6 +189,8 @@ CALLS = {
         "organise",
         body={"slug": "second", "name": "Second"},
     ),
+    # It is open already.
+    "post /tracks/{slug}/open": Call("/tracks/rolls/open", by_organisers(200), "organise", body={}),
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
     ),
@@ -229,6 +234,34 @@ CALLS = {
     "get /benchmarks/{slug}": Call("/benchmarks/meal", EVERYBODY),
     "patch /benchmarks/{slug}": Call(
         "/benchmarks/meal", by_organisers(200), "organise", body={"name": "Mine"}
+    ),
+    "post /benchmarks/{slug}/copy": Call(
+        "/benchmarks/meal/copy",
+        [401, *[403] * 4, 201, 403, 201],
+        "organise",
+        body={"slug": "supper", "name": "Supper"},
+    ),
+    "get /benchmarks/{slug}/archive": Call(
+        "/benchmarks/meal/archive", by_organisers(200), "organise"
+    ),
+    "get /benchmarks/{slug}/registration": Call("/benchmarks/meal/registration", EVERYBODY),
+    "patch /benchmarks/{slug}/registration": Call(
+        "/benchmarks/meal/registration",
+        by_organisers(200),
+        "organise",
+        body={"asked": ["country"], "agreement": "Do not pass it on."},
+    ),
+    "get /benchmarks/{slug}/requests": Call(
+        "/benchmarks/meal/requests", by_organisers(200), "organise"
+    ),
+    "post /benchmarks/{slug}/requests": Call(
+        "/benchmarks/asks/requests", [401] + [202] * 7, "submit", body={"team": "Rolls"}
+    ),
+    "post /benchmarks/{slug}/requests/approve": Call(
+        "/benchmarks/asks/requests/approve",
+        by_organisers(200),
+        "organise",
+        body={"teams": ["Crumbs"]},
     ),
     "post /benchmarks/{slug}/join": Call("/benchmarks/meal/join", WITH_TOKEN, "submit", body={}),
     "post /benchmarks/{slug}/teams": Call(
@@ -417,6 +450,15 @@ CALLS = {
     "post /tracks/{slug}/assessments/{name}/assignments": Call(
         f"{JUDGING}-1/assignments", by_organisers(200), "organise", body={}
     ),
+    "get /tracks/{slug}/assessments/{name}/disagreements": Call(
+        f"{JUDGING}-1/disagreements", ORGANISERS_SEE
+    ),
+    "post /tracks/{slug}/assessments/{name}/disagreements": Call(
+        f"{JUDGING}-4/disagreements",
+        by_organisers(200),
+        "organise",
+        body={"topic": "3", "docno": "d10", "grade": 1},
+    ),
     "get /tracks/{slug}/assessments/{name}/agreement": Call(
         f"{JUDGING}-1/agreement", ORGANISERS_SEE
     ),
@@ -434,6 +476,13 @@ CALLS = {
         form={"file": "1 ann d9 1\n", "format": "trec"},
     ),
     "get /assessments": Call("/assessments", WITH_TOKEN),
+    "post /assessments/join": Call(
+        "/assessments/join",
+        # Teams of the track cannot judge it.
+        [401, 200, 409, 409, 200, 200, 200, 200],
+        "submit",
+        body={"invitation": "to-judge"},
+    ),
     "get /assignments/{assignment_id}/next": Call("/assignments/{assignment}/next", OWN_TOPIC),
     "get /assignments/{assignment_id}/marks": Call("/assignments/{assignment}/marks", OWN_TOPIC),
     "post /assignments/{assignment_id}/marks": Call(
@@ -537,6 +586,9 @@ def make_scene() -> dict[str, str]:
     blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
     make_track(collection, slug="judged", run_kind="judgments")
+    asks = make_track(collection, slug="asks", joining="approval").benchmark
+    asks.co_organisers.add(people["kim"])
+    asks.join_requests.create(user=make_user("fay"), team_name="Crumbs")
     lead_track = make_track(
         collection,
         slug="lead",
@@ -621,7 +673,8 @@ def make_system(track: Track, user: User) -> str:
 def make_assessments(people: dict[str, User]) -> dict[str, str]:
     """A track with an open assessment, a paused one, a planned one and a pool without any."""
     collection = make_collection(people["ada"], slug="rolls")
-    track = make_track(collection, slug="rolls")
+    Collection.objects.filter(pk=collection.pk).update(licence="CC0")
+    track = make_track(collection, slug="rolls", description="Find rolls.")
     track.benchmark.co_organisers.add(people["kim"])
     collection.co_organisers.add(people["kim"])
     run = make_run(track, people["ben"], OTHER_RUN)
@@ -638,6 +691,7 @@ def make_assessments(people: dict[str, User]) -> dict[str, str]:
     draw_documents(judged)
     for document in judged.documents.all():
         record_mark(judged, SentMark(document.pk, grade=1))
+    Assessment.objects.filter(pk=draft.pk).update(invitation="to-judge")
     let_two_differ(make_pool(track, people["ada"], [run]), people["ada"])
     return {"assignment": str(waiting.pk), "judged_assignment": str(judged.pk)}
 

@@ -15,6 +15,8 @@ READ = {
     answers.AnswerSettings: "TrackOut",
     answers.Pool: "PoolOut",
     answers.Assessment: "AssessmentOut",
+    answers.Disagreement: "DisagreementOut",
+    answers.Registration: "RegistrationRules",
     answers.Run: "RunOut",
     answers.PreviousBest: "VerdictOut",
     answers.MainBranch: "MainOut",
