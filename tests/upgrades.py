@@ -41,6 +41,13 @@ def code_of(commit: str) -> Iterator[Path]:
             subprocess.run([*git, "worktree", "remove", "--force", str(path)], check=True)
 
 
+def commit_before_the_last_migration() -> str:
+    git = ["git", "-C", str(ROOT)]
+    log = [*git, "log", "-1", "--diff-filter=A", "--format=%H", "--", "leaderboard/migrations"]
+    last = subprocess.run(log, capture_output=True, text=True, check=True).stdout.strip()
+    return f"{last}^"
+
+
 def run(code: Path, home: Path, database: str, *words: str) -> str:
     """What a command of this code prints in this home."""
     environment = {**os.environ, "RANKFIELD_HOME": str(home), "PYTHONPATH": str(code)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from leaderboard.jobs.backups import Backup
 from leaderboard.models import Job, Run, Score, Track
 from tests.builders import make_run
 from tests.services.machines import ROOT, own_postgres
-from tests.upgrades import code_of, run
+from tests.upgrades import code_of, commit_before_the_last_migration, run
 
 EMPTY = Backup("0.1.0", "2026-11-28", {}, [], {})
 
@@ -105,13 +104,6 @@ def test_a_migration_that_fails_says_how_to_go_back(pending, tmp_path, monkeypat
     monkeypatch.setattr("leaderboard.management.commands.upgrade.create_backup", lambda _: EMPTY)
     with pytest.raises(CommandError, match=f"manage.py restore {tmp_path}"):
         call_command("upgrade", tmp_path)
-
-
-def commit_before_the_last_migration() -> str:
-    git = ["git", "-C", str(ROOT)]
-    log = [*git, "log", "-1", "--diff-filter=A", "--format=%H", "--", "leaderboard/migrations"]
-    last = subprocess.run(log, capture_output=True, text=True, check=True).stdout.strip()
-    return f"{last}^"
 
 
 def manage(home: Path, database: str, *words: str) -> str:

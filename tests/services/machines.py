@@ -232,12 +232,16 @@ class Site:
         rest = {name: word for name, word in os.environ.items() if name not in own}
         return {**rest, "RANKFIELD_HOME": str(self.home), **self.environment}
 
+    def checkout_of(self, name: str) -> Path:
+        """The checkout that a process runs."""
+        return ROOT
+
     def start(self, name: str, *words: str, **options: Any) -> subprocess.Popen[str]:
         """`manage.py` with these words, in a process group of its own; it says into a file."""
         with open(self.home / f"{name}.log", "a") as log:
             return subprocess.Popen(
                 [sys.executable, "manage.py", *words],
-                cwd=ROOT,
+                cwd=self.checkout_of(name),
                 env=self.surroundings(),
                 start_new_session=True,
                 stdout=log,
