@@ -78,6 +78,10 @@ def can_organise_track(user: User, address: Address) -> bool:
     return Track.objects.organised_by(user).filter(_named(address)).exists()
 
 
+def can_organise_benchmark(user: User, address: Address) -> bool:
+    return Benchmark.objects.organised_by(user).filter(slug=address["slug"]).exists()
+
+
 def _named(address: Address) -> Q:
     """Say which track: pages have its address, calls of the API its short name."""
     return Q(address=address["address"]) if "address" in address else Q(slug=address["slug"])
@@ -107,6 +111,7 @@ COLLECTION = UploadAddress(size_of_three_files, can_add_collection)
 REPLACEMENTS = UploadAddress(size_of_three_files, can_change_collection)
 JUDGMENTS = UploadAddress(size_of_file, can_change_collection)
 OF_A_TRACK = UploadAddress(size_of_file, can_organise_track)
+OF_A_BENCHMARK = UploadAddress(size_of_file, can_organise_benchmark)
 
 # The views that take files, by the names of their addresses.
 UPLOADS = {
@@ -124,6 +129,8 @@ UPLOADS = {
     "new_marks": OF_A_TRACK,
     "again_nuggets_of_track": OF_A_TRACK,
     "again_marks_of_track": OF_A_TRACK,
+    "reported_results": OF_A_BENCHMARK,
+    "again_results_of_benchmark": OF_A_BENCHMARK,
     f"{API}create_run": RUN,
     f"{API}submit_system": SYSTEM,
     # The calls of one address have the name of the first.
@@ -136,6 +143,7 @@ UPLOADS = {
     f"{API}list_nuggets": OF_A_TRACK,
     f"{API}get_votes": OF_A_TRACK,
     f"{API}list_layers": OF_A_TRACK,
+    f"{API}list_results": OF_A_BENCHMARK,
 }
 
 

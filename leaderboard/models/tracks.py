@@ -649,7 +649,7 @@ class Track(models.Model):
         since = min(moments, default=None)
         if since is None:
             return None
-        return max(since, *filter(None, (self.topics_at, self.documents_at)))
+        return max(filter(None, (since, self.topics_at, self.documents_at)))
 
     @property
     def disclosed_since(self) -> datetime:

@@ -64,6 +64,7 @@ VALUES = {
     "turn": ("1",),
     "until": ("2026",),
     "all": ("true",),
+    "documents": ("true",),
 }
 # What boards of benchmarks have besides and of their own; the other tests choose among it.
 OF_BENCHMARKS = {"phase", "versions", "baseline"}

@@ -191,7 +191,7 @@ def test_a_collection_without_a_track_is_for_its_organisers(collection, ada_api,
 
 
 def test_readers_see_counts_and_organisers_what_was_found(track, anybody_api, ada_api):
-    public = {"slug", "name", "state", "url", "counts", "judgment_sets"}
+    public = {"slug", "name", "state", "url", "counts", "judgment_sets", "terms"}
     inside = {"preview", "questions", "problems", "problem_totals"}
     assert set(anybody_api.get(f"{PATH}/bread").json()) == public
     assert set(ada_api.get(f"{PATH}/bread").json()) == public | inside

@@ -128,6 +128,7 @@ from tests.builders import (
     make_assessment,
     make_collection,
     make_reported,
+    make_results_file,
     make_run,
     make_track,
     make_user,
@@ -564,6 +565,7 @@ def surround(track: Track, ada: User, cat: User) -> None:
         benchmark=benchmark, files={}, created_by=ada, **printed
     ).editions.add(track.edition)
     make_reported(benchmark)
+    make_results_file(benchmark)
     JoinRequest.objects.create(benchmark=benchmark, user=cat)
     agreement = Agreement.objects.create(benchmark=benchmark, version=1, text="Do not pass it on.")
     said = Registration.objects.create(benchmark=benchmark, user=cat, person="Cat")

@@ -16,7 +16,6 @@ from leaderboard.assessments.marking import SentMark, record_mark
 from leaderboard.assessments.queues import lease_documents, measure_progress
 from leaderboard.assessments.random_parts import find_random_parts
 from leaderboard.models import Assessment, Assignment
-from tests import builders
 from tests.assessments.marks import judge_in_order
 from tests.builders import make_assessment, make_collection, make_pool, make_run, make_track
 
@@ -30,12 +29,10 @@ def small_batches(monkeypatch):
 
 
 @pytest.fixture
-def wide_pool(monkeypatch, ada, ben, cat):
+def wide_pool(ada, ben, cat):
     """Thirty documents per topic, of two runs that share ten."""
-    monkeypatch.setattr(
-        builders, "DOCUMENTS", "".join(f'{{"_id": "d{n:02}"}}\n' for n in range(30))
-    )
-    track = make_track(make_collection(ada, qrels=None), disclosure="blind")
+    documents = "".join(f'{{"_id": "d{n:02}"}}\n' for n in range(30))
+    track = make_track(make_collection(ada, qrels=None, documents=documents), disclosure="blind")
     tops = {ben: range(20), cat: range(29, 9, -1)}
     runs = [
         make_run(track, user, "".join(lines_of(user.username, found)))

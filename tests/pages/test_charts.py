@@ -631,6 +631,7 @@ def cells():
         "moved_rank_cell": charts.moved_rank_cell(charts.rank_column(9), 1, 2),
         "mixed_ranks": charts.mixed_ranks(charts.rank_column(9), 3, 1, 8, "own"),
         "judged_bar": charts.judged_bar(3, 5, turn=2),
+        "reliability_chart": reliability_chart([ConfidenceBin(0.5, 0.6, 90, 0.55, 0.5)]),
     }
 
 

@@ -42,11 +42,11 @@ def everything_happened(ada, ben, caplog, monkeypatch, mailoutbox, settings) -> 
     """A blind track lives its life, failures of every kind too; yields the token of Ben."""
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr("tests.builders.DOCUMENTS", DOCUMENTS)
     qrels = QRELS.replace("1 0 d2 1", f"1 0 {JUDGED} 1").replace(
         "3 0 d8 1\n", "3 0 d8 1\n3 0 d3 1\n"
     )
-    track = make_track(make_collection(ada, qrels=qrels), slug="blind", disclosure="blind")
+    bread = make_collection(ada, qrels=qrels, documents=DOCUMENTS)
+    track = make_track(bread, slug="blind", disclosure="blind")
     tracks.add_webhook(track, ada, "https://webhooks.invalid/", WebhookEvent.values)
     settings.EMAIL_HOST = "mail.example.org"
     EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
