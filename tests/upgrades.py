@@ -51,7 +51,8 @@ def commit_before_the_last_migration() -> str:
 def run(code: Path, home: Path, database: str, *words: str) -> str:
     """What a command of this code prints in this home."""
     environment = {**os.environ, "RANKFIELD_HOME": str(home), "PYTHONPATH": str(code)}
-    environment.update({"DATABASE_URL": database} if database else {})
+    # Without one, the home has its own file, also where tests run on a server.
+    environment["DATABASE_URL"] = database
     done = subprocess.run(
         [sys.executable, *words], cwd=code, env=environment, capture_output=True, text=True
     )

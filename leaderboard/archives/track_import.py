@@ -133,13 +133,13 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
     )
     if collection.source_url and not collection.source_link:
         raise ArchiveError("the source_url of its collection is no address of the web")
-    with ExitStack() as stack:
+    with ExitStack() as stack, transaction.atomic():
         names = ("topics.jsonl", documents, *judgment_members(archive, judged))
         files = CollectionFiles(*(open_member(archive, name, stack) for name in names))
         if judged is None:
             return uploads.accept_collection(collection, files)
         uploads.accept_collection(collection, files, judged.version, judged.top_grade)
-    collection.judgment_sets.update(**judgment_fields(judged))
+        collection.judgment_sets.update(**judgment_fields(judged))
     return collection
 
 

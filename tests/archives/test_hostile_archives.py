@@ -106,6 +106,15 @@ def test_no_value_of_a_manifest_is_our_bug(grown, ada, tmp_path, times):
             erase_collection(Collection.objects.get(slug="elsewhere"))
 
 
+def test_a_grade_that_no_column_takes_leaves_nothing(grown, tmp_path):
+    path = tmp_path / "grown.zip"
+    export_alone("bread", path)
+    manifest = manifest_of(path)
+    manifest["judgments"][0]["relevant_from"] = -1
+    text = json.dumps(manifest).encode()
+    assert not import_or_refuse(repacked(path, {"manifest.json": text}), "import_benchmark", *AWAY)
+
+
 @pytest.mark.parametrize("times", TIMES)
 def test_no_value_of_an_assessment_is_our_bug(judged_file, times):
     manifest = manifest_of(judged_file)
