@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SLUGS = ("rye", "oats", "barley")
-KIM = """
+OLA = """
 from leaderboard.models import User
-kim = User.objects.get(username="kim")
-kim.set_password("kim-s-word")
-kim.save()
+ola = User.objects.get(username="ola")
+ola.set_password("ola-s-word")
+ola.save()
 """
 
 
 def fill(scene: Site) -> None:
-    """Kim's three collections with documents, topics and judgments; no track."""
-    token = scene.manage("create_token", "kim", "--organiser")
+    """Ola's three collections with documents, topics and judgments; no track."""
+    token = scene.manage("create_token", "ola", "--organiser")
     for slug in SLUGS:
         files = {
             name: SimpleUploadedFile(name, text.encode())
@@ -41,7 +41,7 @@ def fill(scene: Site) -> None:
             lambda slug=slug: scene.ask(f"/collections/{slug}", token)["state"] == "ready",
             f"{slug} is ready",
         )
-    scene.manage("shell", "-c", KIM)
+    scene.manage("shell", "-c", OLA)
 
 
 def submit(walk: Walk, folder: Path, name: str, run: str) -> None:
@@ -55,7 +55,7 @@ def submit(walk: Walk, folder: Path, name: str, run: str) -> None:
 
 def test_from_three_collections_to_a_benchmark_board_in_twelve_clicks(page, scene, tmp_path):
     fill(scene)
-    walk = Walk(sign_in(page, "kim"))
+    walk = Walk(sign_in(page, "ola"))
     page.goto("/")
     walk.click("^Benchmarks$")
     walk.click("^Run a benchmark")

@@ -82,7 +82,6 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     walk = Walk(sign_in(page, "ada"))
     page.goto("/benchmarks/creek/board/")
     walk.click("^Judging")
-    walk.click("^Pools")
     for box in page.locator("[name=runs]").all():
         if not box.is_checked():
             box.check()
