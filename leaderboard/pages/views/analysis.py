@@ -29,7 +29,12 @@ from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import carried_parameters, page_url, topic_url_builder
-from leaderboard.pages.views.lookups import board_or_404, page_number, requested_topics
+from leaderboard.pages.views.lookups import (
+    TOPIC_FIELDS,
+    board_or_404,
+    page_number,
+    requested_topics,
+)
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # A matrix shows up to this many runs; more would be unreadable.
@@ -135,11 +140,13 @@ def all_topics(request: HttpRequest, address: str) -> HttpResponse:
             f"{sight.track.slug}-topics", *found.table(with_correlation=sight.is_organiser)
         )
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_number(request))
+    asked = carried_parameters(request.GET, TOPIC_FIELDS)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "map": found,
+        "image": page_url("topic_map_image", asked, address, measure=found.measure),
         "topic_choice": choice,
         "columns": found.standings[:RUNS],
         "page": page,
