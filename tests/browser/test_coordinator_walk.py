@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.test_closing_circle import PEOPLE, judge_all, sign_in
 from tests.browser.test_walks import Walk, written
-from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS
+from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.machines import Site, until
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.night
 
 HOME = "/benchmarks/walked-lab"
+# Where the first track is once there are others.
+FIRST = f"{HOME}/tracks/walked-lab"
+OTHERS = ("noa", "oli", "pam", "quin", "ria", "sam", "tea", "uma", "viv", "wim", "xen")
 # To open a list and to choose from it.
 CHOICE = 2
 INVITE = """
@@ -77,7 +82,7 @@ def join_by_mail(page, scene: Site, name: str) -> Walk:
     return walk
 
 
-def test_a_coordinator_and_teams_from_nothing_to_the_next_year(page, scene, tmp_path):
+def test_a_coordinator_and_teams_from_nothing_to_the_next_year(page, browser, scene, tmp_path):
     lea = Walk(page)
     open_gated_lab(lea, tmp_path)
     assert lea.clicks <= 20
@@ -92,26 +97,118 @@ def test_a_coordinator_and_teams_from_nothing_to_the_next_year(page, scene, tmp_
     team.press("Submit run|Submit 1 run")
     page.get_by_text("Scored").first.wait_for(timeout=30_000)
     assert team.clicks <= 6
-    join_by_mail(page, scene, "noa")
-    noa = page.context.cookies()
+    for name in OTHERS:
+        join_by_mail(page, scene, name)
+    last = page.context.cookies()
+    submit_again(page, tmp_path, OTHER_RUN)
 
     sign_in_as(page, cookies)
     page.goto(f"{HOME}/manage/messages/")
-    lea.click("Teams without a run: 1 team", "checkbox")
+    lea.click("Teams without a run: 10 teams", "checkbox")
     lea.fill("subject", "Three days left")
     lea.fill("text", "Runs close *soon*.")
     lea.press("Preview message")
-    lea.press("Send to 1 person")
-    page.get_by_text("Sent to 1 person.").wait_for()
-    sign_in_as(page, noa)
-    page.goto("/account/notices/")
-    page.get_by_role("link", name="Three days left").click()
-    page.locator("em", has_text="soon").wait_for()
+    lea.press("Send to 10 people")
+    page.get_by_text("Sent to 10 people.").wait_for()
+
+    judge_with_a_second_opinion(lea, browser, scene)
+    add_a_part(lea, tmp_path)
+    add_tracks(lea)
+    release(lea)
+    sign_in_as(page, last)
+    page.goto(f"{FIRST}/board/")
+    page.get_by_role("link", name="mia-bm25").first.wait_for()
 
     sign_in_as(page, cookies)
     assert page.request.get(f"{HOME}/manage/archive.zip").status == 200
     page.goto(f"{HOME}/manage/next-year/")
-    until(lambda: page.get_by_role("button").count(), "the form of a copy")
+    lea.fill("name", "Walked lab, next year")
+    lea.press("Copy benchmark")
+    page.get_by_text("Copied. Check the dates of each track").wait_for()
+    assert page.get_by_role("button", name="Remove").count() == 3
+
+
+def submit_again(page, folder: Path, run: str) -> None:
+    """The team that joined last submits another run."""
+    page.set_input_files("[name=file]", written(folder, other=run))
+    page.get_by_role("button", name=re.compile("Submit run|Submit 1 run")).first.click()
+    page.wait_for_url("**/runs/*/")
+    page.get_by_text("Scored").first.wait_for(timeout=30_000)
+
+
+def judge_with_a_second_opinion(lea: Walk, browser, scene: Site) -> None:
+    """Hide the scores, pool all runs, let two judge everything, and settle what differs."""
+    page = lea.page
+    scene.manage("shell", "-c", PEOPLE)
+    page.goto(f"{HOME}/manage/section/scores/")
+    page.locator("[name=disclosure][value=blind]").check()
+    lea.press("Save this section")
+    page.goto(f"{HOME}/pools/")
+    for box in page.locator("[name=runs]").all():
+        box.set_checked(True)
+    lea.press("Create pool")
+    page.get_by_role("button", name="Approve pool").wait_for(timeout=30_000)
+    lea.press("Approve pool")
+    lea.click("Judge it here")
+    lea.press("Make the draft")
+    link = page.locator("#judging-link").inner_text().strip()
+    contexts = [browser.new_context(base_url=scene.url) for _ in range(2)]
+    assessors = [
+        sign_in(context.new_page(), name)
+        for context, name in zip(contexts, ("pia", "rex"), strict=True)
+    ]
+    for assessor in assessors:
+        assessor.goto(link)
+        assessor.get_by_role("button", name="Become an assessor").click()
+    page.reload()
+    lea.press("Open judging")
+    for assessor, first in zip(assessors, "20", strict=True):
+        judge_all(assessor, first)
+    for context in contexts:
+        context.close()
+    lea.click("^Disagreements")
+    lea.click("^Settle")
+    page.locator("button[name=grade]").first.click()
+    lea.click("^Progress")
+    lea.click("Close and make v2")
+    lea.press("Close and make the version")
+    page.get_by_role("link", name="v2", exact=True).wait_for()
+
+
+def add_a_part(lea: Walk, folder: Path) -> None:
+    """Add a file with some judgments to those that were made here, and use both."""
+    page = lea.page
+    page.goto("/collections/walked-data/")
+    page.set_input_files("[name=file]", written(folder, part="3 0 d12 1\n"))
+    lea.press("Upload judgments")
+    page.locator("[name=joining][value=join]").check(timeout=30_000)
+    lea.press("^Import judgments")
+    until(
+        lambda: (
+            page.goto(f"{HOME}/judgments/v3/impact/").status == 200
+            and page.get_by_role("button", name=re.compile("Use v3|Try v3|Switch")).count()
+        ),
+        "a version of both parts",
+    )
+    page.get_by_role("button", name=re.compile("Use v3|Try v3|Switch")).first.click()
+
+
+def add_tracks(lea: Walk) -> None:
+    """Two further tracks, for which nobody joins again."""
+    for name in ("Second track", "Third track"):
+        lea.page.goto("/collections/walked-data/")
+        lea.click("Run a benchmark")
+        lea.click("Add a track to Walked lab")
+        lea.fill("name", name)
+        lea.press("Create the draft")
+        lea.press("Open the track")
+        lea.page.get_by_text("Track opened.").wait_for()
+
+
+def release(lea: Walk) -> None:
+    lea.page.goto(f"{FIRST}/manage/release/")
+    lea.press("Release scores permanently")
+    lea.page.get_by_text("Released. Everyone who sees the track").wait_for()
 
 
 def sign_in_as(page, cookies: list[dict[str, object]]) -> None:
