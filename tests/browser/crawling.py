@@ -29,6 +29,7 @@ NO_PAGES = {
     "intents_file",
     "judged_topics_file",
     "judging_progress",
+    "layer_results",
     "layer_file",
     "marks_file",
     "metrics",

@@ -190,8 +190,9 @@ def stranger(browser, scene: Site, organiser: Reader) -> Reader:
     return found_by(context, context.new_page())
 
 
-# From the second on, what few tracks have.
+# What few tracks have, and what one section of settings alone leads to.
 STARTS = (
+    *(f"/benchmarks/open/manage/section/{name}/" for name in ("programs", "archive")),
     *("/benchmarks/open/board/", "/benchmarks/open/systems/", "/benchmarks/years/board/"),
     *("/benchmarks/said/nuggets/", "/benchmarks/said/battles/", "/benchmarks/judges/judges/"),
     *("/benchmarks/years/register/", "/benchmarks/years/manage/registration/"),
@@ -446,7 +447,7 @@ HIDING = """[...document.querySelectorAll("body *")].filter((each) => {
   const style = getComputedStyle(each);
   const scrolls = /auto|scroll/.test(style.overflowX) && each.scrollWidth > each.clientWidth;
   return scrolls && !style.backgroundAttachment.includes("local");
-}).map((each) => each.className)"""
+}).map((each) => each.className || each.outerHTML.slice(0, 80))"""
 
 
 def hiding(page) -> list[str]:

@@ -36,6 +36,7 @@ BEGIN = f"""
 mount --rbind /dev $0/dev
 mount -t proc proc $0/proc
 echo 127.0.0.1 localhost {HOST} > $0/etc/hosts
+chmod 644 $0/etc/hosts
 mount --bind $0/etc/hosts /etc/hosts
 ip link set lo up
 sysctl -qw net.ipv4.ip_unprivileged_port_start=0
@@ -65,7 +66,8 @@ class Debian:
     def words(self, command: str, *namespaces: str) -> list[str]:
         """How this machine has a command typed there."""
         inside = ["nsenter", "-t", str(self.process), "--mount", "--pid", *namespaces]
-        return [*inside, "chroot", str(self.root), "bash", "-ec", command]
+        # As a new Debian has it, whatever this machine has.
+        return [*inside, "chroot", str(self.root), "bash", "-ec", f"umask 022\n{command}"]
 
     def type(self, command: str) -> str:
         """Run a command as root; downloads alone use the network of this machine."""
@@ -105,8 +107,7 @@ class Debian:
         script = SUBMIT.format(host=HOST, token=token)
         inside = ["nsenter", "-t", str(self.process), "--mount", "--net"]
         done = subprocess.run(
-            [*inside, sys.executable, "manage.py", "shell", "-v", "0", "-c", script],
-            cwd=ROOT,
+            [*inside, sys.executable, ROOT / "manage.py", "shell", "-v", "0", "-c", script],
             env={**os.environ, "RANKFIELD_HOME": str(home), "SSL_CERT_FILE": self.certificate},
             capture_output=True,
             text=True,
