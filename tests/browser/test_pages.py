@@ -446,7 +446,8 @@ def new_to(reader: Reader, organiser: Reader) -> list[str]:
 HIDING = """[...document.querySelectorAll("body *")].filter((each) => {
   const style = getComputedStyle(each);
   const scrolls = /auto|scroll/.test(style.overflowX) && each.scrollWidth > each.clientWidth;
-  return scrolls && !style.backgroundAttachment.includes("local");
+  // What is folded keeps the width that the page had when it came.
+  return scrolls && each.checkVisibility() && !style.backgroundAttachment.includes("local");
 }).map((each) => each.className || each.outerHTML.slice(0, 80))"""
 
 
