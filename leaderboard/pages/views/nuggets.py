@@ -217,7 +217,7 @@ def nugget_changes(request: HttpRequest, address: str, name: str) -> HttpRespons
     """Show what a version of the nuggets changed in the one before it, or in a chosen one."""
     track = organised_sight_or_403(request, address).track
     nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
-    before = _version_before(nuggets, request.GET.get("since", ""))
+    before = _version_before(nuggets, text_of(request.GET, "since"))
     context = {
         "track": track,
         "nuggets": nuggets,
