@@ -277,6 +277,11 @@ def text_of(values: QueryDict, name: str) -> str:
     return values.get(name, "").replace("\0", "")
 
 
+def texts_of(values: QueryDict, name: str) -> list[str]:
+    """Return every value of a parameter that may be given several times, without NUL."""
+    return [value.replace("\0", "") for value in values.getlist(name)]
+
+
 def page_number(request: HttpRequest, name: str = "page") -> int:
     asked = read_whole_number(request.GET.get(name, "1"))
     return asked if asked is not None and asked < 10**6 else 1

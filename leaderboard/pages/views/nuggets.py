@@ -247,7 +247,7 @@ def carry_marks(request: HttpRequest, address: str, name: str) -> HttpResponse:
     track = organised_sight_or_403(request, address).track
     nuggets = get_object_or_404(track.nugget_versions.ready(), version=name)
     layers = track.mark_layers.ready().filter(about=MarkLayer.About.NUGGETS)
-    layer = get_object_or_404(layers, version=request.POST.get("layer", ""))
+    layer = get_object_or_404(layers, version=text_of(request.POST, "layer"))
     keeps = "keeps_reworded" in request.POST
     try:
         versions.carry_marks(layer, nuggets, request.user, keeps_reworded=keeps)

@@ -26,7 +26,11 @@ from leaderboard.models import Run
 from leaderboard.pages.board_table import OrganisedTable
 from leaderboard.pages.forms.runs import PriorityForm, WithdrawForm
 from leaderboard.pages.views.downloads import zip_file
-from leaderboard.pages.views.lookups import organised_sight_or_403, requested_organised_choice
+from leaderboard.pages.views.lookups import (
+    organised_sight_or_403,
+    requested_organised_choice,
+    texts_of,
+)
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # The buttons beneath the table, with what is said once it is done.
@@ -68,7 +72,7 @@ def organised_runs(request: HttpRequest, address: str) -> HttpResponse:
 def change_chosen_runs(request: HttpRequest, address: str) -> HttpResponseBase:
     """Do one act to the chosen runs; one that wants words asks for them first."""
     sight = organised_sight_or_403(request, address)
-    chosen = list(sight.runs().filter(pk__in=request.POST.getlist("run")))
+    chosen = list(sight.runs().filter(pk__in=texts_of(request.POST, "run")))
     act = request.POST.get("act", "")
     if not chosen or act not in ACTS:
         messages.error(request, "Choose at least one run.")
