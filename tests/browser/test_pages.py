@@ -41,7 +41,7 @@ BEYOND_LINKS = [
 # One page of each kind: a list, a board, tables beside charts, a document's text, forms.
 KINDS = [
     "/",
-    *("/benchmarks/open/board/", "/benchmarks/open/systems/", "/benchmarks/years/board/"),
+    "/benchmarks/open/board/",
     "/benchmarks/open/significance/",
     "/benchmarks/open/topics/map/",
     "/benchmarks/open/topic/?number=1",
