@@ -223,7 +223,7 @@ def request_to_join(benchmark: Benchmark, user: User, asking: JoinDetails) -> Jo
 def _rename_request(request: JoinRequest, name: str) -> bool:
     """Rename a waiting request; return whether its old name was taken."""
     was_taken = request.name_is_taken
-    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
+    waiting = JoinRequest.objects.waiting().filter(pk=request.pk)
     changed = waiting.update(team_name=name, accepted_terms_at=terms_accepted_at(request.benchmark))
     request.refresh_from_db()
     return bool(changed) and was_taken
@@ -274,7 +274,7 @@ def decline_request(request: JoinRequest, organiser: User) -> None:
 
 def _decide_request(request: JoinRequest, organiser: User, state: str, **as_read: str) -> bool:
     """Answer a waiting request; return whether this answer counted."""
-    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING, **as_read)
+    waiting = JoinRequest.objects.waiting().filter(pk=request.pk, **as_read)
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
@@ -343,10 +343,8 @@ def _add_member(team: Team, user: User, role: str, accepted: datetime | None) ->
         benchmark=team.benchmark, team=team, user=user, role=role, accepted_terms_at=accepted
     )
     # A user who joined by a link no longer needs an answer.
-    waiting = JoinRequest.objects.filter(benchmark=team.benchmark, user=user)
-    waiting.filter(state=JoinRequest.State.WAITING).update(
-        state=JoinRequest.State.APPROVED, decided_at=timezone.now()
-    )
+    waiting = JoinRequest.objects.waiting().filter(benchmark=team.benchmark, user=user)
+    waiting.update(state=JoinRequest.State.APPROVED, decided_at=timezone.now())
 
 
 def leave_team(benchmark: Benchmark, user: User) -> None:

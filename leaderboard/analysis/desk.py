@@ -184,7 +184,7 @@ class Findings:
 def build_desk(sight: Sight) -> Desk:
     """Build the desk of a track, for its organisers."""
     track = sight.track
-    waiting = track.benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
+    waiting = track.benchmark.join_requests.waiting()
     return Desk(
         release_waits=waits_for_release(track),
         failed=find_failed_jobs(track),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Router, Status
 
@@ -113,6 +114,6 @@ def approve_requests(request: HttpRequest, slug: str, body: ApprovalIn) -> dict[
     return {"teams": [team.name for team in made]}
 
 
-def _waiting(benchmark: Benchmark) -> Any:
-    waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
+def _waiting(benchmark: Benchmark) -> QuerySet[JoinRequest]:
+    waiting = benchmark.join_requests.waiting()
     return waiting.select_related("user").order_by("asked_at", "pk")

@@ -55,7 +55,7 @@ def find_registered_teams(benchmark: Benchmark) -> list[RegisteredTeam]:
 
 def find_requests(benchmark: Benchmark) -> list[RegisteredRequest]:
     """Return the waiting requests to join, the oldest first."""
-    waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
+    waiting = benchmark.join_requests.waiting()
     asked = list(waiting.select_related("user"))
     rows = _read(benchmark).filter(team=None, user__in=[each.user_id for each in asked])
     teams = {team.registration.user_id: team for team in _describe(benchmark, rows)}

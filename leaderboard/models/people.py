@@ -170,6 +170,12 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
 
+class JoinRequestQuerySet(models.QuerySet["JoinRequest"]):
+    def waiting(self) -> JoinRequestQuerySet:
+        """Return the requests that organisers have not answered."""
+        return self.filter(state=JoinRequest.State.WAITING)
+
+
 class JoinRequest(models.Model):
     """A request for a team in a benchmark whose organisers approve teams."""
 
@@ -186,6 +192,8 @@ class JoinRequest(models.Model):
     accepted_terms_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
     decided_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+
+    objects = JoinRequestQuerySet.as_manager()
 
     class Meta:
         ordering = ["asked_at"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.models import Benchmark, JoinRequest
+from leaderboard.models import Benchmark
 from leaderboard.models.registrations import Asked
 from leaderboard.pages.forms.fields import MarkdownField
 
@@ -47,5 +47,5 @@ class ApprovalForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
+        waiting = benchmark.join_requests.waiting()
         self.fields["chosen"].choices = [(f"{row.pk} {row.team_name}",) * 2 for row in waiting]

@@ -12,7 +12,6 @@ from leaderboard.actions import benchmark_setup
 from leaderboard.actions import people as membership
 from leaderboard.actions.merged_teams import merge_teams
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.models import JoinRequest
 from leaderboard.pages.forms.people import MergeTeamsForm, OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten
@@ -32,7 +31,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
             added = membership.add_organiser(benchmark, request.user, **form.cleaned_data)
             messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
-    waiting = benchmark.join_requests.filter(state=JoinRequest.State.WAITING)
+    waiting = benchmark.join_requests.waiting()
     members = benchmark.memberships.select_related("team", "user")
     context = {
         "sight": sight,
