@@ -22,6 +22,8 @@ from rankfield.version import VERSION
 
 Query = Mapping[str, str]
 
+API = "/api/v1"
+
 # How many attempts a call gets, and the seconds before the second; twice as many before the next.
 ATTEMPTS = 5
 FIRST_PAUSE = 1.0

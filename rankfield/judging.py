@@ -16,10 +16,9 @@ from rankfield.answers import (
     list_parts,
     read_answer,
 )
-from rankfield.connection import Connection
+from rankfield.connection import API, Connection
 from rankfield.errors import UnreachableError
 
-API = "/api/v1"
 # Seconds between two looks at a pool that a worker gathers.
 LOOK = 1.0
 

@@ -7,9 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from rankfield.answers import WrittenNugget, list_parts, read_answer
-from rankfield.connection import Connection
-
-API = "/api/v1"
+from rankfield.connection import API, Connection
 
 
 class NuggetDraft:

@@ -35,12 +35,12 @@ from rankfield.answers import (
 )
 from rankfield.checks import Repairs, TrackRules, answer_rules_of, check_file, rules_of
 from rankfield.configuration import configuration_file, read_configuration
-from rankfield.connection import Connection
+from rankfield.connection import API, Connection
 from rankfield.errors import RejectedError, SiteError, UnreachableError
 from rankfield.forms import Form, FormFile
 from rankfield.frames import build_frame, run_lines
 from rankfield.hosting import Hosting
-from rankfield.judging import API, Judging
+from rankfield.judging import Judging
 from rankfield.nugget_drafts import NuggetDraft
 from rankfield.progress import ProgressBar, is_watched
 from rankfield.uploads import LARGE, send_in_pieces
