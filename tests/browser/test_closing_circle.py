@@ -16,7 +16,7 @@ from tests.builders import DOCUMENTS, OTHER_RUN, RUN, TOPICS
 from tests.services.machines import Site, until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 PEOPLE = """
 from leaderboard.models import User
@@ -76,6 +76,26 @@ def iter_keys(first: str) -> list[str]:
     return [first, *["2"] * 9]
 
 
+def judge_by_two(walk: Walk, browser: Browser, scene: Site) -> None:
+    """Pia and Rex come by the link of the draft and judge all; they differ on the first one."""
+    page = walk.page
+    link = page.locator("#judging-link").inner_text().strip()
+    contexts = [browser.new_context(base_url=scene.url) for _ in range(2)]
+    assessors = [
+        sign_in(context.new_page(), name)
+        for context, name in zip(contexts, ("pia", "rex"), strict=True)
+    ]
+    for assessor in assessors:
+        assessor.goto(link)
+        assessor.get_by_role("button", name="Become an assessor").click()
+    page.reload()
+    walk.press("Open judging")
+    for assessor, first in zip(assessors, "20", strict=True):
+        judge_all(assessor, first)
+    for context in contexts:
+        context.close()
+
+
 @pytest.mark.night
 def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     fill(scene)
@@ -92,19 +112,7 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     walk.press("Approve pool")
     walk.click("Judge it here")
     walk.press("Make the draft")
-    link = page.locator("#judging-link").inner_text().strip()
-    contexts = [browser.new_context(base_url=scene.url) for _ in range(2)]
-    assessors = [
-        sign_in(context.new_page(), name)
-        for context, name in zip(contexts, ("pia", "rex"), strict=True)
-    ]
-    for assessor in assessors:
-        assessor.goto(link)
-        assessor.get_by_role("button", name="Become an assessor").click()
-    page.reload()
-    walk.press("Open judging")
-    for assessor, first in zip(assessors, "20", strict=True):
-        judge_all(assessor, first)
+    judge_by_two(walk, browser, scene)
     walk.click("^Disagreements")
     walk.click("^Settle")
     page.locator("button[name=grade]").first.click()
@@ -121,5 +129,3 @@ def test_an_organiser_gets_from_runs_to_a_board(page, browser, scene):
     page.goto("/benchmarks/creek/board/")
     reload_until(page, page.get_by_text("ben-bm25").count, "a board")
     assert walk.clicks <= 14
-    for context in contexts:
-        context.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.test_closing_circle import PEOPLE, judge_all, sign_in
+from tests.browser.test_closing_circle import PEOPLE, judge_by_two
 from tests.browser.test_walks import Walk, written
 from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.machines import Site, until
@@ -151,21 +151,7 @@ def judge_with_a_second_opinion(lea: Walk, browser, scene: Site) -> None:
     lea.press("Approve pool")
     lea.click("Judge it here")
     lea.press("Make the draft")
-    link = page.locator("#judging-link").inner_text().strip()
-    contexts = [browser.new_context(base_url=scene.url) for _ in range(2)]
-    assessors = [
-        sign_in(context.new_page(), name)
-        for context, name in zip(contexts, ("pia", "rex"), strict=True)
-    ]
-    for assessor in assessors:
-        assessor.goto(link)
-        assessor.get_by_role("button", name="Become an assessor").click()
-    page.reload()
-    lea.press("Open judging")
-    for assessor, first in zip(assessors, "20", strict=True):
-        judge_all(assessor, first)
-    for context in contexts:
-        context.close()
+    judge_by_two(lea, browser, scene)
     lea.click("^Disagreements")
     lea.click("^Settle")
     page.locator("button[name=grade]").first.click()
