@@ -68,8 +68,7 @@ class JudgeStanding:
     `abstained` counts documents that people graded and the judge did not. `bias` is the mean grade
     of the judge less that of people, `error` the mean distance, in grades. `unused` are grades
     that it hardly uses, of those that people use. `by_grade` has its parts by the grade of people,
-    `by_topic` those by topic. `calibration` is None for a judge that does not
-    say how sure it is.
+    `by_topic` those by topic. `calibration` is None for a judge that does not say how sure it is.
     """
 
     name: str

@@ -94,13 +94,14 @@ def run(options: argparse.Namespace) -> int:
                     read.append(read_reported(file))
             tables.print_table(table_of_systems(read, options), options.format)
             return 0
-        grades: list[Qrels] = []
+        path = options.people
         if options.about:
-            path = options.people
-            grades += read_marks([options.people, *options.judges], options).values()
-        for path in () if options.about else (options.people, *options.judges):
-            read_file = paths.read_judge if grades else paths.read_judgments
-            grades.append(read_file(path, options.lenient, format=options.qrels_format))
+            grades = [*read_marks([path, *options.judges], options).values()]
+        else:
+            how = {"lenient": options.lenient, "format": options.qrels_format}
+            grades = [paths.read_judgments(path, **how)]
+            for path in options.judges:
+                grades.append(paths.read_judge(path, **how))
     except (Refused, OSError) as reason:
         return files.report_refusal(path, reason)
     tables.print_table(table_of_judges(grades, options), options.format)

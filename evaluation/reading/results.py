@@ -294,4 +294,4 @@ def _is_group(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    return 0 < len(text) <= LONGEST_NAME and text.isprintable()
+    return bool(text) and _is_group(text)

@@ -9,10 +9,9 @@ from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from leaderboard.actions.names import LARGEST_INTEGER
-from leaderboard.api.fields import Label, Name, Slug, Text, read_attribute
+from leaderboard.api.fields import CollectionDate, Label, Name, Slug, Text, read_attribute
 from leaderboard.api.schemas import BoardRow, ListedSnapshot, Number
 from leaderboard.models.registrations import Asked
-from leaderboard.models.tracks import DATE_PATTERN
 
 
 class BenchmarkPlace(Schema):
@@ -21,7 +20,7 @@ class BenchmarkPlace(Schema):
     group: Annotated[Text, StringConstraints(max_length=60)] = Field(
         "", description="Tracks of one group have a mean of their own."
     )
-    date: Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")] = Field(
+    date: CollectionDate = Field(
         "", description="When its collection was made: a year, a month, a day or a place."
     )
     private: bool = Field(

@@ -15,7 +15,7 @@ from leaderboard.analysis.topic_choice import ChosenTopics, choose_topics
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkBoardOut
 from leaderboard.api.errors import field_error
-from leaderboard.api.fields import Label, Region, Until
+from leaderboard.api.fields import CollectionDate, Label, Region
 from leaderboard.api.runs import find_measure, serialise_test
 from leaderboard.api.schemas import (
     BoardOut,
@@ -132,7 +132,7 @@ def get_benchmark_board(
     phase: Label | None = None,
     measure: Label = "",
     track: list[Label] = Query([]),  # noqa: B008
-    until: Until = "",
+    until: CollectionDate = "",
     versions: Literal["", "all"] = "",
     baseline: Label = "",
     family: Literal["", "baseline", "all"] = "",

@@ -127,7 +127,7 @@ Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
 FactText = Annotated[Text, StringConstraints(max_length=LONGEST)]
 Label = Annotated[Text, StringConstraints(max_length=128)]
-Until = Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")]
+CollectionDate = Annotated[str, StringConstraints(pattern=f"{DATE_PATTERN}|^$")]
 Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]

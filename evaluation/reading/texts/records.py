@@ -305,12 +305,10 @@ LISTED = re.compile(r"(?<=\d)[.)]$")
 
 
 def spaced_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Yield lines of a number, blanks and a text.
+    """Yield lines of a number, blanks and a text; the dot of `1.` is no part of the number.
 
     >>> list(spaced_records([(1, b"301 boundary layers")], Problems()))
     [Record(line=1, fields={'number': '301', 'text': 'boundary layers'}, attributes={})]
-
-    What ends the number of an item of a list is no part of it: `1.` and `1)` are 1.
     """
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)

@@ -24,7 +24,7 @@ from leaderboard.pages.forms.benchmark_setup import (
     NewTrackForm,
     PlaceForm,
 )
-from leaderboard.pages.views.lookups import organised_benchmark_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403, text_of
 from leaderboard.pages.views.repeated_forms import submit_once
 
 
@@ -103,7 +103,7 @@ def new_benchmark_track(request: HttpRequest, slug: str) -> HttpResponse:
 def _find_asked_collection(request: HttpRequest) -> Collection | None:
     """Return the collection that a link to the form names."""
     named = Collection.objects.ready().organised_by(request.user)
-    return named.filter(slug=request.GET.get("collection", "").replace("\0", "")).first()
+    return named.filter(slug=text_of(request.GET, "collection")).first()
 
 
 @login_required
