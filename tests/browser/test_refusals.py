@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.test_closing_circle import sign_in
 from tests.browser.test_journey import WORD, choose, sign_up
 from tests.browser.test_pages import faults
-from tests.builders import RUN
+from tests.browser.test_walks import written
+from tests.builders import RUN, make_result_lines
 
 # A person needs about this long to look up; what was wiped before was never read.
 LOOKS = 5_000
@@ -79,6 +81,38 @@ def test_what_is_said_of_a_repeated_file_outlives_its_scoring(sending, scene, tm
     scene.continue_workers()
     sending.locator("#run-state").wait_for(state="detached")
     assert "You already submitted this file" in sending.locator("#messages").inner_text()
+
+
+def test_what_is_said_of_results_outlives_their_import(page, scene, tmp_path):
+    scene.manage("shell", "-c", WORD_OF_ADA)
+    sign_in(page, "ada").goto("/benchmarks/open/manage/reported/")
+    page.set_input_files("#import-results [name=file]", written(tmp_path, results=LINES))
+    page.locator("[name=source]").fill("results.example.org")
+    page.get_by_role("button", name="Check results").click()
+    page.get_by_role("button", name="Import results").wait_for()
+    scene.pause_workers()
+    confirm_twice(page)
+    assert "not awaiting confirmation" in page.locator("#messages").inner_text()
+    scene.continue_workers()
+    page.get_by_text("The newest is on the board of reported scores").wait_for()
+    assert "not awaiting confirmation" in page.locator("#messages").inner_text()
+
+
+WORD_OF_ADA = (
+    "from leaderboard.models import User; ada = User.objects.get(username='ada');"
+    " ada.set_password('ada-s-word'); ada.save()"
+)
+LINES = make_result_lines(one=0.5, two=0.25)
+
+
+def confirm_twice(page) -> None:
+    """In another tab first, then here."""
+    other = page.context.new_page()
+    other.goto(page.url)
+    for tab in (other, page):
+        with tab.expect_navigation():
+            tab.get_by_role("button", name="Import results").click()
+    other.close()
 
 
 def test_an_answer_without_a_form_is_read_to_its_sender(sending, tmp_path):

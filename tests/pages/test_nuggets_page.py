@@ -56,6 +56,13 @@ def test_the_bank_is_listed_topic_by_topic(track, client):
     assert rows(page) == ["1 yeast vital 0", "2 a day vital 0", "3 salt okay 0"]
 
 
+def test_the_whole_page_follows_once_nuggets_have_left_what_waits(collection, as_ada):
+    track = make_track(collection, run_kind="answers")
+    make_nuggets(track)
+    over = as_ada.get(PAGE, headers={"HX-Request": "true", "HX-Target": "nuggets-v1"}).text
+    assert 'id="nuggets-v1"' in over and f'hx-get="{PAGE}" hx-trigger="load, every 1s"' in over
+
+
 def test_nuggets_and_marks_are_sent_reviewed_and_imported_on_one_page(collection, ben, as_ada):
     track = make_track(collection, run_kind="answers")
     make_run(track, ben, ANSWERS)

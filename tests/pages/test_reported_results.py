@@ -75,9 +75,17 @@ def test_the_page_says_how_much_is_read(track, as_ada):
     send(as_ada, LINES)
     Job.objects.update(progress=500, progress_of=2000)
     assert "500 of 2,000 are read." in words(page_at(as_ada, PAGE))
+
+
+def test_the_piece_of_a_file_asks_for_itself_and_then_for_the_whole_page(track, as_ada):
+    send(as_ada, LINES)
+    asked = {"HX-Request": "true", "HX-Target": "results-v1"}
+    assert 'hx-select="#results-v1"' in as_ada.get(PAGE, headers=asked).text
     work()
-    polled = as_ada.get(PAGE, headers={"HX-Target": "results-v1"})
-    assert polled["HX-Refresh"] == "true"
+    over = as_ada.get(PAGE, headers=asked).text
+    assert 'id="results-v1"' in over and f'hx-get="{PAGE}" hx-trigger="load, every 1s"' in over
+    whole = as_ada.get(PAGE, headers={"HX-Request": "true", "HX-Target": "main"}).text
+    assert "2 scores of 2 systems" in words(whole)
 
 
 def test_a_job_tells_how_much_it_has_read(track, as_ada, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
@@ -41,6 +42,10 @@ class VersionReview:
     @property
     def groups(self) -> list[ProblemGroup]:
         return group_problems(self.version.problems, self.version.problem_totals)
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.version.noun}-{self.version.version}"
 
     @property
     def is_moving(self) -> bool:
@@ -79,10 +84,14 @@ def act_on_version(
         messages.error(request, str(reason))
 
 
-def refresh_once_done(
-    request: HttpRequest, response: HttpResponse, reviews: Iterable[VersionReview]
+def follow_once_done(
+    request: HttpRequest, shown: HttpResponse, reviews: Iterable[VersionReview]
 ) -> HttpResponse:
-    """Let a page that asks how far a version is load itself again, once no job works on any."""
-    if "HX-Target" in request.headers and not any(review.is_moving for review in reviews):
-        response["HX-Refresh"] = "true"
-    return response
+    """Return the page; to a piece that asks for itself, once it is over, what takes the whole page.
+
+    Its version may have left the page by then. What was said beside it stays.
+    """
+    asked = request.headers.get("HX-Target", "main")
+    if asked == "main" or asked in {review.anchor for review in reviews if review.is_moving}:
+        return shown
+    return render(request, "parts/version_over.html", {"anchor": asked})

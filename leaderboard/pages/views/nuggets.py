@@ -47,7 +47,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.forms.nuggets import LayerForm, NuggetsForm
 from leaderboard.pages.views.imported_versions import (
     act_on_version,
-    refresh_once_done,
+    follow_once_done,
     review_versions,
 )
 from leaderboard.pages.views.lookups import (
@@ -76,7 +76,7 @@ def nuggets(request: HttpRequest, address: str) -> HttpResponse:
     refuse_without_texts(sight)
     context = _nuggets_context(request, sight)
     shown = render(request, "nuggets/nuggets.html", context)
-    return refresh_once_done(request, shown, context.get("waiting", []))
+    return follow_once_done(request, shown, context.get("waiting", []))
 
 
 def refuse_without_texts(sight: Sight) -> None:

@@ -17,7 +17,7 @@ from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.pages.forms.reported_results import ResultsForm
 from leaderboard.pages.views.imported_versions import (
     act_on_version,
-    refresh_once_done,
+    follow_once_done,
     review_versions,
 )
 from leaderboard.pages.views.lookups import organised_benchmark_or_403
@@ -57,7 +57,7 @@ def _show(request: HttpRequest, sight: BenchmarkSight, form: ResultsForm) -> Htt
     }
     status = 422 if form.errors else 200
     shown = render(request, "benchmark/reported_results.html", context, status=status)
-    return refresh_once_done(request, shown, waiting)
+    return follow_once_done(request, shown, waiting)
 
 
 @login_required
