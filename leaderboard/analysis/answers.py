@@ -17,7 +17,7 @@ from evaluation.answers.runs import Answer, Cited
 from evaluation.answers.scoring import ENOUGH_JUDGED
 from evaluation.reading.documents import Document
 from leaderboard.analysis.nuggets import NuggetMatrix, mark_nuggets
-from leaderboard.analysis.rankings import find_neighbours, find_visible_grades
+from leaderboard.analysis.rankings import find_visible_grades
 from leaderboard.analysis.snippets import cut_snippet
 from leaderboard.analysis.topics import TopicBreakdown
 from leaderboard.boards.columns import OF_ANSWERS
@@ -144,8 +144,6 @@ class AnswerPage:
 
     run: Run
     topic: Topic
-    previous: Topic | None
-    next: Topic | None
     sentences: list[CitingSentence]
     sources: list[CitedSource]
     length: AnswerLength
@@ -167,7 +165,6 @@ def build_answer_page(
 ) -> AnswerPage:
     """Build the page of an answer; `asked` is the opened citation: a sentence and a docno."""
     answer = load_answer(run, topic.number) or Answer(topic.number)
-    before, after = find_neighbours(topic)
     cited, others = list_documents(answer)
     texts = find_documents(sight.track.collection, [*cited, *others])
     sources = number_sources(cited, others, texts, find_visible_grades(sight, topic))
@@ -175,8 +172,6 @@ def build_answer_page(
     return AnswerPage(
         run=run,
         topic=topic,
-        previous=before,
-        next=after,
         sentences=sentences,
         sources=list(sources.values()),
         length=measure_length(answer, sight.track),

@@ -41,12 +41,6 @@ def topic_or_404(sight: Sight, number: str) -> Topic:
     return topic
 
 
-def find_neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
-    topics = Topic.objects.filter(collection=topic.collection_id)
-    before = topics.filter(position__lt=topic.position).order_by("-position").first()
-    return before, topics.filter(position__gt=topic.position).order_by("position").first()
-
-
 def find_visible_grades(sight: Sight, topic: Topic) -> dict[str, int]:
     """Return the grades of a topic's documents, none if they may not be shown."""
     return load_grades(sight.edition, topic) if sight.edition is not None else {}
@@ -124,8 +118,6 @@ class RankingPage:
 
     run: Run
     topic: Topic
-    previous: Topic | None
-    next: Topic | None
     documents: list[RetrievedDocument]
     total: int
     page: Page
@@ -142,14 +134,11 @@ def build_ranking_page(
     ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
     page = Paginator(ranked.docnos, PAGE_SIZE).get_page(asked)
     first, last = max(page.start_index(), 1) - 1, page.end_index()
-    before, after = find_neighbours(topic)
     coverage = find_visible_coverage(sight, topic, ranked.docnos)
     documents = build_retrieved(sight, topic, grades, ranked, first, last)
     return RankingPage(
         run=run,
         topic=topic,
-        previous=before,
-        next=after,
         documents=documents if coverage is None else with_subtopics(documents, coverage),
         total=len(ranked.docnos),
         page=page,

@@ -29,6 +29,15 @@ class TopicFields:
 
 
 @dataclass(frozen=True)
+class TopicSteps:
+    """The topics before and after one; `num_chosen` is None if every topic may be one of them."""
+
+    before: Topic | None
+    after: Topic | None
+    num_chosen: int | None = None
+
+
+@dataclass(frozen=True)
 class ChosenTopics:
     """The places in the collection of the chosen topics; None for every topic."""
 
@@ -37,6 +46,17 @@ class ChosenTopics:
 
     def has(self, topic: Topic) -> bool:
         return self.places is None or topic.position in self.places
+
+    def around(self, topic: Topic) -> TopicSteps:
+        """Return the chosen topics before and after one, which need not be chosen itself."""
+        topics, here = Topic.objects.filter(collection=topic.collection_id), topic.position
+        if self.places is None:
+            before, after = topics.filter(position__lt=here), topics.filter(position__gt=here)
+            return TopicSteps(before.last(), after.first())
+        last = max((place for place in self.places if place < here), default=None)
+        first = min((place for place in self.places if place > here), default=None)
+        near = {each.position: each for each in topics.filter(position__in=[last, first])}
+        return TopicSteps(near.get(last), near.get(first), len(self.places))
 
 
 EVERY_TOPIC = ChosenTopics()

@@ -11,6 +11,11 @@ from django.utils.http import urlencode
 
 # Query parameters that links to the next page of a track keep.
 CARRIED_PARAMETERS = ("measure", "baseline", "family")
+# The fields by which a reader chooses topics, which pages by topic keep besides.
+TOPIC_FIELDS = ("about", "group", "turn")
+PAGES_BY_TOPIC = frozenset(
+    ("topics", "topic_map", "topic_map_image", "topic", "track_document", "computed", "compare")
+) | {"run_topics", "run_failures", "ranking", "answer", "nuggets", "nugget"}
 
 
 def carried_parameters(
@@ -24,9 +29,19 @@ def carried_parameters(
     return {name: asked[name] for name in names if asked.get(name)}
 
 
+def linked_parameters(asked: Mapping[str, str]) -> dict[str, str]:
+    """Return the query parameters that links keep, with those that only pages by topic take."""
+    return carried_parameters(asked, (*CARRIED_PARAMETERS, *TOPIC_FIELDS))
+
+
 def page_url(page: str, chosen: Mapping[str, str], *of: str, **query: str) -> str:
-    """Return the URL of a page `of` a track or run; its own parameters come first and win."""
+    """Return the URL of a page `of` a track or run; its own parameters come first and win.
+
+    What a reader chose of the topics goes along to pages by topic alone.
+    """
     path = _path_of(get_script_prefix(), page, of)
+    if page not in PAGES_BY_TOPIC:
+        chosen = {name: value for name, value in chosen.items() if name not in TOPIC_FIELDS}
     asked = urlencode({**query, **chosen, **query}, doseq=True)
     return f"{path}?{asked}" if asked else path
 

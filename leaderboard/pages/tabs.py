@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from leaderboard.boards.disclosure import BenchmarkSight, Sight
-from leaderboard.pages.page_urls import carried_parameters, page_url
+from leaderboard.pages.page_urls import (
+    PAGES_BY_TOPIC,
+    carried_parameters,
+    linked_parameters,
+    page_url,
+)
 
 # Pages of a track that keep the reader's measure and baseline.
 READ_BY_MEASURE = {
@@ -178,7 +183,8 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
 
 
 def _link(name: str, tabs: list[Tab], current: str, of: str, asked: Mapping[str, str]) -> Tabs:
-    chosen = carried_parameters(asked)
+    keep = linked_parameters if current in PAGES_BY_TOPIC else carried_parameters
+    chosen = keep(asked)
 
     def link(view: View, label: str, sign: str, note: str | int = "") -> Link:
         kept = chosen if view.page in READ_BY_MEASURE else {}

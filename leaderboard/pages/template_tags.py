@@ -231,7 +231,7 @@ def by_words(command: str) -> SafeString:
 def address(context: Context, page: str, *of: str, **query: str) -> str:
     """Return the URL of a page `of` a track or run; it keeps the reader's measure and baseline."""
     return page_urls.page_url(
-        page, page_urls.carried_parameters(context["request"].GET), *of, **query
+        page, page_urls.linked_parameters(context["request"].GET), *of, **query
     )
 
 

@@ -56,6 +56,12 @@ def test_the_bank_is_listed_topic_by_topic(track, client):
     assert rows(page) == ["1 yeast vital 0", "2 a day vital 0", "3 salt okay 0"]
 
 
+def test_the_bank_of_the_chosen_topics_is_listed(track, client):
+    chosen = [f"{PAGE}?about={number}" for number in (1, "none")]
+    lists = [page_at(client, address).count("<tbody>") for address in (PAGE, *chosen)]
+    assert lists == [2, 1, 0]
+
+
 def test_the_whole_page_follows_once_nuggets_have_left_what_waits(collection, as_ada):
     track = make_track(collection, run_kind="answers")
     make_nuggets(track)

@@ -105,3 +105,19 @@ def test_every_page_opens_where_no_topic_is_as_wanted(runs, client):
     for page in PAGES:
         address = page.format(track=TRACK, run=runs[0].pk)
         assert "Only the chosen topics" in page_at(client, f"{address}?about=no+such+words")
+
+
+STEPPED = ("{track}/topic/?number=8&turn=2", "/runs/{run}/ranking/?number=8&turn=2")
+
+
+@pytest.mark.parametrize("page", STEPPED)
+def test_the_steps_from_topic_to_topic_stay_among_the_chosen(runs, client, page):
+    shown = page_at(client, page.format(track=TRACK, run=runs[0].pk))
+    assert 'href="?number=5&amp;turn=2"' in shown and 'href="?number=12&amp;turn=2"' in shown
+    assert "Arrows stay among 5 chosen topics." in words(shown)
+
+
+def test_a_choice_goes_along_to_pages_by_topic_alone(runs, client):
+    shown = page_at(client, f"{TRACK}/topics/?turn=2&measure=RR")
+    assert f'href="{TRACK}/topic/?number=5&amp;measure=RR&amp;turn=2"' in shown
+    assert f'href="{TRACK}/board/?measure=RR"' in shown

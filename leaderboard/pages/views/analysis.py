@@ -28,9 +28,13 @@ from leaderboard.display.charts.matrix import agreement_cells, pair_cells, value
 from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
-from leaderboard.pages.page_urls import carried_parameters, page_url, topic_url_builder
-from leaderboard.pages.views.lookups import (
+from leaderboard.pages.page_urls import (
     TOPIC_FIELDS,
+    carried_parameters,
+    page_url,
+    topic_url_builder,
+)
+from leaderboard.pages.views.lookups import (
     board_or_404,
     page_number,
     requested_topics,

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.answers import build_answer_page
 from leaderboard.boards.disclosure import run_or_404
+from leaderboard.pages.views.lookups import requested_topics
 
 
 @require_GET
@@ -23,6 +24,7 @@ def answer(request: HttpRequest, run_id: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "run": seen.run,
+        "steps": requested_topics(request, sight).chosen.around(topic),
         "answer": build_answer_page(sight, seen.run, topic, asked),
         "topic_name": f"Topic {topic.number}",
         "top_grade": sight.edition.judgment_set.top_grade if sight.edition is not None else None,

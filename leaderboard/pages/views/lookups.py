@@ -34,13 +34,12 @@ from leaderboard.collections.documents import Document, open_documents
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Assessment, Collection
 from leaderboard.models.tracks import DATE_PATTERN
-from leaderboard.pages.page_urls import carried_parameters
+from leaderboard.pages.page_urls import TOPIC_FIELDS, carried_parameters, linked_parameters
 from leaderboard.runs.facts import FILTERS
 from leaderboard.runs.facts.parameters import read_number
 from leaderboard.sight.visible_rows import can_see_marks
 
-# The fields by which a reader chooses topics; their form keeps neither the page nor the topic.
-TOPIC_FIELDS = ("about", "group", "turn")
+# What the form that chooses topics does not keep of an address.
 NOT_KEPT = (*TOPIC_FIELDS, "page", "number")
 # The part of the limits of a parameter that each name of the address states.
 LIMITS = {OF_PARAMETERS: "word", FROM: "least", TO: "most"}
@@ -128,7 +127,7 @@ def requested_choice(request: HttpRequest) -> BoardChoice:
         kind=text_of(asked, "kind"),
         best_per_team=bool(asked.get("best")),
         parameters=_read_limits(asked),
-        carried=carried_parameters(asked),
+        carried=linked_parameters(asked),
     )
 
 

@@ -55,6 +55,7 @@ from leaderboard.pages.views.lookups import (
     page_number,
     requested_choice,
     requested_sight,
+    requested_topics,
     text_of,
 )
 from leaderboard.pages.views.tables import csv_file
@@ -88,7 +89,10 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
     track, bank = sight.track, find_bank(sight)
     context: dict[str, Any] = {"sight": sight, "track": track, "bank": bank}
     if bank is not None:
-        context["page"] = Paginator(read_bank(bank), TOPICS).get_page(page_number(request))
+        choice = requested_topics(request, sight)
+        shown = [of for of in read_bank(bank) if choice.chosen.has(of.topic)]
+        context["page"] = Paginator(shown, TOPICS).get_page(page_number(request))
+        context["topic_choice"] = choice
         context["layer"] = find_layer(track, "assignments") if sight.can_see_scores else None
     said = visible_layers_by_machines(sight).filter(machine_replies__isnull=False)
     context["said"] = said.distinct()

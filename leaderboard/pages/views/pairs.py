@@ -34,9 +34,13 @@ from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
-from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
-from leaderboard.pages.views.lookups import (
+from leaderboard.pages.page_urls import (
+    CARRIED_PARAMETERS,
     TOPIC_FIELDS,
+    carried_parameters,
+    topic_url_builder,
+)
+from leaderboard.pages.views.lookups import (
     TopicChoice,
     board_with_runs_or_404,
     page_number,

@@ -16,6 +16,7 @@ from leaderboard.display import charts
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
+from leaderboard.pages.views.lookups import requested_topics
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.rankings import render_rankings
 
@@ -47,6 +48,7 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         "track": seen.sight.track,
         "run": seen.run,
         "ranking": found,
+        "steps": requested_topics(request, seen.sight).chosen.around(topic),
         "further": found.further[:NAMED],
         "num_unnamed": len(found.further[NAMED:]),
         "topic_name": f"Topic {topic.number}",

@@ -11,7 +11,6 @@ from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or
 from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
 from leaderboard.analysis.nuggets import NUGGET_ORDERS, WORDS, NuggetMatrix, build_matrix
-from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
     ORDERS,
@@ -27,7 +26,7 @@ from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.infrastructure.downloads import streamed_text
 from leaderboard.models import Run
 from leaderboard.pages import wording
-from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
+from leaderboard.pages.page_urls import CARRIED_PARAMETERS, TOPIC_FIELDS, carried_parameters
 from leaderboard.pages.topic_rows import (
     answer_rows,
     draw_topic_recall,
@@ -46,8 +45,10 @@ from leaderboard.scoring.kinds import kind_of
 from leaderboard.sight.visible_rows import can_read_documents
 
 TOPICS = 100
+# What the forms of the page of a topic keep of its address.
+FORMS_KEEP = (*CARRIED_PARAMETERS, *TOPIC_FIELDS, "number")
 # What the choice of runs keeps of the address of a topic.
-FILTERS_KEEP = ("baseline", "family", "number", "order", "left", "right")
+FILTERS_KEEP = ("baseline", "family", "number", "order", "left", "right", *TOPIC_FIELDS)
 
 
 @require_GET
@@ -109,13 +110,11 @@ def topic(request: HttpRequest, address: str) -> HttpResponse:
         if matrix is not None and request.GET.get("table") == "nuggets":
             return csv_file(f"{sight.track.slug}-topic-nuggets", *matrix.table)
         return _table_csv(request, sight, breakdown)
-    previous, following = find_neighbours(found)
     context = {
         "sight": sight,
         "track": sight.track,
         "topic": found,
-        "previous": previous,
-        "next": following,
+        "steps": requested_topics(request, sight).chosen.around(found),
         "board": board,
         **(_nuggets_context(request, matrix, breakdown) if matrix is not None else {}),
         **(
@@ -175,7 +174,7 @@ def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, obje
     return {
         "recall": recall,
         "recall_chart": draw_topic_recall(recall),
-        "recall_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
+        "recall_kept": carried_parameters(request.GET, FORMS_KEEP),
     }
 
 
@@ -205,7 +204,7 @@ def _texts_context(
         "texts": build_answers_beside(sight, breakdown, asked),
         "filters_kept": carried_parameters(request.GET, FILTERS_KEEP),
         "kinds": Run.Kind.values,
-        "texts_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
+        "texts_kept": carried_parameters(request.GET, FORMS_KEEP),
     }
 
 
