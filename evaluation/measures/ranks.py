@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evaluation.judging import DEPTH, JudgedRun
+from evaluation.judging import DEPTH, Int32Array, JudgedRun
 from evaluation.measures.declaring import (
     INFINITY,
     OPTIONAL_CUTOFF,
@@ -21,7 +21,7 @@ from evaluation.measures.declaring import (
     number,
 )
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
-from evaluation.ragged import BoolArray, FloatArray, ratio
+from evaluation.ragged import AnyIntArray, BoolArray, FloatArray, IntArray, Ragged, ratio
 
 LEVELS = tuple(step / 10 for step in range(11))
 LEVEL = number("r", None, "a number from 0 to 1", lambda r: 0 <= r <= 1, required=True)
@@ -152,11 +152,23 @@ def interpolated_precision(run: JudgedRun, *, r: float, rel: int) -> FloatArray:
     >>> example("IPrec@0.5")
     0.5
     """
-    relevant = run.relevant(rel)
     needed = run.convention.documents_at(r, run.judgments.num_relevant(rel))
-    # Precision falls between two relevant ranks, so relevant ranks are enough.
-    reached = relevant & (run.rows.running_count(relevant) >= needed[run.topic])
-    return run.rows.highest(precision_at_rows(run, relevant), reached)
+    return highest_precision(*relevant_rows(run, rel), needed)
+
+
+def relevant_rows(run: JudgedRun, rel: int) -> tuple[Ragged, Int32Array]:
+    """The relevant documents that a run retrieved, by topic, and their ranks."""
+    relevant = run.relevant(rel)
+    return Ragged(run.topic[relevant], run.rows.topics), run.rank[relevant]
+
+
+def highest_precision(rows: Ragged, rank: AnyIntArray, needed: IntArray) -> FloatArray:
+    """The highest c_i / i of every ranking where c_i is at least `needed`, 0 where none is.
+
+    rows, rank: the relevant documents of each ranking. Precision falls between two of them, so
+    their ranks are enough.
+    """
+    return rows.highest(rows.position / rank, rows.position >= needed[rows.topic])
 
 
 @measure("IPrec11", trec_name="11pt_avg", also=("11pt",))
@@ -169,7 +181,10 @@ def eleven_point_average(run: JudgedRun, *, rel: int) -> FloatArray:
     >>> example("IPrec11")
     0.5779
     """
-    levels = [interpolated_precision(run, r=level, rel=rel) for level in LEVELS]
+    rows, rank = relevant_rows(run, rel)
+    relevant = run.judgments.num_relevant(rel)
+    needed = [run.convention.documents_at(level, relevant) for level in LEVELS]
+    levels = [highest_precision(rows, rank, each) for each in needed]
     total: FloatArray = np.add.accumulate(levels)[-1]
     return total / len(LEVELS)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.curves import PrecisionRecallCurve, precision_recall
-from evaluation.judging import JudgedRun
+from evaluation.conventions import CONVENTIONS
+from evaluation.curves import interpolate
 from evaluation.measures.ranks import LEVELS
+from evaluation.ragged import Ragged
 from leaderboard.analysis.precision import PrecisionLine, precision_lines
 from leaderboard.analysis.topics import RunOnTopic, TopicBreakdown
 from leaderboard.boards.standings import Board
 from leaderboard.display.csv_tables import CsvTable
-from leaderboard.models import Run, ScoreSet, Topic
-from leaderboard.scoring.judgments import load_judgments
+from leaderboard.models import Run
 
 
 @dataclass(frozen=True)
@@ -60,44 +62,41 @@ class TopicRecall:
         return CsvTable(["run", "tag", "recall", "precision"], rows)
 
 
-def read_topic_recall(
+def build_topic_recall(
     board: Board, breakdown: TopicBreakdown, run_id: str = ""
 ) -> TopicRecall | None:
-    """Read the curves of the answers to a topic; None without a relevant document.
+    """Return the curves of the answers to a topic; None without a relevant document.
 
     In front is the run with this id, else the viewer's best, else the best of all.
     """
     if not breakdown.answers or not breakdown.relevant:
         return None
-    curves = _read_curves(board, breakdown.topic, [each.run for each in breakdown.answers])
-    runs = [each.run for each in breakdown.answers if each.run.pk in curves]
-    if not runs:
-        return None
-    run = _in_front([each for each in breakdown.answers if each.run.pk in curves], run_id)
-    own = curves[run.pk]
-    steps = zip(own.rank.tolist(), own.recall.tolist(), own.precision.tolist(), strict=True)
+    run = _in_front(breakdown.answers, run_id)
+    relevant, depth = len(breakdown.relevant), board.sight.track.depth
+    ranks = [_until(each.relevant_ranks, depth) for each in breakdown.answers]
+    rows = Ragged(np.repeat(np.arange(len(ranks)), list(map(len, ranks))), len(ranks))
     return TopicRecall(
-        run=run,
-        best=runs[0],
-        runs=runs,
-        by_recall=np.array([curves[each.pk].interpolated for each in runs]),
-        steps=[RecallStep(*step) for step in steps],
+        run=run.run,
+        best=breakdown.answers[0].run,
+        runs=[each.run for each in breakdown.answers],
+        by_recall=interpolate(
+            rows,
+            np.array(list(chain.from_iterable(ranks)), np.int64),
+            np.full(len(ranks), relevant),
+            CONVENTIONS[board.edition.convention],
+        ),
+        steps=[
+            RecallStep(rank, found / relevant, found / rank)
+            for found, rank in enumerate(_until(run.relevant_ranks, depth), start=1)
+        ],
     )
 
 
-def _in_front(answers: list[RunOnTopic], run_id: str) -> Run:
-    wanted = next((each.run for each in answers if each.run.pk == run_id), None)
-    own = next((each.run for each in answers if each.is_own), None)
-    return wanted or own or answers[0].run
+def _until(ranks: list[int], depth: int) -> list[int]:
+    """Return those of the ascending ranks that are scored."""
+    return ranks[: bisect_right(ranks, depth)]
 
 
-def _read_curves(board: Board, topic: Topic, runs: list[Run]) -> dict[str, PrecisionRecallCurve]:
-    """Return the curve of each run with a record, with the track's relevance threshold."""
-    edition, rel = board.edition, board.sight.track.relevance_threshold
-    judgments = load_judgments(edition.pk)
-    place = judgments.topics.index(topic.number.encode())
-    rows = ScoreSet.objects.filter(edition=edition, run__in=runs).values_list("run_id", "record")
-    return {
-        run_id: precision_recall(JudgedRun.unpack(bytes(record), judgments), place, rel)
-        for run_id, record in rows
-    }
+def _in_front(answers: list[RunOnTopic], run_id: str) -> RunOnTopic:
+    wanted = next((each for each in answers if each.run.pk == run_id), None)
+    return wanted or next((each for each in answers if each.is_own), answers[0])

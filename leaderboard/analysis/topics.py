@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,16 +51,24 @@ class RunOnTopic:
     score: float
     is_baseline: bool
     is_own: bool
-    first_relevant: int | None
+    # The ranks of its relevant documents, in ascending order.
+    relevant_ranks: list[int]
     # Grades of the first ten documents; None if unjudged.
     top_grades: list[int | None]
-    relevant_in_top: int
     retrieved: int
 
     @property
     def kind(self) -> Kind:
         """How a chart marks the run."""
         return "baseline" if self.is_baseline else "own" if self.is_own else "other"
+
+    @property
+    def first_relevant(self) -> int | None:
+        return next(iter(self.relevant_ranks), None)
+
+    @property
+    def relevant_in_top(self) -> int:
+        return bisect_right(self.relevant_ranks, TOP)
 
     @property
     def unjudged_in_top(self) -> int:
@@ -290,13 +299,12 @@ def _answers(
     direction = parse_measure(board.measure).direction
     threshold = board.edition.track.relevance_threshold
     good = np.where(np.isnan(column), -np.inf, direction * column)
-    relevant_ones = {docno for docno, grade in grades.items() if grade >= threshold}
+    relevant = {docno for docno, grade in grades.items() if grade >= threshold}
     baseline = board.baseline.pk if board.baseline is not None else ""
     answers = []
     for place in np.argsort(-good, kind="stable"):
         run = scores.runs[place]
         has = retrieved[run.pk]
-        relevant = [has.ranks[docno] for docno in relevant_ones & has.ranks.keys()]
         answers.append(
             RunOnTopic(
                 run=run,
@@ -304,9 +312,8 @@ def _answers(
                 score=float(column[place]),
                 is_baseline=run.pk == baseline,
                 is_own=board.sight.owns(run),
-                first_relevant=min(relevant, default=None),
+                relevant_ranks=sorted(has.ranks[docno] for docno in relevant & has.ranks.keys()),
                 top_grades=[grades.get(docno) for docno in has.top],
-                relevant_in_top=sum(rank <= TOP for rank in relevant),
                 retrieved=has.depth,
             )
         )

@@ -11,7 +11,7 @@ from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or
 from leaderboard.analysis.answers import build_answers_beside
 from leaderboard.analysis.documents import build_document_breakdown
 from leaderboard.analysis.nuggets import NUGGET_ORDERS, WORDS, NuggetMatrix, build_matrix
-from leaderboard.analysis.recall import TopicRecall, read_topic_recall
+from leaderboard.analysis.recall import TopicRecall, build_topic_recall
 from leaderboard.analysis.summaries import (
     ORDERS,
     build_summaries,
@@ -167,7 +167,7 @@ def _requested_recall(
 ) -> TopicRecall | None:
     if board is None or breakdown is None:
         return None
-    return read_topic_recall(board, breakdown, request.GET.get("run", ""))
+    return build_topic_recall(board, breakdown, request.GET.get("run", ""))
 
 
 def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, object]:
