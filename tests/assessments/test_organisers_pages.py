@@ -25,6 +25,7 @@ from leaderboard.models import (
 )
 from tests.assessments.marks import judge_everything
 from tests.builders import SCALE, make_assessment, signed_in, work
+from tests.pages.test_other_saves import OpenForm, keep
 
 JUDGING = "/benchmarks/bread/judging/judging-1/"
 PLAN = {
@@ -231,6 +232,21 @@ def test_a_new_version_shows_what_changed(as_ada, draft):
     page = read(as_ada, "guideline/")
     assert draft.guideline.number == 2
     assert "+ Judge the text." in page and "- Judge what is *written*." in page
+
+
+@pytest.mark.parametrize(("whose", "line"), [("theirs", "Her words"), ("mine", "My words")])
+def test_two_who_write_a_guideline_choose_between_their_words(as_ada, draft, whose, line):
+    mine, hers = (OpenForm(as_ada, JUDGING + "guideline/", "text") for _ in range(2))
+    hers.save(line_1="Her words")
+    mine.save(**keep(mine.save(line_1="My words"), whose))
+    assert next(each.line for each in draft.guideline.scale if each.grade == 1) == line
+
+
+def test_a_grade_that_another_added_is_not_lost(as_ada, draft):
+    mine, hers = (OpenForm(as_ada, JUDGING + "guideline/", "text") for _ in range(2))
+    hers.save(num_grades="4", name_3="Perfect")
+    mine.save(text="Judge the text.")
+    assert next(each.name for each in draft.guideline.scale) == "Perfect"
 
 
 def test_the_grades_stay_once_they_are_used(as_ada, assessment):

@@ -21,7 +21,7 @@ from leaderboard.models import Assessment, PracticeDocument, Topic
 from leaderboard.models.assessments import HIGHEST_GRADE, GradeText
 from leaderboard.models.collections import LONGEST_IDENTIFIER
 from leaderboard.pages.forms.fields import NewFilesField, TextareaWithPlainLineEnds
-from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.pages.forms.other_saves import SeesOtherSaves, replace_sent, saved_words
 
 USUAL_TEXT = """\
 Imagine the person who asked. Would this document, on its own, help them? Judge each document \
@@ -45,6 +45,10 @@ class GradeFields:
     name: BoundField
     line: BoundField
     example: BoundField
+
+    @property
+    def fields(self) -> tuple[BoundField, ...]:
+        return self.name, self.line, self.example
 
 
 class GuidelineForm(SeesOtherSaves, forms.Form):
@@ -76,11 +80,11 @@ class GuidelineForm(SeesOtherSaves, forms.Form):
         self.fields["num_grades"].initial = len(scale)
         self.fields["num_grades"].disabled = keeps_grades
         self.fields["text"].initial = text
-        known = {each.grade: each for each in scale}
+        self.known = {each.grade: each for each in scale}
         self.keys = {each.grade: each.key or str(each.grade) for each in scale}
-        self.grades = list(known) if keeps_grades else self._asked_grades()
+        self.grades = list(self.known) if keeps_grades else self._asked_grades()
         for grade in self.grades:
-            self._add_fields(known.get(grade, GradeText(grade, "")))
+            self._add_fields(grade)
 
     def _asked_grades(self) -> list[int]:
         """Return the grades of a scale with as many as the form asks for, the highest first."""
@@ -91,8 +95,22 @@ class GuidelineForm(SeesOtherSaves, forms.Form):
             number = self.fields["num_grades"].initial
         return list(range(min(max(number, 2), HIGHEST_GRADE + 1)))[::-1]
 
-    def _add_fields(self, words: GradeText) -> None:
-        grade = words.grade
+    def _take_over_other_saves(self) -> list[BoundField]:
+        """Take over a number of grades with what is said of the grades that it adds."""
+        others = super()._take_over_other_saves()
+        asked = self.grades if self["num_grades"].field.disabled else self._asked_grades()
+        for grade in {*asked} - {*self.grades}:
+            for name in self._add_fields(grade):
+                self.data = replace_sent(self.data, self[name], saved_words(self[name]))
+        for grade in {*self.grades} - {*asked}:
+            for part in LABELS:
+                del self.fields[f"{part}_{grade}"]
+        self.grades = asked
+        return [field for field in others if field.name in self.fields]
+
+    def _add_fields(self, grade: int) -> list[str]:
+        """Add the fields of a grade; return their names."""
+        words = self.known.get(grade, GradeText(grade, ""))
         texts = {
             "name": (words.name, 60),
             "line": (words.line, 200),
@@ -111,6 +129,7 @@ class GuidelineForm(SeesOtherSaves, forms.Form):
                 initial=initial,
                 required=part == "name",
             )
+        return [f"{part}_{grade}" for part in texts]
 
     @property
     def rows(self) -> list[GradeFields]:

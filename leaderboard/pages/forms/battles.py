@@ -9,9 +9,10 @@ from django import forms
 
 from leaderboard.models import Battles
 from leaderboard.pages.forms.fields import LocalTimeField, NewFileField, place_in_zone
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
 
-class BattlesForm(forms.ModelForm):
+class BattlesForm(SeesOtherSaves, forms.ModelForm):
     closes_at = LocalTimeField(
         label="Closes (UTC)", required=False, help_text="Leave empty to close by hand."
     )

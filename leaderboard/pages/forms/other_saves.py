@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -13,20 +14,46 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-LONGEST_SHOWN = 200
+# A value with more characters, or more lines, has a box of its own that scrolls.
+LONGEST_SHOWN, MOST_LINES = 200, 5
+ASKED = "Someone else changed this while your page was open. Choose which value to keep."
+
+
+@dataclass(frozen=True)
+class BothValues:
+    """What two people want a field to be, and the digest of the saved one of them."""
+
+    theirs: str
+    mine: str
+    saved: str
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The two values by whose they are."""
+        return {"theirs": self.theirs, "mine": self.mine}
+
+    @property
+    def is_long(self) -> bool:
+        values = (self.theirs, self.mine)
+        return any(len(each) > LONGEST_SHOWN or each.count("\n") >= MOST_LINES for each in values)
 
 
 class SeesOtherSaves(forms.BaseForm):
     """A form that says which values it was opened with, so that a later save overwrites no other.
 
     A field that its sender left alone keeps what someone else saved meanwhile. A field that both
-    changed is an error that shows the other value; sent again, it replaces it.
+    changed is an error that shows both values, as `both_values` of the field. A choice between
+    them names the saved value that its sender saw: if that changed again, it is asked again.
     """
 
     @property
     def seen(self) -> SafeString:
         """The hidden field with a digest of each value that the form shows before it is changed."""
         digests = {name: digest(saved_words(self[name])) for name in self.fields}
+        if self.is_bound:
+            # What is not decided yet is as open as it was.
+            undecided = {name for name in digests if hasattr(self[name], "both_values")}
+            digests |= {name: seen for name, seen in self._read_seen().items() if name in undecided}
         return format_html(
             '<input type="hidden" name="{}" value="{}">', self._seen_name, json.dumps(digests)
         )
@@ -46,21 +73,30 @@ class SeesOtherSaves(forms.BaseForm):
         others = self._take_over_other_saves() if self.is_bound else []
         super().full_clean()
         for field in others:
-            self.add_error(field.name, ValidationError(describe_conflict(field)))
+            self.add_error(field.name, ValidationError(ASKED))
 
     def _take_over_other_saves(self) -> list[BoundField]:
-        """Put what others saved into fields that were left alone; return those that were not."""
+        """Put what others saved where it counts; return the fields that are still to be decided."""
         seen, conflicts = self._read_seen(), []
-        changed = [self[name] for name in seen.keys() & self.fields.keys()]
-        for field in changed:
-            saved, sent = saved_words(field), sent_words(field)
-            if field.field.disabled or digest(saved) == seen[field.name] or sent == saved:
+        for name in seen.keys() & self.fields.keys():
+            field = self[name]
+            saved, sent, theirs = saved_words(field), sent_words(field), self.list_theirs(field)
+            if field.field.disabled or digest(saved) == seen[name] or sent == theirs:
                 continue
-            if digest(sent) == seen[field.name]:
-                self.data = replace_sent(self.data, field, saved)
+            chosen = self.data.get(f"keep-{field.html_name}")
+            if chosen == f"mine-{digest(saved)}":
+                continue
+            if chosen == f"theirs-{digest(saved)}" or digest(sent) == seen[name]:
+                self.data = replace_sent(self.data, field, theirs)
             else:
+                both = BothValues(show(field, theirs), show(field, sent), digest(saved))
+                field.both_values = both
                 conflicts.append(field)
         return conflicts
+
+    def list_theirs(self, field: BoundField) -> list[str]:
+        """Return the saved value as the words that this form would send for it."""
+        return saved_words(field)
 
 
 def saved_words(field: BoundField) -> list[str]:
@@ -96,15 +132,9 @@ def replace_sent(data: QueryDict, field: BoundField, words: list[str]) -> QueryD
     return replaced
 
 
-def describe_conflict(field: BoundField) -> str:
-    """Return the sentence that shows what someone else saved."""
-    words = saved_words(field)
+def show(field: BoundField, words: list[str]) -> str:
+    """Return a value as its reader knows it, with the labels of choices; "" if there is none."""
     if isinstance(field.field, forms.BooleanField):
-        shown = "on" if words else "off"
-    else:
-        labels = {str(value): str(label) for value, label in getattr(field.field, "choices", ())}
-        shown = ", ".join(labels.get(word, word) for word in words)
-    if len(shown) > LONGEST_SHOWN:
-        shown = f"{shown[:LONGEST_SHOWN]}…"
-    now = f"It is now: {shown}." if shown else "It is now empty."
-    return f"Someone else changed this while your page was open. {now} Save again to keep yours."
+        return "on" if words else "off"
+    labels = {str(value): str(label) for value, label in getattr(field.field, "choices", ())}
+    return ", ".join(labels.get(word, word) for word in words)

@@ -9,9 +9,10 @@ from django import forms
 from leaderboard.models import Benchmark
 from leaderboard.models.registrations import Asked
 from leaderboard.pages.forms.fields import MarkdownField
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
 
-class AskedForm(forms.Form):
+class AskedForm(SeesOtherSaves, forms.Form):
     asked = forms.MultipleChoiceField(
         label="A team is asked for",
         choices=Asked,
@@ -32,7 +33,7 @@ class AskedForm(forms.Form):
         return cleaned
 
 
-class AgreementForm(forms.Form):
+class AgreementForm(SeesOtherSaves, forms.Form):
     text = MarkdownField(
         label="Agreement",
         max_length=50_000,

@@ -14,6 +14,7 @@ from leaderboard.pages.forms.fields import (
     SeveralFilesInput,
     TextareaWithPlainLineEnds,
 )
+from leaderboard.pages.forms.other_saves import SeesOtherSaves
 from leaderboard.runs.facts.kinds import LONGEST
 
 
@@ -92,7 +93,7 @@ class SystemForm(forms.Form):
         return name_by_paths(list_run_files([*self.cleaned_data["files"], *folder]), known)
 
 
-class ChangeSystemForm(forms.ModelForm):
+class ChangeSystemForm(SeesOtherSaves, forms.ModelForm):
     class Meta:
         model = System
         fields = ["name", "description"]

@@ -39,7 +39,7 @@ from leaderboard.pages.forms.fields import (
     refuse_larger,
     refuse_reserved,
 )
-from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.pages.forms.other_saves import SeesOtherSaves, list_words
 from leaderboard.pages.forms.track_sections import (
     ANSWERED,
     GROUPS,
@@ -224,6 +224,18 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         if 0 < self.instance.ladder_step < least:
             words += " A smaller step, such as yours, shows luck."
         self.fields["ladder_step"].help_text += words
+
+    def list_theirs(self, field: BoundField) -> list[str]:
+        """Return a saved date in the zone in which this form was sent."""
+        saved = self.initial.get(field.name)
+        if field.name not in DATES or saved is None:
+            return super().list_theirs(field)
+        try:
+            zone = find_zone(self.data.get("zone") or AOE)
+        except ValidationError:
+            zone = find_zone(AOE)
+        there = saved.replace(tzinfo=find_zone(AOE)).astimezone(zone).replace(tzinfo=None)
+        return list_words(field, there)
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,7 +18,7 @@ from leaderboard.boards.registered_teams import (
     tabulate_teams,
 )
 from leaderboard.infrastructure.whole_numbers import read_whole_number
-from leaderboard.models import Registration
+from leaderboard.models import Benchmark, Registration
 from leaderboard.pages.forms.people import RegistrationForm
 from leaderboard.pages.forms.registrations import AgreementForm, ApprovalForm, AskedForm
 from leaderboard.pages.views.lookups import organised_benchmark_or_403
@@ -52,7 +52,7 @@ def _show(request: HttpRequest, sight: BenchmarkSight, **forms: object) -> HttpR
         "benchmark": sight.benchmark,
         "sight": sight,
         "form": AskedForm(benchmark=sight.benchmark),
-        "agreement_form": AgreementForm(initial={"text": agreement.text if agreement else ""}),
+        "agreement_form": _agreement_form(sight.benchmark),
         "agreement": agreement,
         "requests": find_requests(sight.benchmark),
         "teams": find_registered_teams(sight.benchmark),
@@ -62,12 +62,18 @@ def _show(request: HttpRequest, sight: BenchmarkSight, **forms: object) -> HttpR
     return render(request, "benchmark/registration.html", context, status=status)
 
 
+def _agreement_form(benchmark: Benchmark, sent: QueryDict | None = None) -> AgreementForm:
+    """Return the form filled with the latest version."""
+    agreement = benchmark.agreement
+    return AgreementForm(sent, initial={"text": agreement.text if agreement else ""})
+
+
 @login_required
 @require_POST
 def write_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """Write the next version of the agreement."""
     sight = organised_benchmark_or_403(request, slug)
-    form = AgreementForm(request.POST)
+    form = _agreement_form(sight.benchmark, request.POST)
     if form.is_valid():
         try:
             text = form.cleaned_data["text"]
