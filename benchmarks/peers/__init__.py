@@ -42,8 +42,8 @@ def _asked() -> list[str]:
 
 def ours(name: str = "Rankfield", *options: str) -> Program:
     def words(qrels: Path, run: Path) -> Words:
-        head = [sys.executable, "-m", "evaluation", "score", "-q", "-n", *options]
-        return [*head, *_asked(), qrels, run]
+        head = [sys.executable, "-m", "evaluation", "score", "-q", "-n", "--processes", "1"]
+        return [*head, *options, *_asked(), qrels, run]
 
     return Program(name, words)
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from evaluation import tables
 from evaluation.commands import files, printing
 from evaluation.commands.arguments import command_parser, whole_number
+from evaluation.commands.scored_files import FileScorer, count_processes
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import (
     DIVERSITY,
@@ -23,7 +24,7 @@ from evaluation.measures import (
 from evaluation.problems import Refused
 from evaluation.reading import paths
 from evaluation.reading.judging.intents import with_probabilities
-from evaluation.scoring import RunScores, score_run
+from evaluation.scoring import RunScores
 
 Intents: TypeAlias = dict[bytes, dict[bytes, float]]
 
@@ -84,7 +85,8 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="N",
         type=whole_number(1),
         default=1,
-        help="processes for reading a large uncompressed run (default: 1)",
+        help="processes for reading a large uncompressed run, or several runs with `score`"
+        " (default: 1, and with `score` as many as cores if that is faster)",
     )
     parser.add_argument(
         "--top-grade",
@@ -158,6 +160,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
+    parser.set_defaults(processes=None)
     add_ties_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -178,15 +181,14 @@ def run(options: argparse.Namespace) -> int:
         judgments = read_judgments(options)
     except (Refused, OSError) as reason:
         return files.report_refusal(options.qrels, reason)
-    asked, rules = requested_measures(options), files.rules_of(options)
+    options.processes = options.processes or count_processes(options.runs)
+    outcomes = FileScorer(judgments, requested_measures(options), options).score_all()
     status, scored = 0, []
-    for place, path in enumerate(options.runs, 1):
-        files.show_current_file(place, options.runs)
-        try:
-            read = files.read_scored_run(path, judgments, options)
-            scored.append(score_run(read, judgments, asked, rules, path))
-        except (Refused, OSError) as reason:
-            status = files.report_refusal(path, reason)
+    for path, outcome in zip(options.runs, outcomes, strict=True):
+        if isinstance(outcome, RunScores):
+            scored.append(outcome)
+        else:
+            status = files.report_refusal(path, outcome)
     layout = printing.Printing(options.by_topic, not options.no_summary, options.digits)
     print_scores(scored, layout, options.format)
     return status

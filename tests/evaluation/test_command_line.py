@@ -181,6 +181,20 @@ def test_several_runs_follow_each_other_behind_their_tags(capfd):
     ]
 
 
+def test_several_processes_print_what_one_prints(folder, capfd):
+    names = ["ben.run", "missing.run", "cat.run", "bad.run"]
+    (folder / "ben.run").write_text("1 Q0 d1 1 9 ben\n")
+    (folder / "cat.run").write_text("1 Q0 d9 1 9 cat\n1 Q0 d1 2 8 cat\n")
+    (folder / "bad.run").write_text("1 Q0 d1 1 nan ben\n")
+    (folder / "qrels").write_text("1 0 d1 1\n")
+    told = []
+    for processes in ("1", "2", "4", "9"):
+        status = main(["score", "--processes", processes, "qrels", *names])
+        told.append((status, *capfd.readouterr()))
+    assert told[0][0] == 2 and "E_SCORE" in told[0][2]
+    assert told[1:] == told[:1] * 3
+
+
 def test_json_holds_full_precision_and_null_for_undefined(capfd):
     main(["score", "-q", "--format", "json", "qrels", "run", "-m", "AUC", "-m", "map"])
     (run,) = json.loads(capfd.readouterr().out)["runs"]

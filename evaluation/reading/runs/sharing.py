@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from io import RawIOBase, UnsupportedOperation
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from evaluation.forks import Fork, run_forks
 from evaluation.reading.runs.fast_reader import FastRun, Scattered, read_fast, tag_of
 from evaluation.reading.runs.rankings import StoredRankings
 from evaluation.reading.runs.run_rules import RunRules
@@ -58,7 +56,8 @@ def read_shared(
     if len(parts) < 2 or not rankings.can_be_handed_over:
         return read_fast(file, head, rules, rankings)
     tag = tag_of(head, rules)
-    with worker_processes(parts[1:], tag, rules, rankings) as others:
+    works = [partial(read_part, part, tag, rules, rankings) for part in parts[1:]]
+    with run_forks(works) as others:
         run = read_fast(cast(BinaryIO, parts[0]), b"", rules, rankings, tag)
         for part, other in zip(parts[1:], others, strict=True):
             run.join(receive_run(other), part.start - parts[0].start)
@@ -95,44 +94,6 @@ def find_topic_border(descriptor: int, place: int, size: int) -> int:
     return size
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerProcess:
-    process: int
-    pipe: int
-
-
-@contextmanager
-def worker_processes(
-    parts: Sequence[FilePart], tag: bytes, rules: RunRules, rankings: StoredRankings
-) -> Iterator[list[WorkerProcess]]:
-    """Start a process for each part; all end with this context."""
-    running: list[WorkerProcess] = []
-    try:
-        for part in parts:
-            running.append(start_process(part, tag, rules, rankings))
-        yield running
-    finally:
-        for worker in running:
-            os.close(worker.pipe)
-            os.kill(worker.process, signal.SIGKILL)
-            os.waitpid(worker.process, 0)
-
-
-def start_process(
-    part: FilePart, tag: bytes, rules: RunRules, rankings: StoredRankings
-) -> WorkerProcess:
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process:
-        os.close(writing)
-        return WorkerProcess(process, reading)
-    try:
-        with open(writing, "wb") as pipe:
-            pipe.write(read_part(part, tag, rules, rankings))
-    finally:
-        os._exit(0)
-
-
 def read_part(part: FilePart, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
     """Read one part of the file in a fork."""
     try:
@@ -144,10 +105,9 @@ def read_part(part: FilePart, tag: bytes, rules: RunRules, rankings: StoredRanki
         return pickle.dumps("scattered")
 
 
-def receive_run(other: WorkerProcess) -> FastRun:
+def receive_run(fork: Fork) -> FastRun:
     """Receive the run of a fork; raise `Unclear` or `Scattered` if the fork did, or died."""
-    with open(other.pipe, "rb", closefd=False) as pipe:
-        said = pipe.read()
+    said = fork.receive()
     run = pickle.loads(said) if said else "unclear"
     if isinstance(run, str):
         raise FAILURES[run]
