@@ -16,7 +16,6 @@ from leaderboard.actions.track_copies import build_copy, copy_page
 from leaderboard.actions.tracks import create_draft, open_track, save_changes
 from leaderboard.jobs.erasure import erase_benchmark
 from leaderboard.models import AuditEvent, Benchmark, Collection, Track, User
-from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import new_invitation
 
 # The rule that lets fewer people in comes first.
@@ -135,7 +134,7 @@ def plan_copy(track: Track, collection: Collection, **names: str) -> Track:
     """Build a copy of a track on a collection, by which it is scored, and do not save it."""
     copied = build_copy(track, collection, **names)
     if collection.pk != track.collection_id:
-        copied.judgment_set = collection.judgment_sets.filter(state=ImportState.READY).last()
+        copied.judgment_set = collection.judgment_sets.ready().last()
     return copied
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from leaderboard.actions.names import unused_slug
 from leaderboard.models import Collection, Track
-from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import site_defaults
 from leaderboard.scoring.judgments import suggest_measures
 
@@ -28,7 +27,7 @@ def build_internal_track(collection: Collection) -> Track:
 
 def default_settings(collection: Collection) -> dict[str, Any]:
     """Return the settings that the form of a new track proposes."""
-    newest = collection.judgment_sets.filter(state=ImportState.READY).last()
+    newest = collection.judgment_sets.ready().last()
     return {
         "name": collection.name,
         "judgment_set": newest,

@@ -63,7 +63,7 @@ def import_machine_answers(
             format="trec",
             asks_first=asks_first,
         )
-        before = collection.judgment_sets.filter(state=ImportState.READY).last()
+        before = collection.judgment_sets.ready().last()
         made.made_by = JudgmentSet.MadeBy.MACHINE
         made.relevant_from = before.relevant_from if before is not None else 1
         made.save(update_fields=["made_by", "relevant_from"])

@@ -19,11 +19,13 @@ from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.track_settings import SHARED_DATES, find_shared_date, with_changes
 from leaderboard.assessments.samples import explain_unchecked
+from leaderboard.infrastructure.whole_numbers import next_name
 from leaderboard.jobs import queue
 from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import (
     AuditEvent,
     Benchmark,
+    Collection,
     Edition,
     Job,
     JudgmentSet,
@@ -140,6 +142,8 @@ def change_track(
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.find_trial_judgments(track), track.closes_at
     after = {name: value for name, value in changes.items() if value != getattr(track, name)}
+    if track.judgment_set is None and any(after.get(setting) for setting in FIRST_MEASURES):
+        after.setdefault("judgment_set", _find_judgments_of_no_document(track.collection, user))
     if {"measures", "judgment_set"} & after.keys():
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
@@ -286,7 +290,12 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
 
 @transaction.atomic
 def try_layer(track: Track, user: User, layer: MarkLayer) -> None:
-    """Score every run of the track by another layer of marks too; the board does not change."""
+    """Score every run of the track by another layer of marks too; the board does not change.
+
+    Raises ActionError while there is no board.
+    """
+    if track.judgment_set is None:
+        raise ActionError("There is no board to compare these marks with yet. Use them on it.")
     AuditEvent.objects.record(user, "try", track, after={"marks": layer.version})
     renew_edition(editions.with_layer(track, layer))
 
@@ -294,16 +303,28 @@ def try_layer(track: Track, user: User, layer: MarkLayer) -> None:
 def use_layer(track: Track, user: User, layer: MarkLayer) -> None:
     """Let the measures of a track read this layer.
 
-    A board of rankings that has no such measure gets one, and is ranked by it.
+    A board of rankings that has no such measure gets one, and is ranked by it. Without judgments
+    of documents there is nothing to measure rankings by: measures of marks are left alone.
     """
     setting = editions.setting_of(layer)
     changes: dict[str, Any] = {setting: layer.version}
-    if not any(setting in find_marks(text) for text in track.measures):
-        first = FIRST_MEASURES[setting]
-        changes["measures"] = [first, *track.measures]
+    measures = track.measures
+    if track.judgment_set is None:
+        measures = [text for text in measures if not is_of_rankings(text)]
+    if not any(setting in find_marks(text) for text in measures):
+        measures = [FIRST_MEASURES[setting], *measures]
+    if measures != track.measures:
+        changes["measures"] = measures
         if is_of_rankings(track.primary_measure):
-            changes["primary_measure"] = first
+            changes["primary_measure"] = measures[0]
     change_track(track, user, changes)
+
+
+def _find_judgments_of_no_document(collection: Collection, user: User) -> JudgmentSet:
+    """Return judgments by which marks alone score answers, made if there are none."""
+    versions = collection.judgment_sets
+    name = next_name("marks-alone-", versions.values_list("version", flat=True))
+    return versions.of_no_document().first() or versions.add_of_no_document(collection, user, name)
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:

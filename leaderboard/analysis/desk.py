@@ -258,7 +258,7 @@ def _targets_of_failed(track: Track) -> dict[str, QuerySet]:
     return {
         "check_run": track.runs.filter(state=Run.State.FAILED),
         "build_edition": track.editions.filter(state=Edition.State.BUILDING),
-        "try_judgments": track.collection.judgment_sets.filter(state=ImportState.READY),
+        "try_judgments": track.collection.judgment_sets.ready(),
         "score_again": track.editions.filter(state=Edition.State.READY),
         "compare": track.editions.filter(pk=track.edition_id),
         **{kind: asked.failed() for kind, asked in _calculations(track).items()},

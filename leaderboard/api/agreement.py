@@ -30,7 +30,6 @@ from leaderboard.display.csv_tables import Cell, CsvTable, is_missing, render_ta
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.jobs.calculations import Awaited
 from leaderboard.models import Collection, JudgmentSet
-from leaderboard.models.collections import ImportState
 from leaderboard.sight.visible_rows import can_see_marks, is_judging
 
 router = Router(tags=["assessments"])
@@ -163,7 +162,7 @@ def serialise_means(found: FoundMeans) -> dict[str, Any]:
 
 
 def find_version(collection: Collection, version: str) -> JudgmentSet:
-    ready = collection.judgment_sets.filter(state=ImportState.READY)
+    ready = collection.judgment_sets.ready()
     found = ready.filter(version=version).first()
     if found is None:
         raise Http404("no such judgments")

@@ -101,6 +101,8 @@ class JudgmentsEntry(Entry):
         "trec", exclude_if=lambda format: format == "trec"
     )
     fields: dict[str, Any] = {}
+    # Without documents there is no file: marks alone score the answers.
+    has_documents: bool = Field(True, exclude_if=lambda has_documents: has_documents)
     # Of judgments by a machine, and of filled judgments the versions they are made of.
     machine: dict[str, Any] | None = Field(None, exclude_if=lambda card: card is None)
     people_version: str | None = Field(None, exclude_if=lambda version: version is None)

@@ -118,7 +118,7 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
     elif collection.documents:
         docnos = open_documents(collection.documents.name).docnos()
         yield ZipEntry("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
-    for judged in ready_judgments(collection):
+    for judged in collection.judgment_sets.ready():
         yield ZipEntry(f"judgments/{judged.version}.qrels", render_qrels(judged))
         yield ZipEntry(f"judgments/{judged.version}.file", read_chunks(judged.file))
         if judged.num_intents:
@@ -329,6 +329,7 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
         pooled_runs=list(judged.pooled_runs.order_by("pk").values_list("pk", flat=True)),
         format=find_judgment_format(judged),
         fields=judgment_values(judged),
+        has_documents=judged.has_documents,
         machine=None if card is None else plain_values(card),
         people_version=None if judged.people_version is None else judged.people_version.version,
         machine_version=None if judged.machine_version is None else judged.machine_version.version,

@@ -108,7 +108,7 @@ def parse_manifest(archive: Archive, model: type[AnyManifest], what: str) -> Any
 def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: str) -> Collection:
     """Restore the collection of an archive under the name `slug` and queue its check."""
     entry = manifest.collection
-    judged = manifest.judgments[0] if manifest.judgments else None
+    judged = next((entry for entry in manifest.judgments if entry.has_documents), None)
     documents = next((name for name in DOCUMENT_FORMATS if name in archive), "")
     formats = {"topics": "jsonl", "judgments": judged.format if judged else "trec"}
     if documents:
@@ -201,7 +201,9 @@ def judgment_fields(entry: JudgmentsEntry) -> dict[str, Any]:
 def restore_judgments(
     archive: Archive, entry: JudgmentsEntry, collection: Collection
 ) -> JudgmentSet:
-    """Restore a further version of the judgments and queue its check."""
+    """Restore a further version of the judgments and queue its check, if it has documents."""
+    if not entry.has_documents:
+        return JudgmentSet.objects.add_of_no_document(collection, collection.owner, entry.version)
     with ExitStack() as stack, transaction.atomic():
         sent, intents = (
             open_member(archive, name, stack) for name in judgment_members(archive, entry)

@@ -12,7 +12,7 @@ from evaluation.conventions import POOLED
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.judging.machine_grades import HIGHEST_GRADE, MachineAnswers, read_answers
 from leaderboard.models import Collection, JudgmentSet
-from leaderboard.models.collections import ImportState, load_grades
+from leaderboard.models.collections import load_grades
 
 MOST_REPEATS = 32_767
 
@@ -46,7 +46,7 @@ def count_answers(answers: MachineAnswers) -> dict[str, Any]:
 
 def highest_known_grade(collection: Collection) -> int | None:
     """Return the highest grade of the earlier versions; None without any."""
-    ready = collection.judgment_sets.filter(state=ImportState.READY)
+    ready = collection.judgment_sets.ready()
     return max((each for each in ready.values_list("top_grade", flat=True) if each), default=None)
 
 

@@ -23,6 +23,9 @@ def load_qrels(judgment_set: JudgmentSet) -> Qrels:
 
     Measures of diversity depend on that order where documents are equally good.
     """
+    if not judgment_set.has_documents:
+        numbers = judgment_set.collection.topics.values_list("number", flat=True)
+        return Qrels({number.encode(): {} for number in numbers}, Problems())
     if not (judgment_set.num_strata or judgment_set.num_subtopics):
         return Qrels(load_grades(judgment_set.pk), Problems())
     return _load_details(judgment_set, Q(judgment_set=judgment_set), judgment_set.intents.all())

@@ -210,7 +210,25 @@ class Topic(models.Model):
 
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
     def ready(self) -> JudgmentSetQuerySet:
-        return self.filter(state=ImportState.READY)
+        """Return the versions that have judgments of documents and can be used."""
+        return self.filter(state=ImportState.READY, num_judgments__gt=0)
+
+    def of_no_document(self) -> JudgmentSetQuerySet:
+        """Return the versions by which marks alone score answers."""
+        return self.filter(state=ImportState.READY, num_judgments=0)
+
+    def add_of_no_document(self, collection: Collection, user: User, version: str) -> JudgmentSet:
+        """Add such a version to a collection; it counts every topic."""
+        return self.create(
+            collection=collection,
+            version=version,
+            created_by=user,
+            state=ImportState.READY,
+            ready_at=timezone.now(),
+            note="No document is judged. Marks of answers alone give the scores.",
+            top_grade=1,
+            num_topics=collection.num_topics,
+        )
 
     def for_boards(self) -> JudgmentSetQuerySet:
         """Return the versions that boards can use: all but samples that check a machine."""
@@ -333,6 +351,11 @@ class JudgmentSet(ImportedVersion):
         constraints = [
             models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
         ]
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether documents are judged: answers can be scored by marks alone, on every topic."""
+        return self.num_judgments > 0
 
     @property
     def part_of(self) -> JudgmentSet | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.boards.disclosure import BenchmarkSight, Sight
 from leaderboard.pages.page_urls import (
     PAGES_BY_TOPIC,
@@ -72,7 +73,9 @@ def link_tabs(sight: Sight | BenchmarkSight, current: str, asked: Mapping[str, s
 def _tabs_of_track(sight: Sight) -> list[Tab]:
     track, organises, scores = sight.track, sight.is_organiser, sight.can_see_scores
     alone = track.is_alone
-    version = track.judgment_set.version if scores and track.judgment_set else ""
+    judged = track.judgment_set if scores else None
+    version = judged.version if judged is not None and judged.has_documents else ""
+    reusable = scores and any(map(is_of_rankings, track.measures))
     judging = [View("Pools", "pools", organises), View("Assessments", "assessments", organises)]
     # Judging begins with a pool.
     if organises and track.assessments.exists():
@@ -109,7 +112,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Files", "data"),
                 View("Judgments", "judgments"),
                 View("Nuggets", "nuggets", track.run_kind == "answers"),
-                View("Reusability", "reusability", scores and not organises),
+                View("Reusability", "reusability", reusable and not organises),
                 View("Snapshots", "snapshots", sight.can_see_snapshots),
             ),
             version,
@@ -123,7 +126,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
             "Judging",
             (
                 *judging,
-                View("Reusability", "reusability", organises and scores),
+                View("Reusability", "reusability", reusable and organises),
                 View("Plan", "plan", organises and scores),
                 View("Battles", "battle_settings", organises),
             ),

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from evaluation.conventions import SCORING_VERSION
 from leaderboard.models import Collection, Edition, Job, Judgment, JudgmentSet, MarkLayer, Track
-from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import settings_digest
 
 
@@ -92,15 +91,17 @@ def get_or_create_edition(track: Track, is_part: bool = False) -> Edition:
 
 
 def evaluated_topics(track: Track) -> NDArray[np.uint8]:
-    """Return one byte per topic: 1 if it is judged, not excluded, and not dropped as empty."""
-    judged = Judgment.objects.filter(judgment_set=track.judgment_set)
-    if track.drop_empty_topics:
-        judged = judged.filter(grade__gte=max(1, track.relevance_threshold))
-    positions = (
-        judged.exclude(topic__number__in=track.excluded_topics)
-        .values_list("topic__position", flat=True)
-        .distinct()
-    )
+    """Return one byte per topic: 1 if it is judged, not excluded, and not dropped as empty.
+
+    Where answers are scored by marks alone, all topics are judged.
+    """
+    topics = track.collection.topics.exclude(number__in=track.excluded_topics)
+    if track.judgment_set is not None and track.judgment_set.has_documents:
+        judged = Judgment.objects.filter(judgment_set=track.judgment_set)
+        if track.drop_empty_topics:
+            judged = judged.filter(grade__gte=max(1, track.relevance_threshold))
+        topics = topics.filter(pk__in=judged.values("topic"))
+    positions = topics.values_list("position", flat=True)
     mask = np.zeros(track.collection.num_topics, dtype=np.uint8)
     mask[list(positions)] = 1
     return mask
@@ -135,7 +136,7 @@ def find_trial_judgments(track: Track) -> JudgmentSet | None:
 
     The settings and the code version of the trial do not matter.
     """
-    ready = JudgmentSet.objects.filter(collection=track.collection_id, state=ImportState.READY)
+    ready = JudgmentSet.objects.filter(collection=track.collection_id).ready()
     newest = ready.for_boards().order_by("ready_at").last()
     if newest is None or newest.pk == track.judgment_set_id:
         return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import AnyMeasure, parse_measure
 from evaluation.judging import Judgments, prepare
-from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES
+from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES, Measure
 from evaluation.reading.groups import number_groups
 from evaluation.significance import topic_order
 from evaluation.significance.units import FEWEST_DEGREES, Units
@@ -113,6 +113,8 @@ OF_SUBTOPICS = ["alpha-nDCG@10", "ERR-IA@10", "strec@10", "nDCG@10", "AP"]
 
 def explain_missing_judgments(measure: AnyMeasure, judgment_set: JudgmentSet) -> str:
     """Return why these judgments cannot give a measure; empty if they can."""
+    if isinstance(measure, Measure) and not judgment_set.has_documents:
+        return f"{measure.name} needs judgments of documents, and {judgment_set} has none"
     if measure.name in DIVERSITY and not judgment_set.num_subtopics:
         return f"{measure.name} needs judgments of subtopics, and {judgment_set} has none"
     if measure.name in SAMPLED and not judgment_set.num_strata:

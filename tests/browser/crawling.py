@@ -62,7 +62,8 @@ NO_PAGES = {
 def pages_of(tab, *starts: str, within: tuple[str, ...] = ("/",)) -> dict[str, str]:
     """The first address met of every kind of page beneath some places, by the name of the kind.
 
-    A second one is opened for its links: the first assessment met may be closed.
+    A second one is opened for its links: the first assessment met may be closed. Places that are
+    for others are left out.
     """
     found: dict[str, dict[str, str]] = {}
     waiting = list(starts)
@@ -74,10 +75,12 @@ def pages_of(tab, *starts: str, within: tuple[str, ...] = ("/",)) -> dict[str, s
         met, path = found.setdefault(name, {}), urlsplit(address).path
         if path in met or (len(met) >= 2 and address not in starts):
             continue
+        if tab.goto(address).status in (403, 404) and address in starts:
+            # For others.
+            continue
         met[path] = address
-        tab.goto(address)
         waiting += links_of(tab)
-    return {name: next(iter(met.values())) for name, met in found.items()}
+    return {name: next(iter(met.values())) for name, met in found.items() if met}
 
 
 def name_of(address: str) -> str:

@@ -174,8 +174,10 @@ class Command(SiteCommand):
         stack.enter_context(erase_on_failure(collection))
         arrival = stack.enter_context(ImportHeartbeat(collection))
         self.settle(collection)
-        for entry in manifest.judgments[1:]:
-            self.settle(restore_judgments(archive, entry, collection))
+        there = set(collection.judgment_sets.values_list("version", flat=True))
+        for entry in manifest.judgments:
+            if entry.version not in there:
+                self.settle(restore_judgments(archive, entry, collection))
         for judged in manifest.judgments:
             restore_original_file(archive, judged, collection)
             restore_makers(archive, judged, collection)

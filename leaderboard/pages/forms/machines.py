@@ -8,7 +8,6 @@ from django import forms
 
 from evaluation.reading.judging.machine_grades import HIGHEST_GRADE
 from leaderboard.models import Collection, JudgmentSet, MachineCard
-from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 
 CARD_FIELDS = [
@@ -96,7 +95,7 @@ class FillUnjudgedForm(forms.Form):
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        ready = collection.judgment_sets.filter(state=ImportState.READY)
+        ready = collection.judgment_sets.ready()
         machines = ready.filter(made_by=JudgmentSet.MadeBy.MACHINE)
         others = [JudgmentSet.MadeBy.MACHINE, JudgmentSet.MadeBy.BOTH]
         for name, sets in {

@@ -37,7 +37,6 @@ from leaderboard.display.latex import render_latex_table
 from leaderboard.infrastructure.downloads import text_file
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import Collection, Judgment, JudgmentSet, Pool, Topic, Track
-from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
@@ -89,7 +88,7 @@ def _find_boards(request: HttpRequest, seen: OrganisedAssessment) -> BoardsByJud
 def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how far two versions of judgments agree, and what that does to a board."""
     collection = organised_collection_or_404(request, slug)
-    versions = list(collection.judgment_sets.filter(state=ImportState.READY))
+    versions = list(collection.judgment_sets.ready())
     sights = _organised_sights(request, collection)
     context = {"collection": collection, "versions": versions, "sights": sights}
     if is_judging(request.user, collection):

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.analysis import count_judgments, find_waiting_runs, load_judged_topics
 from leaderboard.analysis.answers import read_length_trust
 from leaderboard.analysis.impact import find_other_versions
@@ -110,7 +111,7 @@ def judgments(request: HttpRequest, address: str) -> HttpResponse:
     """Show the judgments of a track and what unjudged documents could change."""
     sight = track_at_or_404(request.user, address)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
-    if sight.edition is None:
+    if sight.edition is None or not sight.edition.judgment_set.has_documents:
         context["versions"] = find_other_versions(sight)
         return render(request, "judgments/versions.html", context)
     board = board_or_404(sight, request)
@@ -151,6 +152,7 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "machine_card": MachineCard.objects.behind(judgment_set),
         "drawn": describe_estimates(judgment_set),
         "versions": find_other_versions(board.sight),
+        "has_rankings": any(map(is_of_rankings, board.measures)),
         "organises_collection": board.sight.track.collection.is_organised_by(board.sight.viewer),
         "page": page,
         "most": most,

@@ -316,8 +316,12 @@ def _layer_beside(sight: Sight, layer: MarkLayer, name: str) -> MarkLayer | None
 def try_layer(request: HttpRequest, address: str, name: str) -> HttpResponse:
     """Score every run with another layer too; the board stays unchanged."""
     track = organised_sight_or_403(request, address).track
-    tracks.try_layer(track, request.user, _layer_or_404(track, name))
-    return redirect("layer_impact", address=address, name=name)
+    try:
+        tracks.try_layer(track, request.user, _layer_or_404(track, name))
+        return redirect("layer_impact", address=address, name=name)
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("nuggets", address=address)
 
 
 @login_required

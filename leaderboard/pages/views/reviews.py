@@ -178,7 +178,7 @@ def review_of(collection: Collection) -> Review:
 
 
 def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
-    return judgment_set.collection.judgment_sets.filter(state=ImportState.READY).last()
+    return judgment_set.collection.judgment_sets.ready().last()
 
 
 def review_of_judgments(judgment_set: JudgmentSet) -> Review:
