@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-# The file of a unit, and what is started: two workers from one file.
-UNITS = ("rankfield-web", "rankfield-worker@", "rankfield-edge")
+# The file of a unit, and what is started: two workers from one file, and the socket with its web.
+UNITS = (
+    "rankfield-web.socket",
+    "rankfield-web.service",
+    "rankfield-worker@.service",
+    "rankfield-edge.service",
+)
 STARTED = ("rankfield-web", "rankfield-worker@1", "rankfield-worker@2", "rankfield-edge")
 # What differs on a host from the network of docker compose.
 OF_THE_HOST: Mapping[str, str] = {
@@ -69,8 +74,8 @@ def list_host_files(folder: Path, host: str) -> Iterator[HostFile]:
     """Yield every file for a checkout in a folder and the name of the site."""
     deploy = folder / "deploy" / "systemd"
     for unit in UNITS:
-        text = Template((deploy / f"{unit}.service").read_text()).substitute(folder=folder)
-        yield HostFile(f"etc/systemd/system/{unit}.service", text)
+        text = Template((deploy / unit).read_text()).substitute(folder=folder)
+        yield HostFile(f"etc/systemd/system/{unit}", text)
     yield HostFile("usr/lib/sysusers.d/rankfield.conf", USER)
     yield HostFile("usr/lib/tmpfiles.d/rankfield.conf", FOLDERS)
     yield HostFile("usr/local/sbin/rankfield-manage", MANAGE.format(folder=folder), mode=0o755)

@@ -28,12 +28,12 @@ def set_up(root: Path) -> None:
 def unit(root: Path, name: str) -> ConfigParser:
     found = ConfigParser(interpolation=None)
     found.optionxform = str
-    found.read(root / "etc/systemd/system" / f"{name}.service")
+    found.read(root / "etc/systemd/system" / name)
     return found
 
 
 def test_each_unit_starts_a_command_that_there_is(root):
-    for name in ("rankfield-web", "rankfield-worker@"):
+    for name in ("rankfield-web.service", "rankfield-worker@.service"):
         python, manage, command, *_ = shlex.split(unit(root, name)["Service"]["ExecStart"])
         folder = Path(unit(root, name)["Service"]["WorkingDirectory"])
         assert python == f"{folder}/.venv/bin/python" and (folder / manage).exists()
@@ -42,8 +42,18 @@ def test_each_unit_starts_a_command_that_there_is(root):
 
 def test_no_unit_runs_as_root_or_writes_elsewhere(root):
     for name in UNITS:
-        service = unit(root, name)["Service"]
-        assert service["User"] == "rankfield" and service["ProtectSystem"] == "strict"
+        if "Service" in (said := unit(root, name)):
+            assert said["Service"]["User"] == "rankfield"
+            assert said["Service"]["ProtectSystem"] == "strict"
+
+
+def test_the_socket_of_web_is_where_the_edge_asks_for_pages(root):
+    """Web finds it open, so requests wait while web starts again."""
+    service, socket = (unit(root, f"rankfield-web.{kind}") for kind in ("service", "socket"))
+    address = socket["Socket"]["ListenStream"]
+    assert service["Service"]["ExecStart"].endswith(f" web --bind {address}")
+    assert service["Unit"]["Requires"] == service["Install"]["Also"] == "rankfield-web.socket"
+    assert f"http://{address};" in (root / "etc/rankfield/edge.conf").read_text()
 
 
 def test_secrets_are_made_once_and_for_nobody_else(root):
@@ -72,6 +82,6 @@ def test_an_edge_that_changed_is_noticed():
 @pytest.mark.night
 def test_systemd_takes_every_unit(root):
     for name in UNITS:
-        path = root / "etc/systemd/system" / f"{name}.service"
+        path = root / "etc/systemd/system" / name
         said = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
         assert said.returncode == 0, said.stderr
