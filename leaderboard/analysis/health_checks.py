@@ -20,6 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted, mebibytes
+from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.infrastructure.read_only import is_read_only
 from leaderboard.infrastructure.storage import sha256_of, stored_file_names
 from leaderboard.jobs import backups, cleanup
@@ -369,6 +370,6 @@ CHECKS: dict[str, Check] = {
 def find_changed_files() -> Iterator[str]:
     """Hash every stored run again and return those that have changed."""
     for run in Run.objects.exclude(file="").only("pk", "file", "sha256").iterator():
-        with default_storage.open(run.file.name) as file:
+        with open_unpacked(run.file.name) as file:
             if sha256_of(file) != run.sha256:
                 yield run.pk

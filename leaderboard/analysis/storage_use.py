@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import Model, Sum
 from django.db.models.functions import Length
 
+from leaderboard.infrastructure.packed_files import is_packed
 from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.models import (
     Benchmark,
@@ -40,6 +41,10 @@ class Kind:
 
 
 RUNS = Kind("runs as submitted", "Never by hand. manage.py erase run ID deletes a run for good.")
+PACKED_RUNS = Kind(
+    "runs as submitted, packed after a year",
+    "Never by hand. A download is what was submitted, to the byte.",
+)
 READINGS = Kind("rankings and answers as read", "Never: boards and pages of runs read them.")
 PROBLEMS = Kind("problems of runs", "Never by hand. They go with the file of a rejected run.")
 MARKS = Kind("nuggets and layers of marks", "Never: scores use them.")
@@ -55,7 +60,20 @@ JUDGMENTS = Kind("judgments", "Never: scores use them.")
 PIECES = Kind("uploads in pieces", "Deleted a day after the last piece.")
 STRAYS = Kind("files without a row", "Deleted by workers after an hour.")
 
-KINDS = (RUNS, READINGS, PROBLEMS, MARKS, RESULTS, POOLS, COPIES, SCORES, TEXTS, INDEXES, JUDGMENTS)
+KINDS = (
+    RUNS,
+    PACKED_RUNS,
+    READINGS,
+    PROBLEMS,
+    MARKS,
+    RESULTS,
+    POOLS,
+    COPIES,
+    SCORES,
+    TEXTS,
+    INDEXES,
+    JUDGMENTS,
+)
 
 # Where the files of a model are: the field, its kind, and the way to its benchmark or collection.
 OF_BENCHMARKS: tuple[tuple[type[Model], str, Kind, str], ...] = (
@@ -169,7 +187,8 @@ def _share_out(
         for row in rows.values_list(field, *filter(None, [way])).iterator():
             size = sizes.pop(row[0], None)
             if size is not None:
-                found[row[1] if way else None][kind].append(size)
+                stored = PACKED_RUNS if is_packed(row[0]) else kind
+                found[row[1] if way else None][stored].append(size)
     return found
 
 

@@ -22,8 +22,9 @@ from io import RawIOBase
 from typing import IO, Any, BinaryIO
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db.models.fields.files import FieldFile
+
+from leaderboard.infrastructure.packed_files import open_unpacked
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
@@ -48,8 +49,8 @@ class ZipEntry:
 
 
 def read_chunks(stored: FieldFile) -> Iterator[bytes]:
-    """Yield the bytes of a stored file."""
-    with default_storage.open(stored.name) as file:
+    """Yield the bytes of a stored file as it was uploaded."""
+    with open_unpacked(stored.name) as file:
         yield from file.chunks(CHUNK_SIZE)
 
 

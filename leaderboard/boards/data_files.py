@@ -163,7 +163,7 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
             run.tag,
             address=reverse("baseline_file", args=[sight.track.address]),
             name=baseline_name(run),
-            size=run.file.size,
+            size=run.size,
             sha256=run.sha256,
         )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from django.core.files.storage import default_storage
 from django.db.models.fields.files import FieldFile
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+
+from leaderboard.infrastructure.packed_files import open_unpacked
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 
@@ -35,7 +36,7 @@ def stored_file(stored: FieldFile, name: str) -> FileResponse:
     if not stored:
         raise Http404("a rejected file that is no longer kept")
     return FileResponse(
-        default_storage.open(stored.name),
+        open_unpacked(stored.name),
         as_attachment=True,
         filename=name,
         content_type="application/octet-stream",

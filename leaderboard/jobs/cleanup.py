@@ -40,6 +40,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.notices import OutgoingMessage
 from leaderboard.notifications.reminders import send_due_reminders
+from leaderboard.runs.packing import enqueue_due_packing
 
 log = logging.getLogger(__name__)
 
@@ -147,6 +148,7 @@ def orphaned_files(before: float) -> Iterator[str]:
 # Each step runs, whatever happened to the one before; backups do not wait for the others.
 STEPS: tuple[Callable[[], object], ...] = (
     enqueue_due_backup,
+    enqueue_due_packing,
     send_due_reminders,
     delete_failed_imports,
     erase_abandoned_imports,

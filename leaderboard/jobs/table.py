@@ -34,6 +34,7 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportedVersion
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
+from leaderboard.runs import packing
 from leaderboard.scoring import (
     baselines,
     battle_boards,
@@ -149,6 +150,7 @@ JOB_KINDS = {
     "check_results": JobKind(reported_scores.check_results, fails(ResultsFile)),
     "check_marks": JobKind(mark_layers.check_marks, fails(MarkLayer)),
     "copy_pages": JobKind(copy_pages, long=True, limited=False),
+    packing.KIND: JobKind(packing.pack_old_runs, long=True),
     backups.KIND: JobKind(backups.back_up, long=True, limited=False),
     "import_judgments": JobKind(
         importing.import_judgments,

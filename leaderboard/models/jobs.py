@@ -136,6 +136,7 @@ class Job(models.Model):
         "check_collection": 7,
         "import_collection": 7,
         "index_words": 7,
+        "pack_runs": 9,
     }
 
     kind = models.CharField(max_length=30)

@@ -27,6 +27,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.rankings import Ranking
 from leaderboard.collections.documents import known_docnos
+from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.models import Run, Track
 from leaderboard.runs.answers import AnswerWriter
 from leaderboard.scoring.files import new_ranking_file, run_limits, store_rankings
@@ -59,7 +60,7 @@ def read_answer_run(run: Run) -> CitingRun:
     """Read and check the answers of a run under the rules of its track. Raises Refused."""
     limits = replace(run_limits(), line=LONGEST_LINE)
     with (
-        default_storage.open(run.file.name) as packed,
+        open_unpacked(run.file.name) as packed,
         closing(open_answers(packed, limits)) as file,
     ):
         found = AnswerReader(file, build_answer_rules(run))

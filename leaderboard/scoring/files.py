@@ -15,6 +15,7 @@ from evaluation.answers.any_measure import parse_measure
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.runs import reader
 from leaderboard.collections.documents import known_docnos
+from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
 from leaderboard.runs.rankings import FiledRankings, Rankings, write_ranking_file
@@ -37,7 +38,7 @@ class FileChangedError(Exception):
 def check_unchanged(run: Run) -> None:
     """Raise FileChangedError unless the stored bytes are those that were submitted."""
     try:
-        with default_storage.open(run.file.name) as file:
+        with open_unpacked(run.file.name) as file:
             found = sha256_of(file)
     except FileNotFoundError:
         raise FileChangedError(f"{run.file.name} is gone") from None
@@ -48,7 +49,7 @@ def check_unchanged(run: Run) -> None:
 def read_ranked_run(run: Run) -> reader.Run:
     """Read and check the rankings of a run under the rules of its track. Raises Refused."""
     with (
-        default_storage.open(run.file.name) as packed,
+        open_unpacked(run.file.name) as packed,
         closing(unpacked(packed, run_limits())) as lines,
     ):
         if run.lenient:

@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from django.core.files.storage import default_storage
 
 from evaluation.problems import Problems
 from evaluation.reading.containers import unpacked
@@ -20,6 +19,7 @@ from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.rankings import Ranking
 from leaderboard.collections.documents import known_docnos
+from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.models import Run, Track
 from leaderboard.scoring.files import open_run, run_limits
 from leaderboard.scoring.judgments import load_topic_numbers
@@ -54,7 +54,7 @@ def _read_file(
     run: Run, topics: Container[bytes] | None = None, docnos: Container[bytes] | None = None
 ) -> Qrels:
     with (
-        default_storage.open(run.file.name) as packed,
+        open_unpacked(run.file.name) as packed,
         closing(unpacked(packed, run_limits())) as lines,
     ):
         return read_qrels(lines, topics, docnos, of_judge=True)
