@@ -101,6 +101,7 @@ def _nuggets_context(request: HttpRequest, sight: Sight, **forms: ModelForm) -> 
         context |= {
             "versions": track.nugget_versions.ready(),
             "layers": track.mark_layers.ready().select_related("nuggets"),
+            "in_use": (track.assignments, track.support),
             "waiting": review_versions(every, "nuggets", track.address, "nuggets/_found.html"),
             "draft": find_open_draft(track.pk),
             "nuggets_form": forms.get("nuggets") or NuggetsForm(track=track),

@@ -293,8 +293,9 @@ def describe_selection(board: Board) -> Sentence:
         else f"{count(shown)} of {counted(standings, 'run')}"
     )
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
-    version = board.edition.judgment_set.version
-    rule = f": {_selected_runs(board)} on judgments {version}, by {board.measure}"
+    judged = board.edition.judgment_set
+    on = f"judgments {judged}" if judged.has_documents else "marks alone"
+    rule = f": {_selected_runs(board)} on {on}, by {board.measure}"
     decimals = board.sight.decimals
     digits = "full precision" if decimals is None else f"{spell_number(decimals)} decimals"
     order = f" at {digits}, {best} first."
