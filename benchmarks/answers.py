@@ -39,7 +39,7 @@ SIZE = 100_000_000
 SENTENCES, WORDS, REFERENCES = 13, 23, 15
 TIMES = 3
 MIB = 1024 * 1024
-RUNS, SENT, TOPICS, NUGGETS, DOCUMENTS = 50, 5, 30, 10, 5000
+RUNS, SENT, TOPICS, NUGGETS, DOCUMENTS = 500, 20, 300, 10, 5000
 LABELS = ("support", "partial_support", "not_support")
 PAGES = {
     "board": "/benchmarks/large/board/",

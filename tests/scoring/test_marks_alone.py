@@ -83,6 +83,17 @@ def test_marks_are_not_tried_before_there_is_a_board(track, run):
         tracks.try_layer(track, track.benchmark.owner, make_layer(track))
 
 
+def test_what_a_layer_changes_leads_to_its_first_board(track, run, ada):
+    make_nuggets(track)
+    make_layer(track)
+    as_ada = signed_in(ada)
+    page = as_ada.get("/benchmarks/bread/marks/people/impact/").content.decode()
+    assert "Make the board with people" in page and "/marks/people/use/" in page
+    as_ada.post("/benchmarks/bread/marks/people/use/")
+    work()
+    assert "ben-rag" in as_ada.get("/benchmarks/bread/board/").content.decode()
+
+
 def test_every_page_that_it_links_to_opens(marked, ada):
     client, waiting = signed_in(ada), ["/benchmarks/bread/board/"]
     seen: dict[str, int] = {}
