@@ -228,13 +228,17 @@ track_urls = [
     path("desk/findings/", desk.findings, name="findings"),
     path("desk/announce/", desk.announce, name="announce"),
     path("desk/grant/", desk.grant, name="grant"),
-    path("desk/deadlines/", dates.deadlines, name="deadlines"),
+    path("desk/deadlines/", either(dates.deadlines, dates.benchmark_dates), name="deadlines"),
     path("desk/jobs/<int:job_id>/again/", desk.try_job_again, name="try_job_again"),
     path("desk/calls/<int:webhook_id>/again/", desk.call_again, name="call_again"),
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", either(track_settings.manage, benchmark_setup.benchmark_manage), name="manage"),
-    path("manage/section/<slug:section>/", track_settings.manage, name="manage_section"),
+    path(
+        "manage/section/<slug:section>/",
+        either(track_settings.manage, benchmark_setup.benchmark_manage),
+        name="manage_section",
+    ),
     path("manage/undo/<int:event_id>/", track_settings.undo_change, name="undo_change"),
     path("manage/overview/", overviews.manage_overview, name="manage_overview"),
     path(
@@ -295,6 +299,10 @@ benchmark_urls = [
     path("badge.svg", history.benchmark_badge, name="benchmark_badge"),
     path("manage/badge/", history.change_benchmark_badge, name="change_benchmark_badge"),
     path("manage/", benchmark_setup.benchmark_manage, name="benchmark_manage"),
+    path(
+        "manage/section/<slug:section>/", benchmark_setup.benchmark_manage, name="benchmark_section"
+    ),
+    path("desk/deadlines/", dates.benchmark_dates, name="benchmark_dates"),
     path("manage/tracks/", benchmark_setup.place_tracks, name="place_tracks"),
     path("manage/tracks/new/", benchmark_setup.new_benchmark_track, name="new_benchmark_track"),
     path("manage/tracks/add/", benchmark_setup.add_benchmark_track, name="add_benchmark_track"),

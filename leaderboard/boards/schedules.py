@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
@@ -45,6 +45,8 @@ class ScheduleEntry:
     is_next: bool = False
     # Whether its days have begun and are not over.
     is_on: bool = False
+    # Whose it is, where several tracks share a schedule.
+    track: Track | None = None
 
     @property
     def meaning(self) -> str:
@@ -72,8 +74,20 @@ def build_schedule(
     track: Track, now: datetime | None = None, team: Team | None = None
 ) -> list[ScheduleEntry]:
     """Return the entries in order as a team sees them; the first that is not past is the next."""
-    now = now or timezone.now()
-    entries = sorted(_list_entries(track, team), key=lambda entry: (entry.ends, entry.begins))
+    return _place(_list_entries(track, team), now or timezone.now())
+
+
+def build_common_schedule(
+    tracks: Sequence[Track], now: datetime | None = None
+) -> list[ScheduleEntry]:
+    """Return the entries of several tracks in one order, each with its track."""
+    entries = (replace(entry, track=each) for each in tracks for entry in _list_entries(each, None))
+    return _place(entries, now or timezone.now())
+
+
+def _place(entries: Iterable[ScheduleEntry], now: datetime) -> list[ScheduleEntry]:
+    """Order entries, and say which are past, next and on."""
+    entries = sorted(entries, key=lambda entry: (entry.ends, entry.begins))
     past = [entry.ends <= now for entry in entries]
     following = past.index(False) if False in past else None
     return [

@@ -111,12 +111,11 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """Return what was done to a track, and to the people of its benchmark."""
         return self.filter(Q(track=track.pk) | Q(benchmark=track.benchmark_id))
 
-    def last_save(self, track: models.Model, names: Sequence[str]) -> AuditEvent | None:
-        """Return the last change of these settings of a track."""
+    def last_save(self, names: Sequence[str]) -> AuditEvent | None:
+        """Return the last change of these settings."""
         if not names:
             return None
-        changes = self.about(track).filter(after__has_any_keys=[*names])
-        return changes.latest_first().first()
+        return self.filter(after__has_any_keys=[*names]).latest_first().first()
 
     def record(
         self,

@@ -175,6 +175,7 @@ def _tabs_of_benchmark(sight: BenchmarkSight) -> list[Tab]:
             "Organise",
             (
                 View("Settings", "manage", sight.is_organiser),
+                View("Dates", "deadlines", sight.is_organiser),
                 View("People", "people", sight.is_organiser),
                 View("Registration", "registration", sight.is_organiser),
                 View("Messages", "messages", sight.is_organiser),

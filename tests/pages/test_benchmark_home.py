@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+from pytest_django.asserts import assertContains
 
 from leaderboard.models import Benchmark, Track
 from tests.benchmark_scene import make_benchmark, make_rolls
 from tests.builders import make_collection, make_track
+from tests.pages.reading import words
+
+NOON = datetime(2036, 1, 1, 12, tzinfo=UTC)
 
 
 def test_collections_become_a_benchmark_in_one_form(ada, as_ada):
@@ -54,7 +60,7 @@ def test_terms_are_accepted_once_for_all_tracks(benchmark, as_ben, ben):
 
 
 def test_a_team_is_approved_for_all_tracks(benchmark, as_ada, as_ben, ben):
-    as_ada.post("/benchmarks/baking/manage/", {"name": "Baking", "joining": "approval"})
+    as_ada.post("/benchmarks/baking/manage/section/people/", {"joining": "approval"})
     as_ben.post("/benchmarks/baking/join/", {"team_name": "Crumbs"})
     assert "asked to join Baking" in as_ada.get("/account/notices/").content.decode()
     asked = ben.join_requests.get()
@@ -64,7 +70,7 @@ def test_a_team_is_approved_for_all_tracks(benchmark, as_ada, as_ben, ben):
 
 
 def test_an_invitation_opens_a_benchmark_of_members(benchmark, as_ada, as_ben, ben):
-    as_ada.post("/benchmarks/baking/manage/", {"name": "Baking", "joining": "invitation"})
+    as_ada.post("/benchmarks/baking/manage/section/people/", {"joining": "invitation"})
     Track.objects.update(visibility="members")
     assert as_ben.get("/benchmarks/baking/join/").status_code == 404
     code = Benchmark.objects.get().invitation
@@ -87,8 +93,7 @@ def test_organisers_order_tracks_and_name_phases(benchmark, as_ada):
 
 
 def test_a_measure_that_no_track_has_is_refused(benchmark, as_ada):
-    form = {"name": "Baking", "joining": "everyone", "measure": "P@7"}
-    answer = as_ada.post("/benchmarks/baking/manage/", form)
+    answer = as_ada.post("/benchmarks/baking/manage/section/board/", {"measure": "P@7"})
     assert answer.status_code == 422
     assert "No track has this measure" in answer.content.decode()
 
@@ -116,3 +121,23 @@ def test_a_track_of_a_benchmark_keeps_its_rule_for_joining(benchmark, as_ada):
 
 def test_the_navigation_marks_benchmarks(db, client):
     assert 'aria-current="true">Benchmarks</a>' in client.get("/benchmarks/").content.decode()
+
+
+def test_settings_say_whose_they_are(benchmark, as_ada):
+    of_all = as_ada.get("/benchmarks/baking/manage/section/people/")
+    of_one = as_ada.get("/benchmarks/baking/tracks/rolls/manage/section/runs/")
+    assertContains(of_all, "Of the benchmark, for all its tracks.")
+    assertContains(of_one, "Of the track <bdi>Rolls track</bdi>.")
+
+
+def test_a_section_of_a_benchmark_changes_nothing_else(benchmark, as_ada):
+    as_ada.post("/benchmarks/baking/manage/section/runs/", {"quota_per_day": "4"})
+    changed = Benchmark.objects.get()
+    assert (changed.quota_per_day, changed.name) == (4, "Baking")
+
+
+def test_dates_of_all_tracks_are_in_one_order(benchmark, as_ada):
+    Track.objects.filter(slug="bread").update(closes_at=NOON + timedelta(days=9))
+    Track.objects.filter(slug="rolls").update(closes_at=NOON + timedelta(days=2))
+    dates = words(as_ada.get("/benchmarks/baking/desk/deadlines/").text)
+    assert dates.index("Closes Rolls track") < dates.index("Closes Bread track")

@@ -104,6 +104,8 @@ PAGES = {
     "new_benchmark": ("/benchmarks/new/", SIGNED_IN),
     "benchmark_home": ("/benchmarks/meal/", EVERYBODY),
     "benchmark_manage": ("/benchmarks/meal/manage/", ORGANISERS),
+    "benchmark_section": ("/benchmarks/meal/manage/section/words/", ORGANISERS),
+    "benchmark_dates": ("/benchmarks/meal/desk/deadlines/", ORGANISERS),
     "new_benchmark_track": ("/benchmarks/meal/manage/tracks/new/", ORGANISERS),
     "registration": ("/benchmarks/meal/manage/registration/", ORGANISERS),
     # Nobody wrote one here.
@@ -403,9 +405,8 @@ ACTS = {
     "change_badge": Act("/benchmarks/meal/tracks/blind/manage/badge/", ACT),
     "change_benchmark_badge": Act("/benchmarks/meal/manage/badge/", ACT),
     "new_benchmark": Act("/benchmarks/new/", [401, *[422] * 7], {"name": "Supper"}),
-    "benchmark_manage": Act(
-        "/benchmarks/meal/manage/", ACT, {"name": "Meal", "joining": "everyone"}
-    ),
+    "benchmark_manage": Act("/benchmarks/meal/manage/", ACT, {"sent": "nothing"}),
+    "benchmark_section": Act("/benchmarks/meal/manage/section/words/", ACT, {"name": "Meal"}),
     "place_tracks": Act(
         "/benchmarks/meal/manage/tracks/", ACT, {"blind-position": 2, "open-position": 1}
     ),

@@ -24,6 +24,7 @@ from leaderboard.pages.forms.fields import (
     refuse_reserved,
 )
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
+from leaderboard.pages.forms.track_sections import FieldRow, Section, list_rows
 
 
 class NamedBenchmarkForm(forms.ModelForm):
@@ -111,7 +112,7 @@ def collections_without_track(user: User) -> Any:
 
 
 class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
-    """The settings of a benchmark."""
+    """A section of the settings of a benchmark."""
 
     class Meta:
         model = Benchmark
@@ -143,11 +144,17 @@ class BenchmarkForm(SeesOtherSaves, forms.ModelForm):
             "joining": forms.RadioSelect,
         }
 
-    def __init__(self, *args: Any, tracks: list[Track], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tracks: list[Track], section: Section, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.section = section
         self.measures = list(dict.fromkeys(name for track in tracks for name in track.measures))
         self.fields["baseline"].queryset = System.objects.filter(benchmark=self.instance.pk)
         self.fields["baseline"].empty_label = "none"
+        self.fields = {name: self.fields[name] for name in section.names}
+
+    @property
+    def rows(self) -> list[FieldRow]:
+        return list_rows(self, self.section.rows)
 
     def clean_measure(self) -> str:
         measure = self.cleaned_data["measure"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+
+from django.forms import BaseForm
+from django.forms.boundfield import BoundField
 
 from leaderboard.models import Track
 
@@ -35,6 +39,19 @@ class Section:
     def names(self) -> tuple[str, ...]:
         """The settings of this section."""
         return tuple(name for row in self.rows for name in row.names)
+
+
+@dataclass(frozen=True)
+class FieldRow:
+    """Fields of a form side by side."""
+
+    fields: list[BoundField]
+    classes: str
+
+
+def list_rows(form: BaseForm, rows: Iterable[SettingsRow]) -> list[FieldRow]:
+    """Return the fields of a form in these rows."""
+    return [FieldRow([form[name] for name in row.names], row.classes) for row in rows]
 
 
 RESCORES = "Changes that affect scores trigger a rescore. The board updates when it finishes."

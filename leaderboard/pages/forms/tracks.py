@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -43,8 +42,9 @@ from leaderboard.pages.forms.other_saves import SeesOtherSaves, list_words
 from leaderboard.pages.forms.track_sections import (
     ANSWERED,
     GROUPS,
+    FieldRow,
     Section,
-    SettingsRow,
+    list_rows,
     rows_of_group,
 )
 from leaderboard.runs.facts import REQUIRABLE
@@ -130,14 +130,6 @@ def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
     if setting.may_be_empty:
         form_field.required = False
     return form_field
-
-
-@dataclass(frozen=True)
-class FieldRow:
-    """Fields of the form side by side."""
-
-    fields: list[BoundField]
-    classes: str
 
 
 class TrackForm(SeesOtherSaves, forms.ModelForm):
@@ -266,18 +258,15 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         self._check_together(cleaned)
         return cleaned
 
-    def list_rows(self, rows: Iterable[SettingsRow]) -> list[FieldRow]:
-        return [FieldRow([self[name] for name in row.names], row.classes) for row in rows]
-
     @property
     def rows(self) -> list[FieldRow]:
         """The rows of its section, or what everybody answers of a new track."""
-        return self.list_rows(ANSWERED if self.section is None else self.section.rows)
+        return list_rows(self, ANSWERED if self.section is None else self.section.rows)
 
     @property
     def groups(self) -> dict[str, list[FieldRow]]:
         """The rows of the closed groups of a new track."""
-        return {name: self.list_rows(rows_of_group(name)) for name in GROUPS}
+        return {name: list_rows(self, rows_of_group(name)) for name in GROUPS}
 
     @property
     def open_groups(self) -> set[str]:

@@ -16,6 +16,7 @@ from leaderboard.actions import benchmark_copies, benchmark_setup
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.models import Collection
+from leaderboard.pages.forms.benchmark_sections import SECTIONS, TRACKS
 from leaderboard.pages.forms.benchmark_setup import (
     AddTrackForm,
     BenchmarkForm,
@@ -30,30 +31,37 @@ from leaderboard.pages.views.repeated_forms import submit_once
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def benchmark_manage(request: HttpRequest, slug: str) -> HttpResponse:
-    """Change the settings of a benchmark, and lead to everything else of it."""
+def benchmark_manage(request: HttpRequest, slug: str, section: str = TRACKS.name) -> HttpResponse:
+    """Show a section of the settings of a benchmark; a POST saves it."""
     sight = organised_benchmark_or_403(request, slug)
-    tracks = [seen.track for seen in sight.sights]
-    form = BenchmarkForm(request.POST or None, instance=copy(sight.benchmark), tracks=tracks)
+    if section not in SECTIONS:
+        raise Http404("no such section")
+    part, tracks = SECTIONS[section], [seen.track for seen in sight.sights]
+    form = BenchmarkForm(
+        request.POST or None, instance=copy(sight.benchmark), tracks=tracks, section=part
+    )
     if request.method == "POST" and form.is_valid():
         try:
             benchmark_setup.change_benchmark(sight.benchmark, request.user, form.changes)
             messages.success(request, "Saved.")
-            return redirect("benchmark_manage", slug=slug)
+            return redirect("benchmark_section", slug=slug, section=section)
         except ActionError as reason:
             form.add_error(None, str(reason))
-    return _render(request, sight, form=form)
+    return _render(request, sight, section=part, form=form)
 
 
-def _render(request: HttpRequest, sight: BenchmarkSight, **forms: Any) -> HttpResponse:
-    tracks = [seen.track for seen in sight.sights]
+def _render(request: HttpRequest, sight: BenchmarkSight, **shown: Any) -> HttpResponse:
+    """Show a section: that of the tracks unless another is `shown`."""
+    part = shown.get("section", TRACKS)
     context = {
         "benchmark": sight.benchmark,
         "sight": sight,
-        "form": BenchmarkForm(instance=copy(sight.benchmark), tracks=tracks),
+        "section": part,
+        "sections": SECTIONS.values(),
+        "last_save": sight.benchmark.events.last_save(part.names),
         "place_forms": _build_place_forms(sight),
         "add_form": AddTrackForm(user=request.user),
-        **forms,
+        **shown,
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "benchmark/manage.html", context, status=status)

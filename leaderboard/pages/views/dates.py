@@ -8,18 +8,18 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.actions.people import extend_deadline
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.schedules import build_schedule
+from leaderboard.boards.schedules import build_common_schedule, build_schedule
 from leaderboard.infrastructure.whole_numbers import read_whole_number
 from leaderboard.models import AuditEvent
 from leaderboard.pages.forms.desk import ExtensionForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.forms.track_sections import DATES
 from leaderboard.pages.forms.tracks import TrackForm
-from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_benchmark_or_403, organised_sight_or_403
 
 
 @login_required
@@ -36,6 +36,21 @@ def deadlines(request: HttpRequest, address: str) -> HttpResponse:
             messages.success(request, "Deadline extended. The team is notified.")
             return redirect("deadlines", address=address)
     return render_dates(request, sight, extension_form=form)
+
+
+@login_required
+@require_GET
+def benchmark_dates(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the dates of all tracks of a benchmark in one order, each with its track."""
+    sight = organised_benchmark_or_403(request, slug)
+    tracks = [seen.track for seen in sight.sights]
+    context = {
+        "benchmark": sight.benchmark,
+        "sight": sight,
+        "tracks": tracks,
+        "schedule": build_common_schedule(tracks),
+    }
+    return render(request, "benchmark/dates.html", context)
 
 
 def render_dates(
@@ -55,7 +70,7 @@ def render_dates(
         "track": track,
         "dates_form": dates,
         "effect": DATES.effect,
-        "last_save": AuditEvent.objects.last_save(track, DATES.names),
+        "last_save": AuditEvent.objects.about(track).last_save(DATES.names),
         "form": extension,
         "schedule": build_schedule(track),
         "extended": track.participations.exclude(closes_at=None)

@@ -99,7 +99,7 @@ def _render_section(
         "section": part,
         "sections": list_sections(track),
         "form": form,
-        "last_save": AuditEvent.objects.last_save(track, part.names),
+        "last_save": AuditEvent.objects.about(track).last_save(part.names),
         "baseline_form": BaselineForm(track=track),
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id
