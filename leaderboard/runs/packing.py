@@ -51,7 +51,7 @@ def pack_old_runs(_: str, progress: Progress) -> Publish:
         try:
             pack_run(run)
         except (FileNotFoundError, PackedFileError):
-            log.exception("the file of run %s stays as it is", run.pk)
+            log.exception("the file of run %s is not packed", run.pk)
     return lambda: None
 
 

@@ -94,7 +94,7 @@ def test_a_copy_that_does_not_come_back_is_not_kept(run, caplog):
     Run.objects.update(sha256="0" * 64)
     a_year_later(run)
     assert run.file.name == before and len(stored_names(run)) == 1
-    assert f"the file of run {run.pk} stays as it is" in caplog.text
+    assert f"the file of run {run.pk} is not packed" in caplog.text
 
 
 def test_a_file_that_would_stay_as_large_is_left_alone(run, monkeypatch):
