@@ -11,6 +11,14 @@ OTHER_ENDINGS = (
     *(".md", ".pdf", ".html", ".png", ".jpg", ".py", ".sh", ".ipynb", ".yml", ".yaml"),
     *(".docx", ".toml", ".ini"),
 )
+# Whole names, without an ending or with one of a text.
+NOTES = {
+    *("about", "authors", "citation", "contact", "copying", "copyright", "description", "info"),
+    *("manifest", "notes", "notice", "sources", "terms", "todo", "version"),
+}
+TEXT_ENDINGS = ("", ".txt", ".text", ".rst", ".log")
+# Of golden sets and settings: data only where nothing else is.
+YAML_ENDINGS = (".yml", ".yaml")
 
 
 def is_system_file(name: str) -> bool:
@@ -21,8 +29,23 @@ def is_system_file(name: str) -> bool:
 
 def is_other_file(name: str) -> bool:
     """Return whether a file has the name of something that lies beside runs, such as a README."""
-    last = PurePosixPath(name).name.casefold()
-    return last.startswith(OTHER_NAMES) or last.endswith(OTHER_ENDINGS)
+    last = PurePosixPath(PurePosixPath(name).name.casefold())
+    is_note = last.stem in NOTES and last.suffix in TEXT_ENDINGS
+    return is_note or last.name.startswith(OTHER_NAMES) or last.name.endswith(OTHER_ENDINGS)
+
+
+def find_data_files(names: Iterable[str]) -> list[str]:
+    """Return the names of what an archive is for, without what systems and people put beside it.
+
+    >>> find_data_files(["qrels.txt", "README.md", "__MACOSX/._qrels.txt", "my/notes.txt"])
+    ['qrels.txt']
+    >>> find_data_files(["golden.yaml", "LICENSE"]), find_data_files(["README.txt"])
+    (['golden.yaml'], ['README.txt'])
+    """
+    given = list(names)
+    shown = [name for name in given if not is_system_file(name)] or given
+    data = [name for name in shown if not is_other_file(name)]
+    return data or [name for name in shown if name.endswith(YAML_ENDINGS)] or shown
 
 
 def find_named(name: str, slugs: Iterable[str]) -> str:

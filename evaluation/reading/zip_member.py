@@ -1,8 +1,8 @@
 """The regular members of a zip archive, found so that all readers agree about them.
 
 The archive must end with its end record, without comment.  For the only member of a run file, the
-directory must name exactly one besides folders and what systems add, such as a Mac's `__MACOSX`;
-together its members must fill the file from its start.  The members of an archive of several files
+directory must name exactly one besides folders, what systems add, such as a Mac's `__MACOSX`, and
+what people put beside it, such as a README; together its members must fill the file from its start.  The members of an archive of several files
 must not overlap.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from evaluation.problems import Refused, refuse
-from evaluation.reading.run_names import is_system_file
+from evaluation.reading.run_names import find_data_files
 
 END_RECORD_64, LOCATOR_64, END_RECORD = 56, 20, 22  # bytes; they stand in this order
 LOCAL_HEADER = struct.Struct("<4s5H3L2H")
@@ -46,12 +46,12 @@ def only_member(file: BinaryIO, size: int) -> Member:
         raise _not_one_member("the directory of the archive is too long for one file")
     archive = _read_directory(file)
     files = [info for info in archive.members if not info.orig_filename.endswith("/")]
-    shown = [info for info in files if not is_system_file(info.orig_filename)] or files
     if archive.members and not files:
         raise _not_one_member("the archive has a folder and no file")
-    if len(shown) != 1:
-        raise _not_one_member(f"the archive has {len(shown):,} files")
-    info = shown[0]
+    names = find_data_files(info.orig_filename for info in files)
+    if len(names) != 1:
+        raise _not_one_member(f"the archive has {len(names):,} files", ", ".join(names))
+    info = next(info for info in files if info.orig_filename == names[0])
     _check_kind(info)
     _check_name(info.orig_filename)
     _check_filled(file, archive)
@@ -196,5 +196,5 @@ def _broken(how: str) -> Refused:
     )
 
 
-def _not_one_member(message: str) -> Refused:
-    return refuse("E_MEMBERS", message, hint="Include exactly one file.")
+def _not_one_member(message: str, found: str = "") -> Refused:
+    return refuse("E_MEMBERS", message, found, "Include exactly one file, perhaps with a README.")

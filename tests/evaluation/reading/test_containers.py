@@ -119,13 +119,22 @@ def test_an_archive_must_hold_exactly_one_file(names):
 
 
 @pytest.mark.parametrize(
-    "others", [("__MACOSX/._run.txt",), ("my/", "my/.DS_Store", "__MACOSX/my/._run.txt"), ("my/",)]
+    "others",
+    [
+        *[("__MACOSX/._run.txt",), ("my/", "my/.DS_Store", "__MACOSX/my/._run.txt"), ("my/",)],
+        *[("README",), ("README.txt", "LICENSE"), ("my/notes.txt", "my/paper.pdf"), ("a.yml",)],
+    ],
 )
-def test_what_a_system_adds_to_an_archive_is_ignored(others):
+def test_what_systems_and_people_put_beside_a_file_is_ignored(others):
     packed = zipped("run.txt", *others)
     assert text_of(packed) == RUN
     directory = packed.index(b"PK\x01\x02")
     assert refusal(packed[:directory] + b"x" * 40 + packed[directory:]) == "E_CONTAINER"
+
+
+def test_an_archive_of_two_files_names_them():
+    with pytest.raises(Refused, match='E_MEMBERS: the archive has 2 files: "a.run, b.run"'):
+        text_of(zipped("a.run", "b.run", "README.md"))
 
 
 @pytest.mark.parametrize(
