@@ -27,6 +27,13 @@ ECHOED = 200
 # More faults of one kind than this, in nearly every line, are one problem.
 FEW = 50
 NEARLY_ALL = 0.9
+# What mends an error of which a reader knows no more.
+MENDS = {
+    "E_EMPTY": "Is this the right file, and was it written to its end?",
+    "E_COLUMNS": "Is a value missing in this line, or is a blank or a separator within one?",
+    "E_TOPIC": "Give each topic a number of one word.",
+    "E_DOCID": "Give each document a docno of one word.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,7 @@ class Problems:
     ) -> None:
         """Collect an error; raises `Refused` once there are `most`."""
         self.errors += 1
+        hint = hint or MENDS.get(code, "")
         self._add(self.made(code, "error", line, message, shown(found), hint, **more))
         if self.errors == self.most:
             self._end(line)

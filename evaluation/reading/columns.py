@@ -13,6 +13,7 @@ from unicodedata import is_normalized
 from evaluation.problems import Problems
 from evaluation.reading.lines import text_of
 
+NO_NAME = "Give each topic and each document its identifier."
 IDENTIFIER_RULE = "use 1 to 1,024 bytes of printable characters, without spaces"
 COLUMN = re.compile(rb"[^ \t]+")
 LONGEST_IDENTIFIER = 1024
@@ -127,13 +128,26 @@ def warn_of_form(count: int, first: bytes, line: int, problems: Problems) -> Non
         problems.note("W_NFC", line, message, first, hint)
 
 
+def _is_utf_8(name: bytes) -> bool:
+    """Whether a name is UTF-8, perhaps with half a surrogate, as JSON can escape it."""
+    try:
+        name.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def check_identifier(
     what: str, code: str, number: int, identifier: bytes, problems: Problems
 ) -> bool:
-    """Check a topic number, docno or other name; report E_CHAR, or `code` if it is too long."""
+    """Check a topic number, docno or other name; report its fault by `code` or E_CHAR."""
     if is_identifier(identifier):
         return True
-    if len(identifier) > LONGEST_IDENTIFIER:
+    if not identifier:
+        problems.error(code, number, f"the {what} is empty", hint=NO_NAME)
+    elif not _is_utf_8(identifier):
+        text_of(number, identifier, problems)
+    elif len(identifier) > LONGEST_IDENTIFIER:
         unit = "characters" if identifier.isascii() else "bytes"
         message = f"the {what} is longer than {LONGEST_IDENTIFIER:,} {unit}"
         problems.error(code, number, message, identifier)
@@ -142,5 +156,6 @@ def check_identifier(
         problems.error("E_CHAR", number, f"the {what} has a blank", identifier, hint)
     else:
         message = f"the {what} has a character that is not printable"
-        problems.error("E_CHAR", number, message, identifier)
+        hint = "Remove it: control characters and invisible ones are no part of names."
+        problems.error("E_CHAR", number, message, identifier, hint)
     return False

@@ -225,7 +225,8 @@ def _of_text(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
         if len(head) >= HEAD:
             break
     if head.startswith(PACKED):
-        raise refuse("E_CONTAINER", "nested compressed files are not supported", head[:20])
+        message = "nested compressed files are not supported"
+        raise refuse("E_CONTAINER", message, head[:20], "Compress the text itself, once.")
     _refuse_other_kinds(head)
     yield head
     yield from pieces

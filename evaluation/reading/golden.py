@@ -67,10 +67,17 @@ REQUESTS = ("request", "params")
 YAML = re.compile(rb"(?:---\s*\n)?\s*(?:-\s+)?[A-Za-z_][\w -]*:(?:[ \t]|\r?\n)")
 SAMPLED = 20
 LONGEST_YAML = 4 * 1024 * 1024
+ONE_ROW = "Join the documents of a query in one row, or write a row for each document."
+QUOTE_CELLS = "Put a cell with a separator within it in quotation marks."
+AS_EXPECTED = 'Write {"query": "red shoes", "expected": ["d1", "d7"]}, or grades by id.'
+NO_ID = "Give every document its id: a text or a whole number."
+SOME_HAVE_IDS = "Give every query an identifier, or none: then they are q1, q2 and so on."
 SEPARATORS = ",;\t"
 # Several ids in one cell; no docno of a table has one of these.
 BETWEEN = re.compile(r"[\s,;|]+")
 _KEYED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')
+_NAMED = re.compile(r'"([A-Za-z_ -]{1,30})"\s*:')
+_NAMED_PART = re.compile(r'"([A-Za-z_ -]{3,30})"\s*:\s*(?=[\[{])')
 _WRAPPED = re.compile(r'"([A-Za-z_ -]{4,20})"\s*:\s*\[\s*(?=\{)')
 
 
@@ -104,7 +111,9 @@ def recognise_golden(first: Lines) -> str:
     """
     head = b"\n".join(line for _, line in first).lstrip()
     if head.startswith((b"{", b"[")):
-        name = _query_name(_first_object(head.decode("utf-8", "replace")))
+        text = head.decode("utf-8", "replace")
+        found = _first_object(text)
+        name = _names_shown(text) if found is None else _query_name(found)
         return f'Queries have their documents under "{name}".' if name else ""
     lines = [line for line in head.split(b"\n") if line.strip()]
     if lines and _table_of(lines) is not None:
@@ -142,10 +151,19 @@ def golden_queries(lines: Lines, problems: Problems) -> Iterator[GoldenQuery]:
         return
     else:
         objects = _yaml_queries(lines, problems)
+    is_numbered: bool | None = None
     for place, (line, name, value) in enumerate(objects, 1):
         query = _query(line, name, value, place, problems)
-        if query is not None:
-            yield query
+        if query is None:
+            continue
+        if is_numbered is None:
+            is_numbered = query.is_numbered
+        elif is_numbered != query.is_numbered:
+            message = f"the query has {'no' if query.is_numbered else 'an'} identifier"
+            message += f", the first one has {'one' if query.is_numbered else 'none'}"
+            problems.error("E_JSON", line, message, query.text, SOME_HAVE_IDS)
+            return
+        yield query
 
 
 def golden_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
@@ -193,7 +211,8 @@ def _yaml_queries(lines: Lines, problems: Problems) -> Numbered:
         return
     try:
         if any(isinstance(event, yaml.events.AliasEvent) for event in yaml.parse(content)):
-            problems.error("E_YAML", None, "the file has anchors, which are not read")
+            hint = "Write each value where it belongs, without & and *."
+            problems.error("E_YAML", None, "the file has anchors, which are not read", hint=hint)
             return
         root = yaml.compose(content, Loader=yaml.SafeLoader)
         yield from _yaml_values(root)
@@ -202,7 +221,8 @@ def _yaml_queries(lines: Lines, problems: Problems) -> Numbered:
         deep = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         message = getattr(error, "problem", None) or deep
         at = None if mark is None else mark.line + 1
-        problems.error("E_YAML", at, f"the file is not YAML: {message}")
+        hint = "Check how far lines are moved in, and quote texts with a colon or brackets."
+        problems.error("E_YAML", at, f"the file is not YAML: {message}", hint=hint)
 
 
 def _yaml_values(root: Any) -> Numbered:
@@ -239,9 +259,10 @@ def _query(
     documents = _documents_name(value)
     if not isinstance(value, dict) or not documents:
         message = "expected a query with its documents, such as relevant_ids"
-        problems.error("E_JSON", line, message, json.dumps(value, ensure_ascii=False, default=str))
+        written = json.dumps(value, ensure_ascii=False, default=str)
+        problems.error("E_JSON", line, message, written, AS_EXPECTED)
         return None
-    number = name or _written(value.get(_find(value, IDENTIFIERS) or ""))
+    number = name or _identifier(value.get(_find(value, IDENTIFIERS) or ""))
     query = GoldenQuery(line, number or f"q{place}", _text(value), is_numbered=not number)
     query.documents += _documents(line, value[documents], "1", problems)
     for field_name, part in value.items():
@@ -258,14 +279,14 @@ def _documents(
         return
     for each in part if isinstance(part, list) else [part]:
         if not isinstance(each, dict):
-            docno, grade = _written(each), default
+            docno, grade = _identifier(each), default
         else:
-            docno = _written(each.get(_find(each, DOCNOS) or ""))
+            docno = _identifier(each.get(_find(each, DOCNOS) or ""))
             named = _find(each, GRADES)
             grade = default if named is None else _written(each[named])
         if not docno:
             written = json.dumps(each, ensure_ascii=False, default=str)
-            problems.error("E_JSON", line, "a document of the query has no id", written)
+            problems.error("E_JSON", line, "a document of the query has no id", written, NO_ID)
         # A document without a rating is shown by the tool, and was not judged.
         elif grade:
             yield GoldenDocument(line, docno, grade)
@@ -333,6 +354,19 @@ def _query_name(value: object) -> str:
     return _documents_name(value) if is_query else ""
 
 
+def _names_shown(text: str) -> str:
+    """Return the name of documents in a first query that is broken, or longer than was looked at.
+
+    >>> _names_shown('[{"query": "red shoes", "expected": [{"id": "d1", ')
+    'expected'
+    """
+    named = {_plain(name) for name in _NAMED.findall(text)}
+    if named.isdisjoint({*IDENTIFIERS, *TEXTS, *REQUESTS}):
+        return ""
+    known = EXPECTED | {"judgmentratings"}
+    return next((name for name in _NAMED_PART.findall(text) if _plain(name) in known), "")
+
+
 def _find(fields: object, names: Iterable[str]) -> str | None:
     """Return the field with the first of these names, if there is one."""
     spelled = {_plain(name): name for name in fields} if isinstance(fields, dict) else {}
@@ -341,6 +375,12 @@ def _find(fields: object, names: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _identifier(value: object) -> str:
+    """Return what may name a query or a document, a text or a whole number; else nothing."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if isinstance(value, str) else str(value) if is_number else ""
 
 
 def _written(value: object) -> str:
@@ -385,16 +425,37 @@ def _table_of(lines: list[bytes]) -> _Table | None:
             continue
         at = {kind: _place(names, known) for kind, known in _COLUMNS.items()}
         listed = None if at["docno"] is not None else _place(names, sorted(EXPECTED - _GRADED))
-        table = _Table(separator, names, at["number"], at["text"], at["docno"], listed, at["grade"])
+        whole = [row for row in rows[1:] if len(row) == len(names)]
+        number = at["number"]
+        if number is None and _has_one_id_each(whole, names, at["text"]):
+            number = names.index("id")
+        table = _Table(separator, names, number, at["text"], at["docno"], listed, at["grade"])
         if listed is not None and (table.text is not None or table.number is not None):
             return table
-        is_text = table.text is not None and table.number is None
+        is_text = table.text is not None and at["number"] is None
         if is_text and table.docno is not None and table.grade is not None:
             is_named = names[table.text or 0] == "querytext"
-            texts = [row[table.text or 0] for row in rows[1:] if len(row) == len(names)]
-            if is_named or any(" " in text.strip() for text in texts):
+            if is_named or _are_texts([row[table.text or 0] for row in whole]):
                 return table
     return None
+
+
+def _has_one_id_each(rows: list[list[str]], names: tuple[str, ...], text: int | None) -> bool:
+    """Whether there is a column "id" of queries, and not of rows: each text has the same one."""
+    if text is None or "id" not in names:
+        return False
+    pairs = [(row[text].strip(), row[names.index("id")].strip()) for row in rows]
+    return len({text for text, _ in pairs}) == len(set(pairs))
+
+
+def _are_texts(values: list[str]) -> bool:
+    """Whether values are texts rather than identifiers: words, and none with a digit within.
+
+    >>> _are_texts(["shoes", "hats"]), _are_texts(["q1", "q2"]), _are_texts(["red shoes", "a4"])
+    (True, False, True)
+    """
+    has_digit = any(char.isdigit() for value in values for char in value)
+    return any(" " in value.strip() for value in values) or (bool(values) and not has_digit)
 
 
 # A column of these names has grades, not documents.
@@ -414,6 +475,7 @@ def _place(names: tuple[str, ...], known: Iterable[str]) -> int | None:
 def _table_queries(lines: Lines, table: _Table, problems: Problems) -> Iterator[GoldenQuery]:
     """Yield the queries of a table, each with the documents of all its rows."""
     queries: dict[str, GoldenQuery] = {}
+    long: set[str] = set()
     rows = csv.reader(_texts(lines, problems), delimiter=table.separator, strict=True)
     try:
         next(rows, None)
@@ -422,14 +484,27 @@ def _table_queries(lines: Lines, table: _Table, problems: Problems) -> Iterator[
             if len(row) != len(table.names):
                 if row:
                     message = f"expected {len(table.names)} columns of CSV but found {len(row)}"
-                    problems.error("E_COLUMNS", line, message, table.separator.join(row))
+                    found = table.separator.join(row)
+                    problems.error("E_COLUMNS", line, message, found, QUOTE_CELLS)
                 continue
             number = row[table.number].strip() if table.number is not None else ""
             text = row[table.text].strip() if table.text is not None else ""
             ours = f"q{len(queries) + 1}"
             query = GoldenQuery(line, number or ours, text, is_numbered=not number)
-            query = queries.setdefault(number or text, query)
-            query.documents += _cells(line, row, table)
+            if table.number is not None and not number:
+                message = "the query has no identifier"
+                problems.error("E_COLUMNS", line, message, table.separator.join(row), SOME_HAVE_IDS)
+                continue
+            named = number or text
+            documents = list(_cells(line, row, table))
+            if table.listed is not None and len(documents) > 1:
+                long.add(named)
+            # A row for each document is one query; two lists of one query are a mistake.
+            if named in queries and named in long:
+                message = f"the query is already at line {queries[named].line:,}"
+                problems.error("E_DUP_TOPIC", line, message, named, ONE_ROW)
+                continue
+            queries.setdefault(named, query).documents += documents
     except csv.Error as error:
         problems.error("E_COLUMNS", rows.line_num, f"the line is not CSV: {error}")
     yield from queries.values()

@@ -194,9 +194,11 @@ def hint_for_score(score: bytes, columns: Sequence[bytes]) -> str:
     """Return how to fix a score that is not a finite decimal number."""
     if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
         return "Use a decimal point, not a comma."
-    if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
+    if score[:1] == score[-1:] == b'"':
+        return "Write the number without quotation marks."
+    if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity", b"null", b"none"):
         return "Remove the document, or give it the lowest score."
-    return hint_for_header(columns)
+    return hint_for_header(columns) or "Write a decimal number such as 9.5."
 
 
 LIKE_SMART = "This looks like a SMART file of relevant documents. Select the format smart."
@@ -223,9 +225,10 @@ def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
         return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):
         return "Map grades to integers; trec_eval would truncate the decimals."
-    return hint_for_header(columns)
+    return hint_for_header(columns) or WHOLE_GRADE
 
 
+WHOLE_GRADE = "Write a whole number such as 0, 1 or 2, and leave out what is not judged."
 HEADERS = frozenset(
     {b"topic", b"qid", b"query", b"query_id", b"query-id", b"topic_id", b"topic-id", b"number"}
 )
@@ -244,6 +247,7 @@ def hint_for_columns(columns: Sequence[bytes]) -> str:
         return "This looks like HTML or XML."
     if columns[0].startswith((b"{", b"[")):
         return "This looks like JSON."
-    if len(columns) == 1 and columns[0].count(b",") >= 2:
-        return "Separate columns with spaces or tabs, not commas."
+    for separator, name in ((b",", "commas"), (b";", "semicolons")):
+        if len(columns) == 1 and columns[0].count(separator) >= 2:
+            return f"Separate columns with spaces or tabs, not {name}."
     return hint_for_header(columns)

@@ -16,6 +16,7 @@ from evaluation.problems import Problems, Refused, refuse
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+LINE_LONG = "Is this the right file, and are its line ends there?"
 SKIPPED = 1 << 20
 PEEKED = 512
 
@@ -45,7 +46,8 @@ def numbered_lines(
             elif line.endswith(b"\n"):
                 line = line[:-1]
             if len(line) > longest:
-                problems.error("E_LINE_LONG", number, f"the line exceeds {longest:,} bytes", line)
+                message = f"the line exceeds {longest:,} bytes"
+                problems.error("E_LINE_LONG", number, message, line, LINE_LONG)
                 _skip_rest(raw, file)
             else:
                 yield number, line

@@ -101,7 +101,7 @@ def _of_plain_lines(
     if candidates or not lines or "space" not in formats:
         return Recognised(tuple(candidates)) if candidates else None
     if all(map(NUMBERED_CELL.match, lines)):
-        return Recognised.surely("csv", "Every line begins with a number and a comma.")
+        return Recognised.surely("csv", "Every line begins with a number and a comma or semicolon.")
     if all(map(NUMBERED.match, lines)):
         return Recognised.surely("space", "Every line begins with a number and a space.")
     return None
@@ -151,7 +151,7 @@ LABEL = re.compile(rb"Topic\s*:\s*\S+\s*$", re.I)
 LABELLED = re.compile(rb"(?:Title|Query)\s*:", re.I)
 # A number with a digit, then blanks or a comma, then a text.
 NUMBERED = re.compile(rb"[ ]*(?=[^\s\d]{0,60}\d)[^\s]+[ ]+\S")
-NUMBERED_CELL = re.compile(rb'"?(?=[^\s\d,]{0,60}\d)[^\s,"]+"?,[ ]*[^\s,]')
+NUMBERED_CELL = re.compile(rb'"?(?=[^\s\d,;]{0,60}\d)[^\s,;"]+"?[,;][ ]*[^\s,;]')
 # A number without colon or blank, perhaps a priority, and a text: the Million Query track's.
 COLON = re.compile(rb"[!-9;-~]{1,128}:(?:\d{1,3}:)?[ ]*[^\s:/]")
 
@@ -398,7 +398,7 @@ NO_RUN = {
 
 
 _TOPIC_OF_DICTS = re.compile(rb"""\{\s*+(?:\}|"(?:[^"\\]|\\.)*+"\s*+:\s*+\{)""")
-TOPIC_OF_LIST = re.compile(rb"""\{\s*+"(?:[^"\\]|\\.)*+"\s*+:\s*+\[\s*+["\d\]]""")
+TOPIC_OF_LIST = re.compile(rb"""\{\s*+"(?:[^"\\]|\\.)*+"\s*+:\s*+\[\s*+[^\s{]""")
 _TRECVID = re.compile(rb"<(?:!DOCTYPE\s+)?video\w*", re.I)
 
 
@@ -418,6 +418,9 @@ def run_by_first_bytes(head: bytes) -> Candidate | None:
         return Candidate("markup", "The file begins with a tag.", NO_RUN["markup"])
     if _TOPIC_OF_DICTS.match(head):
         return Candidate("json", "The file is a JSON object of objects.")
+    line, line_end, _ = head.partition(b"\n")
+    if head.startswith(b"{") and line_end and not line.rstrip().endswith(b"}"):
+        return Candidate("json", "The file is one JSON object on several lines.")
     if head.startswith(b"{"):
         return Candidate("jsonl", "The first line begins with {, so every line is a JSON object.")
     if head.startswith(b"["):

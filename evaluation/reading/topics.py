@@ -73,6 +73,12 @@ GROUPS = (
 )
 # The document that a topic is about, as in the background linking.
 DOCUMENTS = ("docid", "docno")
+# Fields that say where something is or of which kind it is: never the title of a topic.
+NOT_TITLES = {
+    *("image", "images", "img", "imageurl", "imagepath", "picture", "photo", "figure", "video"),
+    *("audio", "file", "filename", "filepath", "path", "url", "uri", "link", "href", "source"),
+    *("date", "time", "timestamp", "type", "category", "lang", "language", "split"),
+}
 
 XML_NAMES = frozenset({"top", "topic", "query", "question", "claim"})
 TABLE = {
@@ -245,6 +251,7 @@ class _Topics:
         self.line_of: dict[str, int] = {}
         self.number_of: dict[str, str] = {}
         self.without_text: list[str] = []
+        self.fields = ""
         self.long: list[str] = []
         self.unread: dict[str, int] = {}
 
@@ -256,11 +263,15 @@ class _Topics:
             return
         if topic.number in self.line_of:
             message = f"the topic is already defined at line {self.line_of[topic.number]:,}"
-            self.problems.error("E_DUP_TOPIC", line, message, topic.number)
+            hint = "Keep one of them, or give it a number of its own."
+            self.problems.error("E_DUP_TOPIC", line, message, topic.number, hint)
             return
         self.line_of[topic.number] = line
         self.topics.append(topic)
-        self._look_at_texts(line, topic, has_text=topic.title != record.text(places.document))
+        if topic.title == record.text(places.document):
+            self.without_text.append(topic.number)
+            self.fields = self.fields or describe_fields(record.names())
+        self._look_at_texts(line, topic)
         # Where nothing else is text, the other fields are the title.
         if topic.title and not places.titles and not places.descriptions:
             return
@@ -268,9 +279,7 @@ class _Topics:
             if is_prose(record.text(name)):
                 self.unread.setdefault(name, line)
 
-    def _look_at_texts(self, line: int, topic: Topic, has_text: bool) -> None:
-        if not has_text:
-            self.without_text.append(topic.number)
+    def _look_at_texts(self, line: int, topic: Topic) -> None:
         if max(len(topic.title), len(topic.description), len(topic.narrative)) > LONG_TEXT:
             self.long.append(topic.number)
         twin = self.number_of.setdefault(topic.title.casefold(), topic.number)
@@ -284,7 +293,7 @@ class _Topics:
         if self.without_text:
             first = self.without_text[0]
             message = f"topics without a text: {len(self.without_text):,}; first: {first}"
-            self.problems.warn("W_NO_TEXT", self.line_of[first], message)
+            self.problems.warn("W_NO_TEXT", self.line_of[first], message, hint=self.fields)
         if self.long:
             first = self.long[0]
             message = (
@@ -313,6 +322,7 @@ class _Topics:
             message = IDENTIFIER_RULE
         elif max(map(len, texts)) > LONGEST_TEXT:
             message = f"a text of topic {topic.number} has over {LONGEST_TEXT:,} characters"
+            hint = "Is a line end or a closing tag missing?"
         else:
             return is_storable(line, texts, self.problems)
         self.problems.error("E_TOPIC", line, message, topic.number, hint)
@@ -343,6 +353,7 @@ def _places(names: tuple[str, ...]) -> _TopicFields:
         tuple(NAMES.find_all(left, kind)) for kind in (TITLES, DESCRIPTIONS, NARRATIVES, BESIDES)
     )
     known = {*titles, *descriptions, *narratives, *besides}
+    known |= set(NAMES.find_all(left, tuple(NOT_TITLES)))
     others = tuple(name for name in left if name not in known and not identifies(name))
     return _TopicFields(number, titles, descriptions, narratives, besides, document, group, others)
 

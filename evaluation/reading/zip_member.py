@@ -2,8 +2,8 @@
 
 The archive must end with its end record, without comment.  For the only member of a run file, the
 directory must name exactly one besides folders, what systems add, such as a Mac's `__MACOSX`, and
-what people put beside it, such as a README; together its members must fill the file from its start.  The members of an archive of several files
-must not overlap.
+what people put beside it, such as a README; together its members must fill the file from its
+start.  The members of an archive of several files must not overlap.
 """
 
 from __future__ import annotations

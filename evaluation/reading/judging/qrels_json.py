@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, TypeAlias
 
 from evaluation.problems import Problems
+from evaluation.reading.columns import NO_NAME
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.golden import golden_queries
 from evaluation.reading.headers import name_columns
@@ -23,6 +24,7 @@ from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
 from evaluation.reading.texts.records import json_objects, json_parts
 
 NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
+ONE_LIST = "Join the documents of a topic in one list."
 
 
 def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
@@ -56,13 +58,23 @@ def _relevant_only(file: BinaryIO, problems: Problems) -> NumberedJudgments:
     [(b'd1', b'1'), (b'2', b'1')]
     """
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
+    line_of: dict[str, int] = {}
     for part in json_parts(lines, problems):
+        name = part.name or ""
+        if name in line_of:
+            message = f"the topic is already at line {line_of[name]:,}"
+            problems.error("E_DUP_TOPIC", part.line, message, name, ONE_LIST)
+        line_of.setdefault(name, part.line)
         if not isinstance(part.value, list):
             message = "expected a list of documents, as for the other topics"
-            problems.error("E_JSON", part.line, message, json.dumps(part.value))
+            problems.error("E_JSON", part.line, message, json.dumps(part.value), ONE_LIST)
             continue
         for docno in part.value:
-            yield part.line, Judgment((part.name or "").encode(), _written(docno), b"1")
+            if is_name(docno):
+                yield part.line, Judgment(name.encode(), _written(docno), b"1")
+            else:
+                message = "a document of the topic is not a text or a whole number"
+                problems.error("E_JSON", part.line, message, _written(docno), NO_NAME)
 
 
 def json_line_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
@@ -73,19 +85,26 @@ def json_line_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments
 
 
 def golden_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
-    """Yield the judgments of a golden set, see `reading.golden`."""
+    """Yield the judgments of a golden set, see `reading.golden`; W_NO_REL for queries without."""
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
     line_of: dict[str, int] = {}
+    without: list[tuple[int, str]] = []
     for query in golden_queries(lines, problems):
         name = query.text if query.is_numbered else query.number
         if name in line_of:
             message = f"the query is already at line {line_of[name]:,}"
-            problems.error("E_DUP_TOPIC", query.line, message, name)
+            problems.error("E_DUP_TOPIC", query.line, message, name, ONE_LIST)
         line_of.setdefault(name, query.line)
+        if not query.documents:
+            without.append((query.line, query.text or query.number))
         topic = query.number.encode("utf-8", "surrogatepass")
         for document in query.documents:
             docno = document.docno.encode("utf-8", "surrogatepass")
             yield document.line, Judgment(topic, docno, document.grade.encode())
+    if without and not problems.errors:
+        line, first = without[0]
+        message = f"queries without a judged document, which are not scored: {len(without):,}"
+        problems.warn("W_NO_REL", line, message, first)
 
 
 def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgments:
@@ -96,12 +115,24 @@ def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgmen
     kinds = name_columns([name.encode("utf-8", "replace") for name in parts])
     if not kinds:
         message = "expected an object with topic, docno and grade"
-        problems.error("E_JSON", number, message, json.dumps(value, ensure_ascii=False))
+        written_value = json.dumps(value, ensure_ascii=False)
+        hint = 'Write {"topic": "7", "docno": "d1", "grade": 2}.'
+        problems.error("E_JSON", number, message, written_value, hint)
         return
-    written = dict(zip(kinds, map(_written, parts.values()), strict=True))
+    named = dict(zip(kinds, parts.values(), strict=True))
+    if wrong := [kind for kind in ("topic", "docno") if not is_name(named[kind])]:
+        message = f"the {wrong[0]} is not a text or a whole number"
+        problems.error("E_JSON", number, message, _written(named[wrong[0]]), NO_NAME)
+        return
+    written = {kind: _written(value) for kind, value in named.items()}
     grade = written["grade"]
     sure = find_confidence(parts, grade)
     yield number, Judgment(written["topic"], written["docno"], grade, confidence=sure)
+
+
+def is_name(value: object) -> bool:
+    """Whether a value of JSON may name a topic or a document: a text or a whole number."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _written(value: object) -> bytes:

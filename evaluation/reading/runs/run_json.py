@@ -22,7 +22,7 @@ from evaluation.reading.lines import (
     too_many_lines,
 )
 from evaluation.reading.runs.run_lines import Row, RunLines
-from evaluation.reading.texts.records import json_fault
+from evaluation.reading.texts.records import hint_for_json, json_fault
 
 CHUNK = 256 * 1024
 AHEAD = 64 * 1024
@@ -34,6 +34,7 @@ LONGEST_LINE = 4 * 1024 * 1024
 TOPICS = ("qid", "query_id", "query-id", "q_id", "topic_id", "topic", "number")
 DOCNOS = ("docno", "docid", "doc_id", "corpus-id", "pid", "id", "_id")
 SCORES = ("score", "sim")
+AS_EXPECTED = 'Write {"topic": "7", "docno": "d1", "score": 9.5}.'
 TAGS = ("tag", "run_id", "runid", "run")
 
 _NAME = rb'"((?:[^"\\]++|\\.)*+)"\s*+:\s*+'
@@ -99,7 +100,8 @@ def _topics(scanner: _Scanner, problems: Problems, depth: int) -> Iterator[JsonV
         else:
             if name in first_line:
                 message = f"the topic is already at line {first_line[name]:,}"
-                problems.error("E_DUP_TOPIC", scanner.line, message, name)
+                hint = "Join the documents of a topic in one object."
+                problems.error("E_DUP_TOPIC", scanner.line, message, name, hint)
             elif len(first_line) < KEPT:
                 first_line[name] = scanner.line
             yield from _documents(scanner, name)
@@ -117,7 +119,7 @@ def _documents(scanner: _Scanner, topic: bytes) -> Iterator[JsonValue]:
 class _UnexpectedJsonError(ValueError):
     """The next bytes do not fit an object of topics."""
 
-    hint = ""
+    hint = 'Write {"topic": {"docno": 1}}: names in double quotes, one number for each document.'
 
     @classmethod
     def of_several(cls, one: bytes, other: bytes) -> _UnexpectedJsonError:
@@ -139,7 +141,7 @@ class _Scanner:
         self.has_ended = False
         if self.buffer.startswith(BYTE_ORDER_MARK):
             self.place = len(BYTE_ORDER_MARK)
-            problems.warn("W_BOM", 1, "a byte order mark is dropped")
+            problems.warn("W_BOM", 1, "the byte order mark was ignored")
 
     def expect(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
         found = self.match(pattern)
@@ -217,6 +219,8 @@ def _name(written: bytes) -> bytes:
 def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
     """Take lines of an object with topic, docno and score or rank, or with a list of results."""
     problems = collected.problems
+    with_score: dict[bytes, int] = {}
+    without: dict[bytes, int] = {}
     lines = numbered_lines(file, problems, LONGEST_LINE, collected.rules.lines)
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)
@@ -228,16 +232,22 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
             value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
         except (ValueError, RecursionError) as error:
             collected.without_topic += 1
-            problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
+            message = f"the line is not JSON: {json_fault(error)}"
+            problems.error("E_JSON", number, message, line, hint_for_json(error))
             continue
         for row in _rows(value):
             collected.count += 1
             if row is None:
                 collected.without_topic += 1
                 message = "expected an object with topic, docno and score or rank"
-                problems.error("E_JSON", number, message, line)
+                problems.error("E_JSON", number, message, line, AS_EXPECTED)
             else:
+                (with_score if row.score else without).setdefault(row.topic, number)
                 collected.take_row(number, row)
+    for topic in with_score.keys() & without.keys():
+        message = f"the document has no score, unlike that of line {with_score[topic]:,}"
+        hint = "Give all documents of a topic a score, or none."
+        problems.error("E_SCORE", without[topic], message, topic, hint)
 
 
 def _rows(value: object) -> Iterator[Row | None]:
@@ -256,6 +266,8 @@ def _row(part: object, outer: Mapping[str, object], position: str) -> Row | None
     topic = _first(part, TOPICS) or _first(outer, TOPICS)
     tag = _first(part, TAGS) or _first(outer, TAGS)
     docno, score = _first(part, DOCNOS), _first(part, SCORES)
+    if not score and None in [part.get(name, "") for name in SCORES]:
+        score = b"null"
     rank = _first(part, ("rank",)) or (b"" if score else position.encode())
     if not topic or not docno or not (rank or score):
         return None

@@ -508,17 +508,20 @@ def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Probl
 def report_duplicates(
     topic: bytes, rows: TopicLines, retrieved: set[bytes], problems: Problems
 ) -> None:
-    """Report E_DUP_DOC for each line that repeats a `retrieved` document of its topic."""
+    """Report E_DUP_DOC for each repeated `retrieved` document; a line of JSON may have both."""
     first_line: dict[bytes, int] = {}
     for docno, line in zip(rows.docnos, rows.lines, strict=True):
-        if docno in retrieved and first_line.setdefault(docno, line) != line:
+        if docno not in retrieved:
+            continue
+        if docno in first_line:
             report_duplicate(topic, docno, line, first_line[docno], problems)
+        first_line.setdefault(docno, line)
 
 
 def report_duplicate(topic: bytes, docno: bytes, line: int, first: int, problems: Problems) -> None:
     message = f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
     message += f" at line {first:,}"
-    problems.error("E_DUP_DOC", line, message, docno, "Remove one of these lines.")
+    problems.error("E_DUP_DOC", line, message, docno, "Keep one of them.")
 
 
 def warn_of_duplicate(line: int, problems: Problems) -> None:

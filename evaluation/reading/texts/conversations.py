@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from evaluation.problems import Problems
@@ -16,7 +16,8 @@ REWRITTEN = (
     "rewrittenutterance",
     "automaticrewrittenutterance",
 )
-EVIDENCE = ("snippets",)
+# Of BioASQ and of golden sets: documents that answer a question, not its text.
+EVIDENCE = ("snippets", "documents", "concepts", "triples", "ideal_answer", "exact_answer")
 ANSWERS = ("response", "passage", "systemutterance")
 TURN = FieldNames(("number", "turnid", "turnnumber", "id"), UTTERANCES, frozenset({"turn"}))
 CONVERSATION = FieldNames(
@@ -43,33 +44,38 @@ def topic_json_line_records(lines: Lines, problems: Problems) -> Iterator[Record
 def _topics(parts: Iterable[JsonPart], problems: Problems) -> Iterator[Record]:
     paths = _Paths()
     for part in parts:
-        turns = _turns(part)
-        if not turns:
+        spoken = _name_of_turns(part)
+        if not spoken:
             yield _without_evidence(part).record()
-        for turn in turns:
+            continue
+        conversation = _without(part, {spoken}).record()
+        for turn in next(member for member in part.inner() if member.name == spoken).inner():
             if isinstance(turn.value, dict):
-                yield from paths.new(_topic(part.record(), turn, problems))
+                yield from paths.new(_topic(conversation, turn, problems))
             else:
-                problems.error("E_JSON", turn.line, "a turn is not a JSON object")
+                hint = "Write a turn as an object with its number and its utterance."
+                problems.error("E_JSON", turn.line, "a turn is not a JSON object", hint=hint)
     paths.report(problems)
 
 
 def _without_evidence(part: JsonPart) -> JsonPart:
-    """Return a topic without passages of documents, whose texts are not its own: BioASQ."""
+    """Return a topic without its documents and answers, whose texts are not its own."""
+    names = part.value if isinstance(part.value, dict) else {}
+    return _without(part, {name for name in names if name.lower() in EVIDENCE})
+
+
+def _without(part: JsonPart, names: Collection[str]) -> JsonPart:
+    """Return a part without some of its fields."""
     if not isinstance(part.value, dict):
         return part
-    own = {name: value for name, value in part.value.items() if name.lower() not in EVIDENCE}
+    own = {name: value for name, value in part.value.items() if name not in names}
     return replace(part, value=own)
 
 
-def _turns(part: JsonPart) -> list[JsonPart]:
-    """Return the turns of a conversation, or none if the part is a plain topic."""
-    if not isinstance(part.value, dict):
-        return []
-    spoken = [name for name, value in part.value.items() if _has_utterances(value)]
-    if not spoken:
-        return []
-    return list(next(member for member in part.inner() if member.name == spoken[0]).inner())
+def _name_of_turns(part: JsonPart) -> str:
+    """Return the field with the turns of a conversation; empty for a plain topic."""
+    fields = part.value if isinstance(part.value, dict) else {}
+    return next((name for name, value in fields.items() if _has_utterances(value)), "")
 
 
 def _has_utterances(value: object) -> bool:

@@ -16,10 +16,11 @@ from xml.parsers import expat
 from evaluation.problems import Problem, Problems
 from evaluation.reading.lines import text_of
 from evaluation.reading.texts.document_types import without_document_type
+from evaluation.reading.texts.field_names import is_prose
 from evaluation.reading.texts.records import LONGEST_RECORD, Lines, Record
 
 DEEPEST = 64
-ROOT = b"<records>"
+ROOT, END = b"<records>", b"</records>"
 NO_DOCUMENT_TYPE = "document types and entities are not allowed here"
 MISMATCHED = expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]
 PIECE = 1024 * 1024
@@ -111,11 +112,16 @@ def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, 
     start = size = 0
     attributes = ""
     block: list[str] = []
+    is_told = False
     for number, line in lines:
         text = text_of(number, line, problems)
         if text is None:
             continue
         before, *pieces = tag.split(text)
+        if not start and not is_told and is_prose(_TAG.sub("", before)):
+            is_told = True
+            message = f"text outside of <{name}> was not read"
+            problems.note("W_FIELDS", number, message, before, f"Is a <{name}> missing?")
         size += len(before) + 1
         if size <= LONGEST_RECORD:
             block.append(before if pieces else before + "\n")
@@ -145,15 +151,21 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
     Record(line=1, fields={'title': 'boundary layers'}, attributes={'number': '7'})
     """
     elements = _Elements(names)
+
+    def is_partly_read() -> bool:
+        """Whether a line was refused, so that what follows it may look broken."""
+        return bool(problems.counts["E_ENCODING"] or problems.counts["E_LINE_LONG"])
+
     lines = without_document_type(lines, problems)
     try:
         elements.parse(1, ROOT)
         for first, piece in _pieces(lines, problems):
             yield from elements.parse(first, piece)
-        if not problems.counts["E_ENCODING"]:
-            yield from elements.parse(elements.parser.CurrentLineNumber, b"</records>", last=True)
+        if not is_partly_read():
+            yield from elements.parse(elements.parser.CurrentLineNumber, END, last=True)
     except expat.ExpatError as error:
-        elements.report(error, problems)
+        if not is_partly_read():
+            elements.report(error, problems)
     except _TooMuch as error:
         problems.error("E_XML", elements.parser.CurrentLineNumber, str(error))
 
@@ -181,7 +193,9 @@ def _hint(reason: str) -> str:
         return "Remove the <!DOCTYPE> and <!ENTITY> declarations."
     if "undefined entity" in reason:
         return "Write the character itself."
-    return "Write &amp; for &, &lt; for <." if "invalid token" in reason else ""
+    if "invalid token" in reason:
+        return "Write &amp; for &, &lt; for <, and values of attributes in quotation marks."
+    return "Check the tags there, or read the file as TREC topics."
 
 
 def is_repairable(fault: Problem) -> bool:
@@ -238,6 +252,10 @@ class _Elements:
                 hint = f"Line {error.lineno:,} has {closing[0].decode()} instead of </{tag}>."
             message = f"invalid XML: <{tag}> is not closed"
             problems.error("E_XML", opened, message, f"<{tag}>", hint)
+            return
+        if self.data == END:
+            hint = "Was the file written to its end?"
+            problems.error("E_XML", error.lineno, "invalid XML: it ends within a tag", hint=hint)
             return
         reason = expat.ErrorString(error.code)
         if _DOCTYPE.search(line):

@@ -106,10 +106,12 @@ def json_objects(lines: Lines, problems: Problems) -> Iterator[tuple[int, dict[s
         try:
             value = json.loads(text, object_pairs_hook=_refuse_repeated_names)
         except (ValueError, RecursionError) as error:
-            problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
+            message = f"the line is not JSON: {json_fault(error)}"
+            problems.error("E_JSON", number, message, line, hint_for_json(error))
             continue
         if not isinstance(value, dict):
-            problems.error("E_JSON", number, "the line is JSON, but not an object", line)
+            hint = "Write an object in braces on each line."
+            problems.error("E_JSON", number, "the line is JSON, but not an object", line, hint)
             continue
         yield number, value
 
@@ -140,6 +142,27 @@ def json_fault(error: Exception) -> str:
         return f"{error.msg} in column {error.colno}"
     too_deep = isinstance(error, RecursionError)
     return "nested too deeply" if too_deep else "a number is too long"
+
+
+def hint_for_json(error: Exception) -> str:
+    """Return how to mend what is no JSON.
+
+    >>> try: json.loads('{"7": [')
+    ... except ValueError as error: print(hint_for_json(error))
+    It ends early. Was it written to its end?
+    """
+    if isinstance(error, RecursionError):
+        return "Lists and objects may be within one another a few times, not hundreds of times."
+    if isinstance(error, RepeatedNameError):
+        return "Keep one of the two."
+    if not isinstance(error, json.JSONDecodeError):
+        return "Write numbers with fewer digits."
+    is_cut = error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip())
+    if is_cut:
+        return "It ends early. Was it written to its end?"
+    if "property name" in error.msg:
+        return "Write names in double quotes, and no comma before a closing brace."
+    return "Check commas, quotation marks and brackets there, or write it by a program for JSON."
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +208,8 @@ def json_parts(
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        problems.error("E_JSON", line, f"the file is not JSON: {json_fault(error)}")
+        message = f"the file is not JSON: {json_fault(error)}"
+        problems.error("E_JSON", line, message, hint=hint_for_json(error))
         return
     start = _skip_separators(text, 0)
     whole = JsonPart(text, start, start, 1, None, value)
@@ -196,8 +220,21 @@ def json_parts(
         whole = next(part for part in whole.inner() if part.name == wrapped)
     if isinstance(whole.value, dict) and names.find_identifier(texts_by_name(whole.value, 0)):
         yield whole
-    else:
-        yield from whole.inner()
+        return
+    for part in whole.inner():
+        if part.name is not None and _holds_records(part.value, names):
+            message = f'"{part.name[:40]}" is no record, but has records within'
+            hint = "Put the list of records at the top, or directly under one name."
+            problems.error("E_JSON", part.line, message, hint=hint)
+        else:
+            yield part
+
+
+def _holds_records(value: object, names: FieldNames) -> bool:
+    """Whether an object has no text of its own, and a list of records somewhere within."""
+    if not isinstance(value, dict) or texts_by_name(value, 0):
+        return False
+    return any(_are_records(part, names) or _holds_records(part, names) for part in value.values())
 
 
 WRAPPERS = {"topics", "queries", "questions", "documents", "docs", "corpus", "data", "hits"}
@@ -252,8 +289,8 @@ def whole_text(
             problems.error(f"E_{kind}", number, message, hint=hint)
             return None
         texts.append(text)
-    # A file whose lines are all too long has been refused already.
-    return "\n".join(texts) if texts or not problems.errors else None
+    # A file with a line that is too long has been refused already.
+    return None if problems.counts["E_LINE_LONG"] else "\n".join(texts)
 
 
 def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:

@@ -93,7 +93,8 @@ def csv_records(
     csv.field_size_limit(LONGEST_RECORD)
     lines = iter(lines)
     first = first_lines(lines)
-    separator = find_separator([line for _, line in first], names) or ","
+    head = [line for _, line in first if line.strip()]
+    separator = find_separator(head, names) or (";" if all(b";" in x for x in head) else ",")
     source = _Decoded(chain(first, lines), problems)
     rows = csv.reader(source, delimiter=separator, skipinitialspace=True)
     named: tuple[str, ...] | None = None

@@ -133,7 +133,7 @@ def test_what_systems_and_people_put_beside_a_file_is_ignored(others):
 
 
 def test_an_archive_of_two_files_names_them():
-    with pytest.raises(Refused, match='E_MEMBERS: the archive has 2 files: "a.run, b.run"'):
+    with pytest.raises(Refused, match=r'the archive has 2 files: "a\.run, b\.run"'):
         text_of(zipped("a.run", "b.run", "README.md"))
 
 

@@ -56,8 +56,8 @@ def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
         ("0.5", "Map grades to integers; trec_eval would truncate the decimals."),
         ("128", "Map grades to a small scale such as 0 to 3."),
         ("L2", "Remove the letter, or select the format ntcir."),
-        ("1_0", ""),
-        ("٣", ""),
+        ("1_0", "Write a whole number such as 0, 1 or 2, and leave out what is not judged."),
+        ("٣", "Write a whole number such as 0, 1 or 2, and leave out what is not judged."),
         ("9" * 3000, "Map grades to a small scale such as 0 to 3."),
     ],
 )
