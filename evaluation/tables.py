@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 FORMATS = ("text", "tsv", "md", "tex", "json")
@@ -48,6 +48,15 @@ def table_text(table: Table) -> str:
 
 def print_table(table: Table, form: str) -> None:
     write_bytes([table_bytes(table, form)])
+
+
+def print_tables(tables: Sequence[Table], form: str, between: str = "") -> None:
+    """Print several tables; in JSON they are one document, of several tables {"tables": [...]}."""
+    if form == "json" and len(tables) > 1:
+        document = {"tables": [_document(table) for table in tables]}
+        write_bytes([_json_text(document).encode("utf-8", "surrogateescape")])
+        return
+    write_bytes([between.encode().join(table_bytes(table, form) for table in tables)])
 
 
 def text_of(identifier: bytes) -> str:
@@ -101,6 +110,14 @@ def _latex(table: Table) -> str:
 
 
 def _json(table: Table) -> str:
+    return _json_text(_document(table))
+
+
+def _json_text(document: object) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _document(table: Table) -> dict[str, object]:
     """Its rows as objects, a number as it would be printed; an empty or undefined one is null."""
     rows = [
         {
@@ -109,7 +126,7 @@ def _json(table: Table) -> str:
         }
         for row in table.rows
     ]
-    return json.dumps({"rows": rows, "note": table.note}, indent=2, ensure_ascii=False) + "\n"
+    return {"rows": rows, "note": table.note}
 
 
 def _number(cell: str) -> object:

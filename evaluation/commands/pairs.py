@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
         return files.REFUSED
     check_method(options, parser())
     check_groups(records, parser())
-    for asked in requested_measures(options):
-        tables.print_table(build_table(records.scored(asked), options), options.format)
+    built = [build_table(records.scored(asked), options) for asked in requested_measures(options)]
+    tables.print_tables(built, options.format)
     return 0
 
 

@@ -113,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
     if read is None:
         return files.REFUSED
     groups = read_groups_of(options, read.judgments.topics)
+    built = []
     for asked in requested_measures(options):
         try:
             rows = read.scores(asked.measure, read.qrels, range(len(read.runs)))
@@ -122,9 +123,9 @@ def run(options: argparse.Namespace) -> int:
         if asked.measure.definition.aggregate == "mean":
             if options.difference and not variances.paired:
                 parser().error(f"{asked.name}: the runs differ by the same everywhere")
-            tables.print_table(topics_table(variances, asked.name, options), options.format)
-            print()
-        tables.print_table(depths_table(read, asked, options), options.format)
+            built.append(topics_table(variances, asked.name, options))
+        built.append(depths_table(read, asked, options))
+    tables.print_tables(built, options.format, between="\n")
     return 0
 
 

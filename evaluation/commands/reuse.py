@@ -69,9 +69,11 @@ def run(options: argparse.Namespace) -> int:
         teams = teams_of([each.tag for each in read.runs], options.team)
     except ValueError as error:
         parser().error(str(error))
-    for asked in requested_measures(options):
-        found = leave_out(read, teams, asked, options)
-        tables.print_table(build_table(found, read, asked, options), options.format)
+    built = [
+        build_table(leave_out(read, teams, asked, options), read, asked, options)
+        for asked in requested_measures(options)
+    ]
+    tables.print_tables(built, options.format)
     return 0
 
 

@@ -118,14 +118,14 @@ def run(options: argparse.Namespace) -> int:
         teams = name_teams([each.tag for each in read.runs], options)
     except ValueError as error:
         parser().error(str(error))
-    for place, endings in enumerate(list_endings(options)):
+    built = []
+    for endings in list_endings(options):
         guards = Guards() if options.guards else None
         outcomes = simulation.simulate(
             options.orders or list(ORDERS), endings, options.seeds, teams, guards
         )
-        if place:
-            print()
-        tables.print_table(build_table(simulation, list(outcomes), options), options.format)
+        built.append(build_table(simulation, list(outcomes), options))
+    tables.print_tables(built, options.format, between="\n")
     return 0
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -156,6 +157,26 @@ def test_fish_is_told_every_command(capsys):
 @pytest.mark.parametrize("command", ["score", "compare", "pairs", "bounds"])
 def test_one_word_asks_every_command_for_json(command, capfd):
     assert main([command, *SMALL, SMALL[1], "--json"]) == OK
+    assert json.loads(capfd.readouterr().out)
+
+
+@pytest.fixture
+def judged_runs(tmp_path, monkeypatch) -> list[str]:
+    """Judgments of six topics and ten documents, and three runs that order these differently."""
+    monkeypatch.chdir(tmp_path)
+    pairs = [(topic, docno) for topic in range(6) for docno in range(10)]
+    lines = [f"{topic} 0 d{docno} {(topic + docno) * docno % 3 // 2}" for topic, docno in pairs]
+    Path("qrels").write_text("\n".join(lines))
+    for name, factor in (("oak", 3), ("elm", 7), ("ash", 9)):
+        lines = [f"{t} Q0 d{d * factor % 10} 1 {(t * d + factor) % 11} {name}" for t, d in pairs]
+        Path(name).write_text("\n".join(lines))
+    return ["qrels", "oak", "elm", "ash"]
+
+
+@pytest.mark.parametrize("words", ["plan", "simulate --seeds 1", "pairs -m AP -m P@5", "reuse"])
+def test_several_tables_are_one_document_of_json(words, judged_runs, capfd):
+    command, *options = words.split()
+    assert main([command, *judged_runs, *options, "--json"]) == OK
     assert json.loads(capfd.readouterr().out)
 
 

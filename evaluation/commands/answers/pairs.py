@@ -34,6 +34,5 @@ def run(options: argparse.Namespace) -> int:
     scored = read_scored_runs(options.runs, options, parser())
     if scored is None:
         return files.REFUSED
-    for each in scored:
-        tables.print_table(build_table(each, options), options.format)
+    tables.print_tables([build_table(each, options) for each in scored], options.format)
     return 0
