@@ -32,6 +32,11 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
             return
 
 
+def add_report_option(parser: argparse.ArgumentParser) -> None:
+    """What a command says of itself, as sentences or as JSON."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
+
+
 def judged_runs_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """Begin the parser of a command that takes judgments and runs."""
     parser = command_parser(command, description, epilog)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import json
 import sys
 
+from evaluation.commands.arguments import add_report_option
 from rankfield.commands.outcomes import OK
 from rankfield.configuration import (
     Configuration,
@@ -44,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
         "--file", action="store_true", help="keep the token in the file of settings"
     )
     parser.add_argument("--forget", action="store_true", help="remove the token that is kept")
+    add_report_option(parser)
     return parser
 
 
@@ -51,8 +54,11 @@ def run(options: argparse.Namespace) -> int:
     url = plain_url(options.url) or read_configuration().url
     if not url:
         raise SiteError("The site is not known. State its URL: rankfield login https://...")
+    is_json = options.format == "json"
     if options.forget:
-        print("Removed the token." if delete_token(url) else "No token was kept.")
+        is_removed = delete_token(url)
+        said = "Removed the token." if is_removed else "No token was kept."
+        print(json.dumps({"url": url, "removed": is_removed}) if is_json else said)
         return OK
     token = ask_token(url)
     name = Site(url, token).account()
@@ -65,9 +71,9 @@ def run(options: argparse.Namespace) -> int:
         stated = read_file(path)
         if stated.token or plain_url(stated.url) != url:
             write_file(path, Configuration(url, ""))
-    print(
-        f"Signed in to {url} as {name}. The token is in {path if options.file else 'the keyring'}."
-    )
+    place = str(path) if options.file else "the keyring"
+    said = f"Signed in to {url} as {name}. The token is in {place}."
+    print(json.dumps({"url": url, "account": name, "token": place}) if is_json else said)
     return OK
 
 

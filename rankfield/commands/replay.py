@@ -6,13 +6,13 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
 from evaluation.commands import files
-from evaluation.commands.arguments import parse_positive, whole_number
+from evaluation.commands.arguments import add_report_option, parse_positive, whole_number
 from evaluation.phrases import counted
 from evaluation.problems import Refused
 from evaluation.reading.paths import open_input
@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--engine", choices=SHAPES, help="whose answers they are (recognised)")
     for name, what in (("hits", "hits"), ("docno", "docno of a hit"), ("score", "score of a hit")):
         parser.add_argument(f"--{name}", metavar="PATH", default="", help=f"place of the {what}")
+    add_report_option(parser)
     return parser
 
 
@@ -87,7 +88,12 @@ def run(options: argparse.Namespace) -> int:
     )
     with open_output(options.output) as opened:
         outcomes = write_run(replay, topics, options.tag, opened)
-    return report(outcomes)
+    if options.format == "json":
+        # Without a file for it, the run is on standard output.
+        print(json.dumps(summarise(outcomes)), file=sys.stdout if options.output else sys.stderr)
+    else:
+        report(outcomes)
+    return NOT_REACHED if any(isinstance(each, Failed) for each in outcomes) else OK
 
 
 def open_output(path: str | None) -> AbstractContextManager[TextIO]:
@@ -143,8 +149,23 @@ def write_run(
     return outcomes
 
 
-def report(outcomes: Iterable[Ranked | Failed]) -> int:
-    """Say what failed and what was done to rankings; return the exit status."""
+def summarise(outcomes: Sequence[Ranked | Failed]) -> dict[str, object]:
+    """Return the numbers of ranked and failed topics, what was done to them, and why they failed.
+
+    >>> summarise([Ranked("7", [], ""), Failed("8", "status 400")])
+    {'ranked': 1, 'notes': {}, 'empty': ['7'], 'failed': {'8': 'status 400'}}
+    """
+    ranked = [each for each in outcomes if isinstance(each, Ranked)]
+    return {
+        "ranked": len(ranked),
+        "notes": {each.topic: each.note for each in ranked if each.note},
+        "empty": [each.topic for each in ranked if not each.documents],
+        "failed": {each.topic: each.reason for each in outcomes if isinstance(each, Failed)},
+    }
+
+
+def report(outcomes: Iterable[Ranked | Failed]) -> None:
+    """Say what failed and what was done to rankings."""
     ranked = [each for each in outcomes if isinstance(each, Ranked)]
     failed = [each for each in outcomes if isinstance(each, Failed)]
     lines = [f"{counted(len(ranked), 'topic')} ranked."]
@@ -156,6 +177,3 @@ def report(outcomes: Iterable[Ranked | Failed]) -> int:
     if len(failed) > SHOWN:
         lines.append(f"And {len(failed) - SHOWN} more topics failed.")
     print("\n".join(lines), file=sys.stderr)
-    if not failed:
-        return OK
-    return NOT_REACHED

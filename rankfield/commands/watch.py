@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import time
 from pathlib import Path
 
-from evaluation.commands.arguments import parse_positive
+from evaluation.commands.arguments import add_report_option, parse_positive
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.outcomes import NOT_REACHED, OK, REJECTED
 from rankfield.errors import SiteError
@@ -32,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--description", metavar="TEXT", default="")
     parser.add_argument("--interval", metavar="S", type=parse_positive, default=2.0)
     parser.add_argument("--once", action="store_true", help="end when all files are done")
+    add_report_option(parser)
     return parser
 
 
@@ -45,10 +47,20 @@ def run(options: argparse.Namespace) -> int:
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             for line in folder.look():
-                print(line, flush=True)
+                print(as_json(line) if options.format == "json" else line, flush=True)
             if options.once and folder.is_settled:
                 return REJECTED if folder.rejected else OK
             if options.once and folder.is_stuck:
                 return NOT_REACHED
             time.sleep(options.interval)
     return OK
+
+
+def as_json(line: str) -> str:
+    """Return what is said of a file as an object.
+
+    >>> as_json("a.run: scored, AP 0.2500")
+    '{"file": "a.run", "said": "scored, AP 0.2500"}'
+    """
+    name, _, said = line.partition(": ")
+    return json.dumps({"file": name, "said": said})

@@ -71,6 +71,11 @@ def test_a_token_is_kept_in_the_keyring_and_used(home, keyring, token, track, ca
     assert token not in home.read_text()
 
 
+def test_login_prints_json_for_scripts(home, token, capsys):
+    assert main(["login", URL, "--file", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["account"] == "ben"
+
+
 def test_without_a_keyring_login_says_how_to_keep_a_token(home, token, monkeypatch, capsys):
     monkeypatch.setattr(configuration, "find_keyring", lambda: None)
     assert main(["login", URL]) == REJECTED

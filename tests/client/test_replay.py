@@ -120,6 +120,13 @@ def test_a_topic_that_fails_is_named_and_missing(engine, tmp_path, capsys):
     assert (tmp_path / "my.run").read_text().startswith("2 Q0 d1")
 
 
+def test_the_report_is_json_if_asked(engine, capsys):
+    engine.refusals = [400]
+    assert ask(engine, "--concurrency", "1", "--json") == NOT_REACHED
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ranked"], list(report["failed"])) == (2, ["1"])
+
+
 def test_a_hopeless_engine_is_left_in_peace(engine, tmp_path, capsys):
     (tmp_path / "topics.tsv").write_text("".join(f"{n}\tbread {n}\n" for n in range(30)))
     engine.refusals = [401] * 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,10 @@ def test_once_ends_when_all_are_done(network, track, ben, folder, monkeypatch, c
     assert main(words) == 2
     assert capsys.readouterr().out.count("my.run: submitted") == 2
     assert Run.objects.filter(tag="ben-bm25").count() == 1
+    (folder / "bad.run").unlink()
+    assert main([*words, "--json"]) == 0
+    first, *_ = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["file"] == "my.run" and first["said"].startswith("submitted")
 
 
 def test_once_ends_where_the_site_takes_nothing_more(network, track, ben, folder, monkeypatch):
