@@ -247,6 +247,8 @@ def _judgments_by_first_bytes(head: bytes) -> Candidate | None:
     """What the first bytes of judgments alone decide; None for a table of columns."""
     if head.startswith(b"["):
         return Candidate("json", "The file begins with [, so it is a JSON list.")
+    if WRAPPED_LIST.match(head):
+        return Candidate("json", "The file is a JSON object around a list of objects.")
     if TOPIC_OF_LIST.match(head):
         return Candidate("json", "The file is a JSON object of topics, each with a list.")
     return run_by_first_bytes(head) if head.startswith(b"{") else None
@@ -399,6 +401,7 @@ NO_RUN = {
 
 _TOPIC_OF_DICTS = re.compile(rb"""\{\s*+(?:\}|"(?:[^"\\]|\\.)*+"\s*+:\s*+\{)""")
 TOPIC_OF_LIST = re.compile(rb"""\{\s*+"(?:[^"\\]|\\.)*+"\s*+:\s*+\[\s*+[^\s{]""")
+WRAPPED_LIST = re.compile(rb"""\{\s*+"(?:[^"\\]|\\.)*+"\s*+:\s*+\[\s*+\{""")
 _TRECVID = re.compile(rb"<(?:!DOCTYPE\s+)?video\w*", re.I)
 
 

@@ -49,7 +49,7 @@ LONGEST_TEXT = 500_000
 # The first of these is the title; others, if a topic has several, are its description.
 TITLES = (
     *("title", "query", "content", "question", "claim", "text", "txt", "w", "body", "utterance"),
-    *("statement", "request", "t", "keywords", "keyword", "topic"),
+    *("statement", "request", "search", "t", "keywords", "keyword", "topic"),
 )
 DESCRIPTIONS = ("desc", "description", "smry")
 NARRATIVES = ("narr", "narrative", "narratives")
@@ -75,7 +75,8 @@ GROUPS = (
 DOCUMENTS = ("docid", "docno")
 # Fields that say where something is or of which kind it is: never the title of a topic.
 NOT_TITLES = {
-    *("image", "images", "img", "imageurl", "imagepath", "picture", "photo", "figure", "video"),
+    *("image", "images", "img", "imageurl", "imagepath", "imgurl", "imgpath", "picture", "photo"),
+    *("figure", "video", "modality", "media", "mediatype"),
     *("audio", "file", "filename", "filepath", "path", "url", "uri", "link", "href", "source"),
     *("date", "time", "timestamp", "type", "category", "lang", "language", "split"),
 }

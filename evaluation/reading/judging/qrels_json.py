@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, TypeAlias
 
 from evaluation.problems import Problems
@@ -19,7 +20,7 @@ from evaluation.reading.judging.confidences import (
 )
 from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
-from evaluation.reading.recognition import TOPIC_OF_LIST
+from evaluation.reading.recognition import TOPIC_OF_LIST, WRAPPED_LIST
 from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
 from evaluation.reading.texts.records import json_objects, json_parts
 
@@ -29,6 +30,8 @@ ONE_LIST = "Join the documents of a topic in one list."
 
 def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
     """Yield the judgments of `{"topic": {"docno": grade}}`, or of a list of objects.
+
+    The list may be in an object, as in `{"qrels": [...]}`.
 
     `{"topic": ["docno"]}` has the relevant documents alone.
 
@@ -40,12 +43,14 @@ def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
     if TOPIC_OF_LIST.match(head):
         yield from _relevant_only(file, problems)
         return
-    if not head.startswith(b"["):
+    is_wrapped = WRAPPED_LIST.match(head)
+    if not is_wrapped and not head.startswith(b"["):
         for value in json_values(file, problems, RUN_LIMITS.lines):
             yield value.line, Judgment(value.topic, value.docno, value.written.strip(b'"'))
         return
     lines = numbered_lines(file, problems, LONGEST_LINE, RUN_LIMITS.lines)
-    for part in json_parts(lines, problems):
+    parts = json_parts(lines, problems)
+    for part in chain.from_iterable(each.inner() for each in parts) if is_wrapped else parts:
         yield from _judgment(part.line, part.value, problems)
 
 

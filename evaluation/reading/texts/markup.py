@@ -33,7 +33,7 @@ _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
 _TOPIC_TAG = re.compile(
     r"<(/?)(num|number|title|query|question|utterance|claim|text|keywords|desc|description|narr|narrative"
-    r"|docid|url|dom|smry|con|fac|nat|def|group)\b[^<>]*>",
+    r"|search|statement|request|content|image|img|docid|url|dom|smry|con|fac|nat|def|group)\b[^<>]*>",
     re.I,
 )
 

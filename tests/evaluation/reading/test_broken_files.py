@@ -256,8 +256,23 @@ def test_a_number_and_a_text_are_separated_by_semicolons(tmp_path):
 
 def test_an_image_or_a_document_is_no_title(tmp_path):
     pictures = b'<q><query id="7"><image>shoe.jpg</image></query></q>'
+    multimodal = (
+        b'{"qid": 7, "query_txt": null, "query_img_path": "a.jpg", "query_modality": "image"}'
+    )
     asked = b'{"questions": [{"id": "7", "body": null, "documents": ["d1"]}]}'
-    assert read_as_topics(pictures, tmp_path) == read_as_topics(asked, tmp_path) == {"7": [""]}
+    for content in (pictures, multimodal, asked):
+        assert read_as_topics(content, tmp_path) == {"7": [""]}
+
+
+def test_a_list_of_judgments_may_be_in_an_object(tmp_path):
+    content = b'{"qrels": [{"query_id": 1, "doc_id": "d1", "relevance": 2}]}'
+    assert read_as_judgments(content, tmp_path) == {"1": ["d1"]}
+
+
+@pytest.mark.parametrize("tag", ["search", "query", "question", "statement", "request", "content"])
+def test_the_text_of_a_topic_of_trec_has_many_names(tag, tmp_path):
+    content = f"<top>\n<num> 7\n<{tag}> deep lock\n<image> a.jpg\n</top>\n".encode()
+    assert read_as_topics(content, tmp_path) == {"7": ["deep lock"]}
 
 
 @pytest.mark.parametrize(
