@@ -48,6 +48,8 @@ NAMED = ("run", "system", "reported")
 MOST_AIRY_ROWS = 40
 # A longer board shows so many rows at first, and besides so many of the reader's own.
 FIRST_ROWS, OWN_ROWS = 200, 20
+# The menu of baselines has so many rows; any other is a link away, in its row.
+OFFERED = 1_000
 # The parameter of the address that asks for all rows.
 ALL = "all"
 # The parameters that filter rows, besides facts.
@@ -103,7 +105,7 @@ class BoardTable:
     def _column_width(self, column: Column) -> float:
         """Estimate the width of a column in pixels."""
         if column.kind in NAMED or column.name == TEAM.name:
-            rows = self.board.shown
+            rows = [*self._first, *self._own]
             names = {row.team if column.name == TEAM.name else row.name for row in rows}
             return min(max(map(text_width, names), default=0.0), NAME_WIDTH) + PADDING
         least = WIDTHS.get(column.kind, NUMBER_WIDTH)
@@ -225,12 +227,14 @@ class BoardTable:
 
     @property
     def baselines(self) -> SafeString:
-        """Render every row as an option of the baseline menu."""
+        """Render the rows as options of the baseline menu; of a very long board the first ones."""
+        rows = self.board.rows
+        offered = [row for place, row in enumerate(rows) if place < OFFERED or row.is_baseline]
         return mark_safe(
             "".join(
                 f'<option value="{row.key}"{" selected" if row.is_baseline else ""}>'
                 f"{escape(row.full_name)}</option>"
-                for row in self.board.rows
+                for row in offered
             )
         )
 

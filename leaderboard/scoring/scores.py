@@ -18,6 +18,8 @@ from leaderboard.scoring.judgments import load_topic_numbers, load_topics, topic
 
 # How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
 CACHE_SIZE = 16
+# So many runs are asked for by name; to name more takes longer than to read all of the edition.
+MOST_NAMED = 500
 # By run and measure; None if a measure is undefined on every topic.
 Means = Mapping[str, Mapping[str, float | None]]
 
@@ -64,8 +66,9 @@ def load_measure_means(edition: Edition, measure: str) -> dict[str, float | None
 
 def score_matrix(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
     """Return the scores of these runs as float64[runs, evaluated topics], topics by position."""
-    of_runs = Score.objects.filter(score_set__edition=edition, score_set__run__in=run_ids)
-    rows = of_runs.filter(measure=measure)
+    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
+    if len(run_ids) <= MOST_NAMED:
+        rows = rows.filter(score_set__run__in=run_ids)
     return stack_scores(edition, dict(rows.values_list("score_set__run_id", "by_topic")), run_ids)
 
 

@@ -652,3 +652,14 @@ def test_exports_of_a_long_board_are_whole(long_board, as_ada, client):
     lines = b"".join(as_ada.get("/benchmarks/ten/board/?format=csv")).decode().splitlines()
     assert len(lines) == 6
     assert len(client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]) == 5
+
+
+def test_the_menu_of_a_very_long_board_offers_the_first_runs_and_the_baseline(
+    ten, ada, ben, client, monkeypatch
+):
+    monkeypatch.setattr(board_table, "OFFERED", 1)
+    with_baseline(ten, ada)
+    copies(send(ten, ben, "better", 1), 2)
+    menu = page_of(client, ten).split('id="choose-baseline"')[1].split("</select>")[0]
+    offered = re.findall(r"<option [^>]*>([^<]+)", menu)
+    assert len(offered) == 2 and "better" in offered[0] and "base" in offered[1]

@@ -12,6 +12,7 @@ from leaderboard.actions import runs, submissions, tracks, uploads
 from leaderboard.jobs import running
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring import scores
 from leaderboard.scoring import work as scoring
 from tests.builders import (
     OTHER_RUN,
@@ -222,3 +223,10 @@ def test_scores_that_are_stored_again_after_an_outage_take_no_key_of_another_run
     scoring.store_scores(other.pk, others)
     scoring.store_scores(run.pk, measured)
     assert values_of(run) == pytest.approx([1.0, 0.5, 7 / 12])
+
+
+def test_scores_of_many_runs_are_those_of_runs_that_are_named(track, ben, monkeypatch):
+    runs = [make_run(track, ben).pk, make_run(track, ben, OTHER_RUN).pk][:1]
+    named = scores.score_matrix(track.edition, "AP", runs)
+    monkeypatch.setattr(scores, "MOST_NAMED", 0)
+    assert np.array_equal(scores.score_matrix(track.edition, "AP", runs), named)
