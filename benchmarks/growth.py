@@ -2,16 +2,21 @@
 
     python -m benchmarks.growth
     python -m benchmarks.growth depth judgments --quick
+    python -m benchmarks.growth pages readers
 
 An exponent of 1 is linear.  It is the slope of the logarithm of the seconds over that of the size,
-by least squares over the largest sizes of a row, where fixed costs no longer decide.
+by least squares over the largest sizes of a row, where fixed costs no longer decide.  Pages are
+made anew for every view, with nothing remembered; those of readers are kept, as a site keeps them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -19,7 +24,8 @@ import numpy as np
 
 from benchmarks import tables
 from benchmarks.generator import topics_of
-from benchmarks.inputs import Input
+from benchmarks.homes import own_home
+from benchmarks.inputs import ROOT, Input
 from benchmarks.reported import make_scene
 from benchmarks.significance import benchmark_of
 from benchmarks.tables import seconds
@@ -57,13 +63,30 @@ class Growth:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_names())}")
+    names = [*dict.fromkeys(each.name for each in GROWTHS), *ON_A_SITE]
+    parser.add_argument(
+        "names", nargs="*", choices=[*names, []], metavar="NAME", help=", ".join(names)
+    )
     parser.add_argument("--quick", action="store_true", help="without the largest sizes")
     options = parser.parse_args()
-    chosen = [each for each in GROWTHS if not options.names or each.name in options.names]
+    wanted = options.names or names
     print(tables.machine(), flush=True)
-    tables.heading("Where cost grows")
-    tables.table(HEAD, (row for each in chosen for row in measure(each, options.quick)))
+    if chosen := [each for each in GROWTHS if each.name in wanted]:
+        print_table("Where cost grows", chosen, options.quick)
+    for name in filter(ON_A_SITE.__contains__, wanted):
+        _measure_site(name, options.quick)
+
+
+def print_table(heading: str, growths: Iterable[Growth], is_quick: bool) -> None:
+    tables.heading(heading)
+    tables.table(HEAD, (row for each in growths for row in measure(each, is_quick)))
+
+
+def _measure_site(name: str, is_quick: bool) -> None:
+    """In a process of its own, with a new site of its own."""
+    words = [sys.executable, "-m", "benchmarks.page_growth", name, *["--quick"][: int(is_quick)]]
+    with own_home() as variables:
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def measure(growth: Growth, is_quick: bool = False) -> Iterator[tuple[str, ...]]:
@@ -234,10 +257,8 @@ GROWTHS = (
         rank_reported,
     ),
 )
-
-
-def _names() -> list[str]:
-    return list(dict.fromkeys(each.name for each in GROWTHS))
+# Those of `benchmarks.page_growth`, which want a site.
+ON_A_SITE = ("pages", "readers")
 
 
 if __name__ == "__main__":

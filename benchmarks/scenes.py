@@ -59,6 +59,9 @@ class Scene:
     seed: int = 0
     # How many parameters each run states.
     parameters: int = 0
+    # How many documents of a topic are judged, and how many runs rank differently.
+    judged: int = JUDGED
+    different: int = DIFFERENT
 
     @property
     def texts(self) -> list[str]:
@@ -113,12 +116,12 @@ def _collection(scene: Scene, owner: User) -> JudgmentSet:
         created_by=owner,
         top_grade=3,
         num_topics=scene.topics,
-        grade_counts={"0": scene.topics * JUDGED // 2, "1": scene.topics * JUDGED // 2},
+        grade_counts=dict.fromkeys(("0", "1"), scene.topics * scene.judged // 2),
     )
     Judgment.objects.bulk_create(
         Judgment(judgment_set=judgments, topic=topic, docno=f"d{n}", grade=n % 2)
         for topic in topics
-        for n in range(JUDGED)
+        for n in range(scene.judged)
     )
     return judgments
 
@@ -153,7 +156,7 @@ def _different_runs(scene: Scene) -> Iterator[ReadRun]:
     """Yield the runs that differ; only the first topic's ranking is as deep as a page needs it."""
     random = np.random.default_rng(7)
     short = Ranking([b"d1"], np.ones(1))
-    for n in range(min(scene.runs, DIFFERENT)):
+    for n in range(min(scene.runs, scene.different)):
         docnos = [b"d%d" % docno for docno in random.permutation(2 * ANSWERED)[:ANSWERED]]
         rankings = {b"%d" % (topic + 1): short for topic in range(scene.topics)}
         rankings[b"1"] = Ranking(docnos, np.arange(ANSWERED, 0, -1.0))
@@ -168,7 +171,7 @@ def _ranking_files(scene: Scene) -> list[str]:
         write_ranking_file(run, file)
         files.append(file.getvalue())
     return [
-        default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(files[n % DIFFERENT]))
+        default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(files[n % len(files)]))
         for n in range(scene.runs)
     ]
 
