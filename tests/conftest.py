@@ -26,6 +26,7 @@ from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.analysis.unjudged import bound_verdicts
 from leaderboard.assessments.samples import check_closed_samples
 from leaderboard.collections.documents import known_docnos, open_documents
+from leaderboard.collections.marked_pairs import load_people_pairs
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.collections.word_index import open_word_index
 from leaderboard.infrastructure import page_store
@@ -149,6 +150,7 @@ def forget() -> None:
         load_bank,
         judgments.load_topics,
         judgments.load_judgments,
+        load_people_pairs,
         open_documents,
         known_docnos,
         open_word_index,

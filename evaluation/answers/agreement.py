@@ -17,6 +17,7 @@ from evaluation.problems import Problems
 from evaluation.reading.judging.qrels import Qrels
 
 ORIGIN = 1
+NO_ANSWERS: Mapping[str, Mapping[str, Answer]] = {}
 
 
 def grades_by_assessor(log: Sequence[Mark]) -> dict[str, Qrels]:
@@ -48,16 +49,32 @@ def grades_of_layers(layers: Sequence[AssignmentLayer | SupportLayer]) -> list[Q
     ]
 
 
-def grades_of_nuggets(layer: AssignmentLayer) -> Qrels:
-    """Return the marks of one layer about nuggets; a pair is an answer and a nugget."""
+def grades_of_nuggets(
+    layer: AssignmentLayer, answers: Mapping[str, Mapping[str, Answer]] = NO_ANSWERS
+) -> Qrels:
+    """Return the marks of one layer about nuggets; a pair is an answer and a nugget.
+
+    Answers go by the key of their text where `answers`, by run and topic, have it, so that marks
+    by run and by text meet.
+    """
+    keys = {
+        (run, topic): f"key {answer.key.hex()}"
+        for run, of_run in answers.items()
+        for topic, answer in of_run.items()
+    }
     qrels = Qrels({}, layer.problems)
-    for (run, topic), marks in layer.marks.items():
-        for name, mark in marks.items():
-            _add(qrels, topic, f"{run}\n{name}", _grade(mark.code))
     for (topic, key), marks in layer.by_key.items():
         for name, mark in marks.items():
             _add(qrels, topic, f"key {key.hex()}\n{name}", _grade(mark.code))
-    _add_confidences(qrels, layer.confidences)
+    for of_answer, marks in layer.marks.items():
+        run, topic = of_answer
+        for name, mark in marks.items():
+            _add(qrels, topic, f"{keys.get(of_answer, run)}\n{name}", _grade(mark.code))
+    confidences = {}
+    for (topic, pair), sure in layer.confidences.items():
+        run, _, name = pair.partition("\n")
+        confidences[topic, f"{keys.get((run, topic), run)}\n{name}"] = sure
+    _add_confidences(qrels, confidences)
     return qrels
 
 

@@ -9,8 +9,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evaluation.answers.agreement import grades_of_layers
+from evaluation.answers.nuggets import NuggetBank
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
+from evaluation.commands.kappa import add_about_options, read_bank, read_layer
 from evaluation.measures import SAMPLED
 from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused
@@ -41,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--judge", action="store_true", help="the file is judgments of a judge, with confidences"
     )
+    add_about_options(parser)
     files.add_judgments_option(parser)
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one problem per line"
@@ -61,11 +65,12 @@ def add_rules(group: argparse._ArgumentGroup) -> None:
 
 @dataclass(frozen=True)
 class TrackFiles:
-    """The topics, documents and judged topics of a track; None where they are not given."""
+    """Topics, documents, judged topics and nuggets of a track; None where they are not given."""
 
     topics: Collection[bytes] | None = None
     docnos: Docnos | None = None
     judged: Collection[bytes] | None = None
+    nuggets: NuggetBank | None = None
 
 
 def build_rules(options: argparse.Namespace, known: TrackFiles) -> RunRules:
@@ -90,6 +95,7 @@ def run(options: argparse.Namespace) -> int:
         (options.topics, topic_numbers),
         (options.docnos, files.read_docnos),
         (options.judged, topic_numbers),
+        (options.nuggets, read_bank),
     ):
         try:
             given.append(None if path is None else read(path))
@@ -116,6 +122,10 @@ def report_check(options: argparse.Namespace, check: Callable[[], tuple[Problems
 def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
     with paths.open_input(options.run, RUN_LIMITS) as file:
+        if options.about:
+            (marks,) = grades_of_layers([read_layer(file, options.about, known.nuggets)])
+            holds = f"{counted(len(marks.grades), 'topic')}, {counted(marks.count, 'mark')}"
+            return marks.problems, holds
         if options.qrels or options.judge:
             format = options.qrels_format
             if not options.judge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from evaluation.answers.agreement import ORIGIN, grades_by_assessor, grades_of_l
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.marks import AssignmentLayer, SupportLayer
 from evaluation.answers.nugget_files import read_nuggets
+from evaluation.answers.nuggets import NuggetBank
 from evaluation.answers.support_files import read_support
 from evaluation.commands import files
 from evaluation.commands.answers.inputs import name_of, open_run
@@ -26,6 +28,8 @@ from evaluation.reading import paths
 from evaluation.reading.groups import number_groups
 from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, text_of
+
+Layer: TypeAlias = AssignmentLayer | SupportLayer
 
 NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())
 EPILOG = f"""
@@ -100,25 +104,34 @@ def read_grades(options: argparse.Namespace) -> dict[str, Qrels]:
 
 def read_marks(paths_of_marks: Sequence[str], options: argparse.Namespace) -> dict[str, Qrels]:
     """The marks of each assessor, or of each file; raises `RefusedOption`, OSError."""
-    layers: list[AssignmentLayer | SupportLayer] = []
-    path = ""
+    layers: list[Layer] = []
+    bank, path = read_bank(options.nuggets) if options.nuggets else None, ""
     try:
-        bank = None
-        if path := options.nuggets:
-            with open_run(path) as file:
-                bank = read_nuggets(file, name=path)
         for path in paths_of_marks:
             with open_run(path) as file:
-                if options.about == "nugget":
-                    layers.append(read_assignments(file, bank, run=name_of(path)))
-                else:
-                    layers.append(read_support(file, run=name_of(path)))
+                layers.append(read_layer(file, options.about, bank, name_of(path)))
             files.report(path, layers[-1].problems)
     except Refused as refusal:
         raise files.RefusedOption(path, refusal.problems) from None
     if len(layers) == 1:
         return grades_by_assessor(layers[0].log)
     return dict(zip(names_of(paths_of_marks), grades_of_layers(layers), strict=True))
+
+
+def read_bank(path: str) -> NuggetBank:
+    """The nuggets of a file; raises `RefusedOption`, OSError."""
+    try:
+        with open_run(path) as file:
+            return read_nuggets(file, name=path)
+    except Refused as refusal:
+        raise files.RefusedOption(path, refusal.problems) from None
+
+
+def read_layer(file: BinaryIO, about: str, bank: NuggetBank | None, run: str = "") -> Layer:
+    """The marks of a file, of `run` where it names none; raises `Refused`."""
+    if about == "nugget":
+        return read_assignments(file, bank, run=run)
+    return read_support(file, run=run)
 
 
 def add_about_options(parser: argparse.ArgumentParser) -> None:

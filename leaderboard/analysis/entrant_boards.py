@@ -1,7 +1,7 @@
 """The boards of systems that each judge of a track would make, beside that of people.
 
-The systems are the runs of a track of rankings on the same collection. A judge has its grades
-alone: what it did not grade is unjudged.
+The systems are the runs of a track of rankings on the same collection, or the answers that judges
+marked. A judge has its grades or marks alone: what it did not grade is unjudged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from leaderboard.analysis.judge_boards import (
 from leaderboard.analysis.shifts import Move, Shift
 from leaderboard.boards.disclosure import Sight, sights_of
 from leaderboard.display.csv_tables import RUN_COLUMNS, TEAM_COLUMNS, CsvTable, tabulate
-from leaderboard.models import Run, Track
+from leaderboard.models import MarkLayer, Run, Track
 from leaderboard.scoring.kinds import RANKED
 
 
@@ -172,11 +172,16 @@ def find_entrant_boards(sight: Sight, systems: str = "", measure: str = "") -> F
 def find_system_sights(sight: Sight) -> list[Sight]:
     """Return the views of the tracks of rankings whose scores this viewer sees too.
 
-    They are on the collection of the track of judges; those of its benchmark come first.
+    They are on the collection of the track of judges; those of its benchmark come first. Of judges
+    that mark answers it is the track of these answers.
     """
     visible = Track.objects.visible_to(sight.viewer).filter(collection=sight.track.collection_id)
-    ranked = visible.filter(run_kind=RANKED.name).select_related("benchmark", "collection")
-    seen = [each for each in sights_of(list(ranked.order_by("pk")), sight.viewer)]
+    if sight.track.judged_marks:
+        judged = visible.filter(mark_layers__in=MarkLayer.objects.judged_by(sight.track)[:1])
+    else:
+        judged = visible.filter(run_kind=RANKED.name)
+    judged = judged.select_related("benchmark", "collection")
+    seen = [each for each in sights_of(list(judged.order_by("pk")), sight.viewer)]
     shown = [each for each in seen if each.can_see_scores and each.edition is not None]
     home = sight.track.benchmark_id
     return sorted(shown, key=lambda each: each.track.benchmark_id != home)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation.agreement import Estimate
@@ -18,6 +18,8 @@ from leaderboard.runs.facts import find_common_cost, find_figure
 from leaderboard.runs.facts.figures import Cost, Figure
 from leaderboard.scoring.entrants import LAYOUT, find_basis, judges_of
 
+# The grades of marks, which are in this order, see `evaluation.answers.agreement`.
+MARK_LABELS = {"0": "contradicts", "1": "none", "2": "partial", "3": "full"}
 # What a reader may rank judges by.
 STATISTICS_SHOWN = {
     USUAL: "kappa, squared weights",
@@ -55,7 +57,8 @@ class JudgeRow:
     error: float
     documents: int
     abstained: int
-    unused: list[int]
+    # The names of grades that it hardly uses.
+    unused: list[str]
     is_own: bool
     is_baseline: bool
     # By the grade of people, and by topic.
@@ -106,6 +109,9 @@ class FoundJudges:
     awaited: Awaited
     # The cost that most judges state; None without any.
     cost: Cost | None = None
+    # What is graded, and what grades are called where they are marks.
+    noun: str = "document"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def best(self) -> list[JudgeRow]:
@@ -122,7 +128,10 @@ class FoundJudges:
         """The judges on the documents of each grade by people, the highest first."""
         found = {name for row in self.rows for name in row.by_grade}
         parts = sorted(found, key=int, reverse=True)
-        return [JudgedPart(name, [row.by_grade.get(name) for row in self.rows]) for name in parts]
+        return [
+            JudgedPart(self.labels.get(name, name), [row.by_grade.get(name) for row in self.rows])
+            for name in parts
+        ]
 
     @property
     def by_topic(self) -> list[JudgedPart]:
@@ -197,7 +206,15 @@ def find_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
     cost = find_common_cost([row.run.facts for row in rows])
     if cost is not None:
         rows = [replace(row, figure=find_figure(row.run.facts, cost.name)) for row in rows]
-    return FoundJudges(chosen, rows, topics, awaited, cost)
+    labels = find_labels(sight)
+    return FoundJudges(
+        chosen, rows, topics, awaited, cost, "pair" if labels else "document", labels
+    )
+
+
+def find_labels(sight: Sight) -> Mapping[str, str]:
+    """Return what grades are called where judges mark answers."""
+    return MARK_LABELS if sight.track.judged_marks else {}
 
 
 def _share_alike(part: JudgedPart) -> float:
@@ -234,7 +251,8 @@ def _read_row(
             parts: {name: PartOfJudge(**part) for name, part in packed[parts].items()}
             for parts in ("by_grade", "by_topic")
         },
-        **{name: packed[name] for name in ("bias", "error", "documents", "abstained", "unused")},
+        unused=[find_labels(sight).get(str(grade), f"grade {grade}") for grade in packed["unused"]],
+        **{name: packed[name] for name in ("bias", "error", "documents", "abstained")},
     )
 
 

@@ -15,13 +15,15 @@ from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import RUN_COLUMNS, CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
-from leaderboard.models import Assessment, Calculation, Edition, JudgmentSet, Run
+from leaderboard.models import Assessment, Calculation, Edition, JudgmentSet, MarkLayer, Run
+from leaderboard.scoring.editions import with_marks
 from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judge_boards import (
     ComparedJudges,
     family_by_judge,
     find_basis,
     measures_by_judge,
+    measures_by_marks,
 )
 from leaderboard.scoring.verdicts import verdict_of
 
@@ -146,11 +148,16 @@ def find_boards_of_machines(
 
 def find_boards_of_entrants(sight: Sight, edition: Edition, asked: str) -> BoardsByJudge:
     """Return the boards by each judge of an edition, and have a job compute what is missing."""
-    return _find_boards(sight, asked, ComparedJudges(entrants=edition))
+    layer = MarkLayer.objects.judged_by(with_marks(edition)).first()
+    measures = measures_by_marks(sight.track, layer) if layer is not None else None
+    return _find_boards(sight, asked, ComparedJudges(entrants=edition), measures)
 
 
-def _find_boards(sight: Sight, asked: str, judges: ComparedJudges) -> BoardsByJudge:
-    measures = measures_by_judge(sight.track)
+def _find_boards(
+    sight: Sight, asked: str, judges: ComparedJudges, measures: list[str] | None = None
+) -> BoardsByJudge:
+    if measures is None:
+        measures = measures_by_judge(sight.track)
     if not measures or not sight.can_see_scores:
         return BoardsByJudge([], "")
     measure = match_measure(asked, measures) or measures[0]

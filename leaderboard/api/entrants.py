@@ -16,7 +16,7 @@ from leaderboard.api.fields import Label
 from leaderboard.api.schemas import TableRow, response_schemas
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.jobs.calculations import Awaited
-from leaderboard.scoring.kinds import JUDGED
+from leaderboard.scoring.kinds import kind_of
 
 router = Router(tags=["judges"])
 
@@ -88,6 +88,6 @@ def get_judges_boards(
 
 def _judged_sight_or_404(request: HttpRequest, slug: str) -> Sight:
     sight = track_or_404(viewer(request), slug)
-    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
+    if not kind_of(sight.track).is_of_judges or not sight.can_see_scores:
         raise Http404("no judges to see")
     return sight

@@ -273,9 +273,10 @@ def restore_track(
 ) -> Track:
     """Restore the track of an archive in a benchmark, on its collection, which must be ready."""
     fields, _ = split_fields(manifest.track.fields)
-    # Its layers of marks are restored once there are runs.
-    values = clean_values(Track, fields) | NO_MARKS
-    track = Track(slug=slug, collection=collection, **values)
+    track = Track(slug=slug, collection=collection, **clean_values(Track, fields))
+    # Its layers of marks are restored once there are runs; judges read those of another track.
+    for name in NO_MARKS if not track.judged_marks else ():
+        setattr(track, name, "")
     track.judgment_set = find_judgments(collection, manifest.track.judgments)
     check_names(track)
     try:

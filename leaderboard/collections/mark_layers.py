@@ -105,7 +105,7 @@ def _with_assignments(
     layer: MarkLayer, read: AssignmentLayer, bank: NuggetBank, runs: Mapping[str, list[str]]
 ) -> tuple[ReadMarks, Problems]:
     marks, topics = ReadMarks(layer), _topics_of(layer)
-    problems = _name_runs(marks, runs, read.problems)
+    marks.runs, problems = name_runs(runs, read.problems), read.problems
     named = {
         (topic, marks.runs[run], ""): of_answer
         for (run, topic), of_answer in read.marks.items()
@@ -139,7 +139,7 @@ def _with_support(
     layer: MarkLayer, read: SupportLayer, runs: Mapping[str, list[str]]
 ) -> tuple[ReadMarks, Problems]:
     marks, topics = ReadMarks(layer), _topics_of(layer)
-    problems = _name_runs(marks, runs, read.problems)
+    marks.runs, problems = name_runs(runs, read.problems), read.problems
     found: dict[tuple[str, str | None], dict[str, dict[str, int]]] = {}
     for (run, topic), pairs in read.by_place.items():
         if run in marks.runs:
@@ -169,23 +169,23 @@ def _topics_of(layer: MarkLayer) -> dict[str, int]:
     return dict(layer.track.collection.topics.values_list("number", "pk"))
 
 
-def _name_runs(marks: ReadMarks, runs: Mapping[str, list[str]], problems: Problems) -> Problems:
-    """Keep the run of each name; E_RUN where it may mean several, W_RUN where it means none."""
-    marks.runs = {name: found[0] for name, found in runs.items() if found}
+def name_runs(runs: Mapping[str, list[str]], problems: Problems) -> dict[str, str]:
+    """Return the run of each name; E_RUN where it may mean several, W_RUN where it means none."""
+    named = {name: found[0] for name, found in runs.items() if found}
     for name in sorted(name for name, found in runs.items() if len(found) > 1):
         message = f"{counted(len(runs[name]), 'run')} of the track are called {name}"
         hint = "Name each by its id instead."
         problems.error("E_RUN", None, message, name, hint)
-    if len(set(marks.runs.values())) < len(marks.runs):
+    if len(set(named.values())) < len(named):
         problems.error("E_RUN", None, "a run goes by its id and by its tag in one file")
-    unknown = sorted(runs.keys() - marks.runs.keys())
+    unknown = sorted(runs.keys() - named.keys())
     if unknown:
         message = f"marks of {counted(len(unknown), 'unknown run')} are ignored"
         problems.warn("W_RUN", None, message, unknown[0], count=len(unknown))
-    if unknown and not marks.runs:
+    if unknown and not named:
         message = "no run of the track has the name of a run in the file"
         problems.error("E_RUN", None, message, unknown[0])
-    return problems
+    return named
 
 
 def _warn_of_unknown(unknown: Counter[str], problems: Problems) -> None:
@@ -270,16 +270,18 @@ def _layer(layer_id: str) -> MarkLayer:
 
 
 def _rows_of(
-    layer: MarkLayer, run: Run, topic: Topic | None = None
+    layer: MarkLayer, run: Run | None, topic: Topic | None = None
 ) -> Iterator[tuple[MarkedAnswer, str]]:
-    """Yield the marks of a run, and those of all that say the same, with their topic."""
-    rows = layer.marked_answers.filter(Q(run=run) | Q(run=None)).select_related("topic")
+    """Yield the marks of a run, or of all, and those of all that say the same, with their topic."""
+    rows = layer.marked_answers.select_related("topic")
+    if run is not None:
+        rows = rows.filter(Q(run=run) | Q(run=None))
     for row in rows if topic is None else rows.filter(topic=topic):
         yield row, row.topic.number
 
 
-def load_assignments(layer: MarkLayer, run: Run) -> AssignmentLayer:
-    """Return the marks of a run by the keys of nuggets, under its id."""
+def load_assignments(layer: MarkLayer, run: Run | None = None) -> AssignmentLayer:
+    """Return the marks of a run, or of all runs, by the keys of nuggets, under its id."""
     assert layer.nuggets_id is not None
     bank = load_bank(layer.nuggets_id)
     found = AssignmentLayer(layer.origin, {}, Problems())
@@ -296,12 +298,14 @@ def load_assignments(layer: MarkLayer, run: Run) -> AssignmentLayer:
         if row.run_id is None:
             by_key[topic, bytes.fromhex(row.key)] = marks
         else:
-            by_run[run.pk, topic] = marks
+            by_run[row.run_id, topic] = marks
     return replace(found, marks=by_run, by_key=by_key)
 
 
-def load_support(layer: MarkLayer, run: Run, topic: Topic | None = None) -> SupportLayer:
-    """Return the marks of the sentences of a run under its id, on all topics or on one."""
+def load_support(
+    layer: MarkLayer, run: Run | None = None, topic: Topic | None = None
+) -> SupportLayer:
+    """Return the marks of the sentences of a run, or of all, under its id, of all topics or one."""
     by_place: dict[tuple[str, str], dict[tuple[int, str], int]] = {}
     by_text: dict[tuple[str, bytes], Mapping[str, int]] = {}
     needs: dict[tuple[str, str], Mapping[int, bool]] = {}
@@ -309,12 +313,12 @@ def load_support(layer: MarkLayer, run: Run, topic: Topic | None = None) -> Supp
         if row.run_id is None:
             by_text |= {(number, bytes.fromhex(k)): codes for k, codes in row.support.items()}
             continue
-        by_place[run.pk, number] = {
+        by_place[row.run_id, number] = {
             (int(sentence), docno): code
             for sentence, codes in row.support.items()
             for docno, code in codes.items()
         }
-        needs[run.pk, number] = {int(place): bool(value) for place, value in row.said.items()}
+        needs[row.run_id, number] = {int(place): bool(value) for place, value in row.said.items()}
     return SupportLayer(layer.origin, by_place, by_text, Problems(), needs)
 
 

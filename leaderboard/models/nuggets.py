@@ -137,6 +137,32 @@ class MarkLayerQuerySet(models.QuerySet["MarkLayer"]):
     def ready(self) -> MarkLayerQuerySet:
         return self.filter(state=ImportState.READY)
 
+    def open_to(self, track: Track) -> MarkLayerQuerySet:
+        """Return the ready layers that the settings of a track may name.
+
+        Those of its own runs. Judges of marks have those by people of the answers that they judge:
+        on their collection, and in their benchmark, whose organisers may know them.
+        """
+        if not track.judged_marks:
+            return self.ready().filter(track=track.pk)
+        home = {"benchmark": track.benchmark_id, "collection": track.collection_id}
+        beside = Track.objects.filter(**home, run_kind="answers")
+        of_people = self.ready().filter(track__in=beside, made_by=MarkLayer.MadeBy.PEOPLE)
+        return of_people.filter(about=track.judged_marks).order_by("track__position", "pk")
+
+    def named_by(self, track: Track, setting: str) -> MarkLayerQuerySet:
+        """Return the layer that a setting of a track names, first."""
+        is_support = setting == "support"
+        about = MarkLayer.About.SUPPORT if is_support else MarkLayer.About.NUGGETS
+        name = getattr(track, setting)
+        return self.open_to(track).filter(about=about, version=name) if name else self.none()
+
+    def judged_by(self, track: Track) -> MarkLayerQuerySet:
+        """Return the layer of people that the judges of a track are compared with, first."""
+        is_support = track.judged_marks == MarkLayer.About.SUPPORT
+        found = self.named_by(track, "support" if is_support else "assignments")
+        return found if track.judged_marks else self.none()
+
 
 class MarkLayer(ImportedVersion):
     """All marks of one origin, people or one version of a machine; layers are never added up."""

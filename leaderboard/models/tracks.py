@@ -90,6 +90,8 @@ def key_of_date(date: str) -> tuple[int, ...]:
 
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
+# What the marks are about where the runs of a track are marks of judges, by its kind of runs.
+JUDGED_MARKS = {"nugget_marks": "nuggets", "support_marks": "support"}
 
 
 def new_invitation() -> str:
@@ -544,6 +546,11 @@ class Track(models.Model):
         if self.starts_at and now < self.starts_at:
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
+
+    @property
+    def judged_marks(self) -> str:
+        """What its runs are marks about, as a layer of marks says it; "" for all other runs."""
+        return JUDGED_MARKS.get(self.run_kind, "")
 
     @property
     def is_alone(self) -> bool:

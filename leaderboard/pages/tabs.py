@@ -16,6 +16,7 @@ from leaderboard.pages.page_urls import (
     linked_parameters,
     page_url,
 )
+from leaderboard.scoring.kinds import kind_of
 
 # Pages of a track that keep the reader's measure and baseline.
 READ_BY_MEASURE = {
@@ -95,7 +96,7 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Measures", "measures_correlation", scores),
                 View("Cost", "cost", scores),
                 View("Parameters", "parameters", scores),
-                View("Judges", "judges", scores and track.run_kind == "judgments"),
+                View("Judges", "judges", scores and kind_of(track).is_of_judges),
                 View("Battles", "battle_board", scores and hasattr(track, "battles")),
                 View("Plan", "plan", scores and not organises),
                 View("Reported", "reported_board", alone and track.benchmark.has_reported_scores),

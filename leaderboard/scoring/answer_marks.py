@@ -43,10 +43,7 @@ class MarkedScore:
 
 def find_layer(track: Track, setting: str) -> MarkLayer | None:
     """Return the layer that a setting of a track names; None if it names none that is ready."""
-    name = getattr(track, setting)
-    about = MarkLayer.About.NUGGETS if setting == "assignments" else MarkLayer.About.SUPPORT
-    layers = MarkLayer.objects.ready().filter(track=track.pk, about=about, version=name)
-    return layers.select_related("nuggets").first() if name else None
+    return MarkLayer.objects.named_by(track, setting).select_related("nuggets").first()
 
 
 def explain_missing_marks(measure: AnyMeasure, track: Track) -> str:

@@ -17,7 +17,16 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from evaluation.conventions import SCORING_VERSION
-from leaderboard.models import Collection, Edition, Job, Judgment, JudgmentSet, MarkLayer, Track
+from leaderboard.models import (
+    Collection,
+    Edition,
+    Job,
+    Judgment,
+    JudgmentSet,
+    MarkedAnswer,
+    MarkLayer,
+    Track,
+)
 from leaderboard.models.tracks import settings_digest
 
 
@@ -52,9 +61,11 @@ def with_public_topics(track: Track) -> Track:
 def start_edition(track: Track) -> Edition | None:
     """Return the edition of the track's settings and queue its scoring.
 
-    It is created if missing, and None while the track has no judgments.
+    It is created if missing, and None while the track has no judgments, or no marks by people.
     """
     if track.judgment_set is None:
+        return None
+    if track.judged_marks and not MarkLayer.objects.judged_by(track).exists():
         return None
     editions = get_or_create_editions(track)
     build_editions(editions)
@@ -93,10 +104,14 @@ def get_or_create_edition(track: Track, is_part: bool = False) -> Edition:
 def evaluated_topics(track: Track) -> NDArray[np.uint8]:
     """Return one byte per topic: 1 if it is judged, not excluded, and not dropped as empty.
 
-    Where answers are scored by marks alone, all topics are judged.
+    Where answers are scored by marks alone, all topics are judged. Where runs are marks of judges,
+    it is judged if people marked an answer to it.
     """
     topics = track.collection.topics.exclude(number__in=track.excluded_topics)
-    if track.judgment_set is not None and track.judgment_set.has_documents:
+    if track.judged_marks:
+        marked = MarkedAnswer.objects.filter(layer__in=MarkLayer.objects.judged_by(track)[:1])
+        topics = topics.filter(pk__in=marked.values("topic"))
+    elif track.judgment_set is not None and track.judgment_set.has_documents:
         judged = Judgment.objects.filter(judgment_set=track.judgment_set)
         if track.drop_empty_topics:
             judged = judged.filter(grade__gte=max(1, track.relevance_threshold))

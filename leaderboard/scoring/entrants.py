@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from evaluation.agreement.judges import JudgesBoard, compare_judges
+from evaluation.answers.agreement import ORIGIN
 from evaluation.problems import Problems
 from evaluation.reading.judging.qrels import Qrels
-from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.models import Calculation, Edition, Run
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
 from leaderboard.scoring.judge_runs import load_judge
-from leaderboard.scoring.judgments import tested_topics
+from leaderboard.scoring.judgments import load_people, tested_topics
 
 # The layout of stored results: those of an earlier one are computed again.
 LAYOUT = 3
@@ -40,16 +40,17 @@ def compute_judges_board(asked: Calculation, progress: Progress) -> Publish:
         return lambda: None
     basis = find_basis(asked.edition, judges)
     loaded = {run.pk: load_judge(run) for run in judges}
-    board = compare_judges(
-        load_people(asked.edition), loaded, asked.request["statistic"], asked.request["rel"]
-    )
+    # Grades of marks begin at a contradiction.
+    rel = asked.request["rel"] + (ORIGIN if asked.edition.track.judged_marks else 0)
+    people = load_counted_people(asked.edition)
+    board = compare_judges(people, loaded, asked.request["statistic"], rel)
     return partial(asked.keep, pack_judges(board), basis)
 
 
-def load_people(edition: Edition) -> Qrels:
-    """Return the judgments of an edition on the topics that count."""
+def load_counted_people(edition: Edition) -> Qrels:
+    """Return the judgments of an edition, or the marks of people, on the topics that count."""
     counted = set(tested_topics(edition))
-    grades = load_qrels(edition.judgment_set).grades
+    grades = load_people(edition).grades
     kept = {topic: graded for topic, graded in grades.items() if topic in counted}
     return Qrels(kept, Problems())
 

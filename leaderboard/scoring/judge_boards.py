@@ -18,7 +18,9 @@ from django.db.models import Count, Max
 from numpy.typing import NDArray
 
 from evaluation.agreement import count_flips, measure_noise, mix_judges, summarise_mixtures
-from evaluation.answers.any_measure import is_of_rankings, parse_measure
+from evaluation.answers.any_measure import AnyMeasure, is_of_rankings, parse_measure
+from evaluation.answers.judged import AnswerMarks, judge_answers
+from evaluation.answers.measures import AnswerMeasure
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import Judgments, judge, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, Measure
@@ -33,6 +35,8 @@ from evaluation.significance import (
     topic_order,
 )
 from leaderboard.assessments.judgments import settle_marks
+from leaderboard.collections.marked_pairs import layer_of_assignments, layer_of_support
+from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import (
     Assessment,
     AssignedDocument,
@@ -40,14 +44,17 @@ from leaderboard.models import (
     Edition,
     JudgmentSet,
     Mark,
+    MarkLayer,
     Run,
 )
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import Track, settings_digest
+from leaderboard.runs.answers import read_answers
 from leaderboard.scoring import entrants
-from leaderboard.scoring.editions import scoring_settings
-from leaderboard.scoring.entrants import judges_of, load_people
+from leaderboard.scoring.answer_marks import find_marks
+from leaderboard.scoring.editions import scoring_settings, setting_of, with_marks
+from leaderboard.scoring.entrants import judges_of, load_counted_people
 from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judge_runs import load_judge
 from leaderboard.scoring.judgments import count_units_of, number_topic_groups, resolve_measure
@@ -72,11 +79,13 @@ class Panel:
     """The judges of a track's runs; `reference` are the grades that they are compared with.
 
     With `tests_pairs` all pairs of runs are tested by each judge; the reference is then the first.
+    `layer` is that of people where grades are marks of answers.
     """
 
     reference: Grades
     judges: list[Judge]
     tests_pairs: bool = False
+    layer: MarkLayer | None = None
 
     @cached_property
     def top_grade(self) -> int:
@@ -92,6 +101,12 @@ def measures_by_judge(track: Track) -> list[str]:
         for text in track.measures
         if is_of_rankings(text) and parse_measure(text).name not in (*DIVERSITY, *SAMPLED)
     ]
+    return sorted(usable, key=lambda text: text != track.primary_measure)
+
+
+def measures_by_marks(track: Track, layer: MarkLayer) -> list[str]:
+    """Return the measures of a track of answers for which such marks suffice, the primary first."""
+    usable = [text for text in track.measures if find_marks(text) == (setting_of(layer),)]
     return sorted(usable, key=lambda text: text != track.primary_measure)
 
 
@@ -222,11 +237,12 @@ def _panel_of_versions(first: JudgmentSet, second: JudgmentSet) -> Panel:
 
 def _panel_of_entrants(edition: Edition) -> Panel:
     """Return the judges of a track beside its people, each with its own grades and by its id."""
-    people = load_people(edition).grades
+    people = load_counted_people(edition).grades
     judges = [
         Judge(run.pk, load_judge(run).grades, frozenset(people)) for run in judges_of(edition)
     ]
-    return Panel(people, judges)
+    layer = MarkLayer.objects.judged_by(with_marks(edition)).first()
+    return Panel(people, judges, layer=layer)
 
 
 def _panel_of_assessors(assessment: Assessment) -> Panel:
@@ -275,8 +291,12 @@ def compare_judges(
         return {"family": list(family), "judges": []}
     asked = resolve_measure(track, measure)
     grades = [panel.reference, *(each.grades for each in panel.judges)]
-    prepared = [prepare(Qrels(each, Problems()), topics, panel.top_grade) for each in grades]
-    scores = _score_runs(track, asked, family, prepared, progress)
+    if panel.layer is not None:
+        marks = [_read_as_marks(each, panel.layer) for each in grades]
+        scores = _score_answers(asked, family, marks, topics, progress)
+    else:
+        prepared = [prepare(Qrels(each, Problems()), topics, panel.top_grade) for each in grades]
+        scores = _score_runs(track, asked, family, prepared, progress)
     judged = np.array([[topic in each.topics for topic in topics] for each in panel.judges])
     groups = number_topic_groups(track.collection_id, topics)
     reference, *by_judge = (_summarise(track, asked, family, each, groups) for each in scores)
@@ -342,9 +362,37 @@ def _score_runs(
     return scores
 
 
+def _read_as_marks(grades: Grades, layer: MarkLayer) -> AnswerMarks:
+    """Return the marks of a judge in the place of those of a layer of people."""
+    if layer.nuggets_id is None:
+        return AnswerMarks(support=layer_of_support(grades))
+    bank = load_bank(layer.nuggets_id)
+    return AnswerMarks(bank, layer_of_assignments(grades, bank))
+
+
+def _score_answers(
+    measure: AnyMeasure,
+    family: Sequence[str],
+    marks: Sequence[AnswerMarks],
+    topics: Sequence[bytes],
+    progress: Progress,
+) -> NDArray[np.float64]:
+    """Return float64[judges, runs, topics]: the answers of every run are read once."""
+    assert isinstance(measure, AnswerMeasure)
+    runs, names = Run.objects.in_bulk(list(family)), [topic.decode() for topic in topics]
+    scores = np.empty((len(marks), len(family), len(names)))
+    for place, run_id in enumerate(family):
+        answers = dict(read_answers(runs[run_id]))
+        for number, each in enumerate(marks):
+            judged = judge_answers(run_id, answers, each, names)
+            scores[number, place] = measure.scores(judged).by_topic
+        progress(place + 1, len(family))
+    return scores
+
+
 def _summarise(
     track: Track,
-    measure: Measure,
+    measure: AnyMeasure,
     family: Sequence[str],
     scores: NDArray[np.float64],
     groups: NDArray[np.int64] | None,
@@ -366,7 +414,7 @@ def _summarise(
 
 
 def _compare_pairs(
-    measure: Measure, scores: NDArray[np.float64], groups: NDArray[np.int64] | None
+    measure: AnyMeasure, scores: NDArray[np.float64], groups: NDArray[np.int64] | None
 ) -> dict[str, Any]:
     """Test all pairs of runs by each judge, of float64[judges, runs, topics].
 

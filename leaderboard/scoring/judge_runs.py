@@ -1,7 +1,7 @@
-"""Runs of judges: a file of judgments each, ranked by grade and compared with those of people.
+"""Runs of judges: a file of judgments or marks each, ranked by grade and compared with people.
 
-The ranking file of such a run has every document that it grades, the grade as its score. So
-measures of rankings say how well its grades order documents, and its judgments are read back.
+The ranking file of such a run has every document or pair that it grades, the grade as its score. So
+measures of rankings say how well its grades order them, and its judgments are read back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.models import Run, Track
 from leaderboard.scoring.files import open_run, run_limits
 from leaderboard.scoring.judgments import load_topic_numbers
+from leaderboard.scoring.mark_runs import read_pairs
 
 # The formats by their names in the table of runs; the first alone never says how sure a judge is.
 QRELS_FORMATS = {
@@ -39,18 +40,28 @@ def read_judge_run(run: Run) -> reader.Run:
     """
     collection = run.track.collection
     docnos = known_docnos(collection.documents.name) if collection.documents else None
-    read = _read_file(run, frozenset(load_topic_numbers(collection.pk)), docnos)
+    read = _read_judgments(run, frozenset(load_topic_numbers(collection.pk)), docnos)
+    return _rank(run, read, "qrels" if read.format == "trec" else read.format)
+
+
+def read_mark_run(run: Run) -> reader.Run:
+    """Read and check the marks of a judge: of nuggets, or of support. Raises Refused."""
+    read = read_pairs(run)
+    return _rank(run, read, "confidence" if read.confidences else "marks")
+
+
+def _rank(run: Run, read: Qrels, format: str) -> reader.Run:
     rankings = {topic: rank_by_grade(graded) for topic, graded in read.grades.items()}
     return reader.Run(
         run.tag or Path(run.filename).stem or "judge",
         {topic: ranking for topic, ranking in rankings.items() if ranking.docnos},
         read.count,
         read.problems,
-        "qrels" if read.format == "trec" else read.format,
+        format,
     )
 
 
-def _read_file(
+def _read_judgments(
     run: Run, topics: Container[bytes] | None = None, docnos: Container[bytes] | None = None
 ) -> Qrels:
     with (
@@ -73,7 +84,7 @@ def rank_by_grade(graded: dict[bytes, int]) -> Ranking:
 
 
 def load_judge(run: Run) -> Qrels:
-    """Return the judgments of an accepted judge, from its ranking file.
+    """Return the judgments or marks of an accepted judge, from its ranking file.
 
     How sure it is stands in the file that was sent.
     """
@@ -81,8 +92,13 @@ def load_judge(run: Run) -> Qrels:
     for topic, ranking in open_run(run).rankings.items():
         pairs = zip(ranking.docnos, ranking.scores.tolist(), strict=True)
         grades[topic] = {docno: int(grade) for docno, grade in pairs}
-    sure = {} if run.format in ("", "qrels") else _read_file(run).confidences
-    return Qrels(grades, Problems(), confidences=sure)
+    return Qrels(grades, Problems(), confidences=_read_confidences(run))
+
+
+def _read_confidences(run: Run) -> dict[bytes, dict[bytes, float]]:
+    if run.format in ("", "qrels", "marks"):
+        return {}
+    return (read_pairs(run) if run.track.judged_marks else _read_judgments(run)).confidences
 
 
 def judge_check_options(track: Track) -> dict[str, str]:

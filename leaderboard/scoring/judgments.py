@@ -11,14 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import AnyMeasure, parse_measure
+from evaluation.answers.labels import SUPPORT
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES, Measure
+from evaluation.problems import Problems
 from evaluation.reading.groups import number_groups
+from evaluation.reading.judging.qrels import Qrels
 from evaluation.significance import topic_order
 from evaluation.significance.units import FEWEST_DEGREES, Units
+from leaderboard.collections.marked_pairs import load_people_pairs, lower_grades
 from leaderboard.collections.stored_judgments import load_qrels
-from leaderboard.models import Collection, Edition, JudgmentSet, Track
+from leaderboard.models import Collection, Edition, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.scoring.editions import with_marks
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
@@ -102,8 +107,19 @@ def load_judgments(edition_id: int) -> Judgments:
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
     numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
     evaluated = list(numbers[topic_mask(edition)])
-    qrels = load_qrels(edition.judgment_set)
-    return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
+    qrels = load_people(edition)
+    if not edition.track.judged_marks:
+        return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
+    marked = {topic: qrels.grades.get(topic, {}) for topic in evaluated}
+    return prepare(Qrels(lower_grades(marked), Problems()), evaluated, SUPPORT)
+
+
+def load_people(edition: Edition) -> Qrels:
+    """Return the judgments of an edition, or the marks of people where its runs are marks."""
+    if not edition.track.judged_marks:
+        return load_qrels(edition.judgment_set)
+    layer = MarkLayer.objects.judged_by(with_marks(edition)).first()
+    return Qrels({}, Problems()) if layer is None else load_people_pairs(layer.pk)
 
 
 # Measures for a new track whose judgments are a sample or have subtopics.

@@ -7,7 +7,7 @@ pages ask no kind. A track has runs of one kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.answers.dialects import DIALECTS
 from evaluation.answers.objects import LONGEST_LINE
@@ -35,7 +35,13 @@ from leaderboard.scoring.files import (
     run_limits,
     store_rankings,
 )
-from leaderboard.scoring.judge_runs import QRELS_FORMATS, judge_check_options, read_judge_run
+from leaderboard.scoring.judge_runs import (
+    QRELS_FORMATS,
+    judge_check_options,
+    read_judge_run,
+    read_mark_run,
+)
+from leaderboard.scoring.mark_runs import NUGGET_FORMATS, SUPPORT_FORMATS, mark_check_options
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class RunKind:
     has_texts: bool = False
     # Whether a file of rankings is a run, such as the sample run and a baseline by BM25.
     takes_rankings: bool = True
+    # Whether its runs are judges, which are compared with people.
+    is_of_judges: bool = False
 
     @property
     def topic_page(self) -> str:
@@ -150,8 +158,29 @@ JUDGED = RunKind(
     # Commands read the ranking of a run, in six columns.
     reading_options=lambda runs: [],
     takes_rankings=False,
+    is_of_judges=True,
 )
-KINDS = {kind.name: kind for kind in (RANKED, ANSWERS, JUDGED)}
+NUGGET_MARKS = replace(
+    JUDGED,
+    name="nugget_marks",
+    label="Marks of nuggets by judges, compared with people",
+    asks="Say of every answer which nuggets it has.",
+    read=read_mark_run,
+    items="pairs",
+    formats=NUGGET_FORMATS,
+    accepted=lambda track: NUGGET_FORMATS,
+    command="python -m evaluation check my.marks.jsonl",
+    check_options=mark_check_options,
+)
+SUPPORT_MARKS = replace(
+    NUGGET_MARKS,
+    name="support_marks",
+    label="Marks of support by judges, compared with people",
+    asks="Say of every sentence whether the documents that it cites support it.",
+    formats=SUPPORT_FORMATS,
+    accepted=lambda track: SUPPORT_FORMATS,
+)
+KINDS = {kind.name: kind for kind in (RANKED, ANSWERS, JUDGED, NUGGET_MARKS, SUPPORT_MARKS)}
 # The repairs of any kind.
 EVERY_FIX = tuple(dict.fromkeys(fix for kind in KINDS.values() for fix in kind.fixes))
 

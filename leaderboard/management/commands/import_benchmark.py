@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from signal import SIGTERM, signal
 from typing import Any
@@ -76,6 +77,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.collections import ImportState
+from leaderboard.models.tracks import JUDGED_MARKS
 from leaderboard.scoring.problems import load_problem
 
 # What values of another form than ours raise where they are used or stored.
@@ -93,6 +95,11 @@ class Source:
     manifest: Manifest
     track: str
     collection: str
+
+    @property
+    def judges_answers(self) -> bool:
+        """Whether its runs are read beside the answers of another track."""
+        return self.manifest.track.fields.get("run_kind") in JUDGED_MARKS
 
 
 class Command(SiteCommand):
@@ -158,9 +165,9 @@ class Command(SiteCommand):
         collections: Mapping[str, Collection],
         restored: RestoredBenchmark,
     ) -> dict[str, RestoredTrack]:
-        """Restore the tracks by their names in the archive."""
+        """Restore the tracks by their names in the archive, judges of answers after these."""
         found: dict[str, RestoredTrack] = {}
-        for source in sources:
+        for source in sorted(sources, key=attrgetter("judges_answers")):
             track = self.restore_track(source, collections[source.collection], restored)
             found[source.manifest.track.slug] = track
             self.tell(track)

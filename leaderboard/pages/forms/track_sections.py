@@ -9,6 +9,7 @@ from django.forms import BaseForm
 from django.forms.boundfield import BoundField
 
 from leaderboard.models import Track
+from leaderboard.models.tracks import JUDGED_MARKS
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Section:
     title: str
     rows: tuple[SettingsRow, ...] = ()
     effect: str = "Changes no score."
-    # The kind of run without which it is not shown.
-    only_for: str = field(default="", kw_only=True)
+    # The kinds of run that have it; empty if all have.
+    only_for: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,11 +86,17 @@ ANSWERS = Section(
     (
         SettingsRow(("answer_rules", "answer_ranking"), "answers"),
         SettingsRow(("answer_limit", "answer_unit", "answer_over"), "answers"),
-        SettingsRow(("assignments", "support"), "answers"),
         SettingsRow(("shares_nuggets",), "answers"),
     ),
     RESCORES,
-    only_for="answers",
+    only_for=("answers",),
+)
+MARKS = Section(
+    "marks",
+    "Marks in use",
+    (SettingsRow(("assignments", "support"), "answers"),),
+    RESCORES,
+    only_for=("answers", *JUDGED_MARKS),
 )
 BUILDS = Section(
     "builds",
@@ -137,7 +144,7 @@ ARCHIVE = Section("archive", "Copy, archive, delete")
 SECTIONS = {
     section.name: section
     for section in (
-        *(WORDS, PEOPLE, RUNS, ANSWERS, BUILDS, SCORES, JUDGMENTS, DATES, PROGRAMS, ARCHIVE),
+        *(WORDS, PEOPLE, RUNS, ANSWERS, MARKS, BUILDS, SCORES, JUDGMENTS, DATES, PROGRAMS, ARCHIVE),
     )
 }
 # What everybody answers of a new track, and the closed groups of sections below it.
@@ -149,7 +156,7 @@ ANSWERED = (
 GROUPS = {
     "scoring": (SCORES, DATES, JUDGMENTS),
     "readers": (PEOPLE, WORDS),
-    "rules": (RUNS, ANSWERS, BUILDS),
+    "rules": (RUNS, ANSWERS, MARKS, BUILDS),
 }
 
 
@@ -158,7 +165,7 @@ def list_sections(track: Track) -> list[Section]:
     return [
         section
         for section in SECTIONS.values()
-        if section is not DATES and section.only_for in ("", track.run_kind)
+        if section is not DATES and track.run_kind in (section.only_for or (track.run_kind,))
     ]
 
 

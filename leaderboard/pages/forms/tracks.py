@@ -189,7 +189,7 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         if self.instance.pk is not None:
             self._show_rules(self.instance.benchmark)
         for name, about in LAYERS_ABOUT.items():
-            ready = MarkLayer.objects.ready().filter(track=self.instance.pk, about=about)
+            ready = MarkLayer.objects.open_to(self.instance).filter(about=about)
             choices = [(each.version, f"{each.version}, {each.origin}") for each in ready]
             self.fields[name].choices = [("", "none"), *choices]
         for name in FIXED:

@@ -18,7 +18,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.battle_cells import draw_calibrations, draw_estimates
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.tables import csv_file, wants_csv
-from leaderboard.scoring.kinds import JUDGED
+from leaderboard.scoring.kinds import kind_of
 
 
 @require_GET
@@ -76,6 +76,6 @@ def _chosen_table(request: HttpRequest, tables: Mapping[str, CsvTable]) -> CsvTa
 
 def _judged_sight_or_404(request: HttpRequest, address: str) -> Sight:
     sight = track_at_or_404(request.user, address)
-    if sight.track.run_kind != JUDGED.name or not sight.can_see_scores:
+    if not kind_of(sight.track).is_of_judges or not sight.can_see_scores:
         raise Http404("no judges to see")
     return sight

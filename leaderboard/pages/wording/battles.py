@@ -45,7 +45,7 @@ def describe_entrants(found: FoundJudges) -> Sentence:
         strong(str(first.run)), f" agrees best with people: {words}, {score(first.value.value, 3)}"
     )
     if not found.best:
-        return join_phrases(led, ". Too few documents are judged by both for ranks.")
+        return join_phrases(led, f". Too few {found.noun}s are judged by both for ranks.")
     return _say_who_may_be_best(led, len(found.best), "judge")
 
 

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from evaluation.__main__ import main
+from evaluation.answers.agreement import grades_of_nuggets
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.judged import AnswerMarks
 from evaluation.answers.marks import bank_of_marks
@@ -141,6 +142,28 @@ def test_the_id_of_a_prompt_is_enough(folder, capfd):
     )
     found = agreement(capfd, "--about", "support", "people.jsonl", "machine.jsonl")
     assert found["agreement"] == ("1", "1.0000")
+
+
+@pytest.mark.parametrize("about", ["nugget", "support"])
+def test_marks_of_a_judge_are_checked(folder, capfd, about):
+    (folder / "marks").write_bytes(lines_of(support("d1", "ada", "full")))
+    (folder / "columns").write_text("oak t1 n1 full\n")
+    file = "columns" if about == "nugget" else "marks"
+    assert main(["check", file, "--about", about]) == 0
+    assert "accepted, 1 topic, 1 mark" in capfd.readouterr().err
+    (folder / "wrong").write_text("oak t1 n1 perhaps\n")
+    assert main(["check", "wrong", "--about", about]) == 2
+
+
+def test_marks_by_run_and_by_key_are_of_one_answer():
+    answers = {"oak": {"t1": Answer("t1", (Sentence("Cedar smells strong."),))}}
+    by_key = '{"topic": "t1", "answer": "%s", "nugget": "n1", "label": "full", "confidence": 0.5}'
+    layers = [b"oak t1 n1 full\n", (by_key % CEDAR).encode()]
+    first, second = (
+        grades_of_nuggets(read_assignments(io.BytesIO(each)), answers) for each in layers
+    )
+    assert first.grades == second.grades
+    assert list(second.confidences[b"t1"]) == list(second.grades[b"t1"])
 
 
 def test_a_reply_that_failed_stays_unjudged_and_is_counted():
