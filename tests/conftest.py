@@ -33,6 +33,7 @@ from leaderboard.infrastructure import page_store
 from leaderboard.jobs import running
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import contest_tests, judgments, scores
+from leaderboard.scoring.drawn_pairs import load_sample
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.dealing import WholeFiles, begin_with_the_longest, group_of, keep_groups_together
 from tests.recording import road
@@ -151,6 +152,7 @@ def forget() -> None:
         judgments.load_topics,
         judgments.load_judgments,
         load_people_pairs,
+        load_sample,
         open_documents,
         known_docnos,
         open_word_index,

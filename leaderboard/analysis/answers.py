@@ -5,11 +5,16 @@ Texts of documents come from the collection alone, never from the file of a run.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from evaluation.answers.any_measure import parse_measure
+from evaluation.answers.drawn_pairs import PairEstimate
 from evaluation.answers.lengths import NAMES, UNITS
 from evaluation.answers.marks import SupportLayer
 from evaluation.answers.rankings import rank_cited, rank_references
@@ -94,13 +99,22 @@ class AnswerLength:
 
 @dataclass(frozen=True)
 class FewMarked:
-    """A run whose pairs are not marked enough for a score: their share, and its bounds."""
+    """A run whose pairs are not marked enough for a score: their share, and its bounds.
+
+    Where pairs were drawn, it has the estimate from them, or the reason why there is none.
+    """
 
     run: Run
     measure: str
     judged: float
     low: float
     high: float
+    estimate: PairEstimate | None = None
+    why_none: str = ""
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.estimate is not None or bool(self.why_none)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,10 @@ class LengthTrust:
     measure: str
     correlations: dict[str, float]
     few: list[FewMarked]
+    # Those whose pairs were drawn, by measure and then the best estimate first.
+    drawn: list[FewMarked]
+    # Why several of them have no estimate, each reason once.
+    without: list[str]
 
 
 def read_length_trust(board: Board) -> LengthTrust:
@@ -123,7 +141,22 @@ def read_length_trust(board: Board) -> LengthTrust:
         known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
         if len(known) >= FEWEST_RUNS and known.std(axis=0).all():
             correlations[column.title.lower()] = float(np.corrcoef(known.T)[0, 1])
-    return LengthTrust(board.measure, correlations, find_few_marked(board))
+    few = find_few_marked(board)
+    drawn = sorted((each for each in few if each.is_drawn), key=partial(_place_drawn, board))
+    reasons = Counter(each.why_none for each in drawn if each.why_none)
+    without = [reason for reason, count in reasons.items() if count > 1]
+    return LengthTrust(
+        board.measure,
+        correlations,
+        [each for each in few if not each.is_drawn],
+        [each for each in drawn if each.why_none not in without],
+        without,
+    )
+
+
+def _place_drawn(board: Board, each: FewMarked) -> tuple[int, float]:
+    value = -math.inf if each.estimate is None else each.estimate.value
+    return board.measures.index(each.measure), -parse_measure(each.measure).direction * value
 
 
 def find_few_marked(board: Board) -> list[FewMarked]:
@@ -131,11 +164,24 @@ def find_few_marked(board: Board) -> list[FewMarked]:
     runs = {standing.run.pk: standing.run for standing in board.standings}
     sets = ScoreSet.objects.filter(edition=board.edition, run__in=runs).exclude(bounds={})
     return [
-        FewMarked(runs[run_id], measure, *bounds[measure])
+        _read_few(runs[run_id], measure, *bounds[measure])
         for run_id, bounds in sets.values_list("run_id", "bounds")
         for measure in board.measures
         if measure in bounds and bounds[measure][0] < ENOUGH_JUDGED
     ]
+
+
+def _read_few(
+    run: Run,
+    measure: str,
+    judged: float,
+    low: float,
+    high: float,
+    drawn: list[float | None] | str = "",
+) -> FewMarked:
+    if isinstance(drawn, str):
+        return FewMarked(run, measure, judged, low, high, why_none=drawn)
+    return FewMarked(run, measure, judged, low, high, PairEstimate(*drawn))
 
 
 @dataclass(frozen=True)

@@ -312,7 +312,8 @@ class ScoreSet(models.Model):
     judged_at_10 = models.FloatField(default=0.0)
     # By measure: the lowest and highest mean that any order of equal scores gives.
     ties = models.JSONField(default=dict, db_default={}, blank=True)
-    # Where marks are missing, by measure: the share of pairs with one, and the bounds of the mean.
+    # Where marks are missing, by measure: the share of pairs with one, the bounds of the mean, and
+    # where pairs were drawn the estimate of it with its margins, or why there is none.
     bounds = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -6,20 +6,24 @@ What is unjudged counts as the measure says; its bounds are kept beside the scor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import AnyMeasure, parse_measure
-from evaluation.answers.judged import AnswerMarks, judge_answers
+from evaluation.answers.drawn_pairs import NoEstimateError, PairEstimate
+from evaluation.answers.judged import AnswerMarks, JudgedAnswers, judge_answers
 from evaluation.answers.measures import AnswerMeasure
+from evaluation.answers.runs import Answer
 from evaluation.answers.scoring import grades_of
 from leaderboard.collections.mark_layers import load_assignments, load_support
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import Edition, MarkLayer, Run, Track
 from leaderboard.runs.answers import read_answers
+from leaderboard.scoring.drawn_pairs import estimate_score, is_drawn
 from leaderboard.scoring.judgments import load_judgments, load_topic_numbers, topic_mask
 
 # The layer of a track that each kind of unjudged pair is marked in, as a setting.
@@ -33,12 +37,24 @@ OF_QUESTIONS = "RubricQuestions"
 
 @dataclass(frozen=True)
 class MarkedScore:
-    """Scores by evaluated topic, the share of pairs with a mark, and the bounds of the mean."""
+    """Scores by evaluated topic, the share of pairs with a mark, and the bounds of the mean.
+
+    Of a layer of drawn pairs `estimate` is that of the mean with its margins, or why there is none.
+    """
 
     values: NDArray[np.float64]
     judged: float
     low: float
     high: float
+    estimate: PairEstimate | str | None = None
+
+    def pack(self) -> list[Any]:
+        """Return what is stored of it besides the scores, as JSON."""
+        bounds = [self.judged, self.low, self.high]
+        if self.estimate is None:
+            return bounds
+        is_text = isinstance(self.estimate, str)
+        return [*bounds, self.estimate if is_text else list(astuple(self.estimate))]
 
 
 def find_layer(track: Track, setting: str) -> MarkLayer | None:
@@ -97,19 +113,32 @@ def score_by_marks(
         return {}
     numbers = load_topic_numbers(track.collection_id)
     topics = [number.decode() for number in compress(numbers, topic_mask(edition))]
-    judged = judge_answers(
-        run.pk, dict(read_answers(run)), load_marks(run, edition, topics), topics
-    )
+    answers = dict(read_answers(run))
+    judged = judge_answers(run.pk, answers, load_marks(run, edition, topics), topics)
     scores = {}
     for text, measure in possible.items():
         found = measure.scores(judged)
         low = high = found
         if measure.definition.unjudged != "none":
             low, high = measure.bounds(judged)
-        scores[text] = MarkedScore(
-            found.by_topic, measure.judged_share(judged), low.overall, high.overall
-        )
+        share = measure.judged_share(judged)
+        estimate = None if share == 1 else _estimate(track, measure, judged, answers)
+        scores[text] = MarkedScore(found.by_topic, share, low.overall, high.overall, estimate)
     return scores
+
+
+def _estimate(
+    track: Track, measure: AnswerMeasure, judged: JudgedAnswers, answers: Mapping[str, Answer]
+) -> PairEstimate | str | None:
+    """Return the estimate from drawn pairs, or why there is none; None if none were drawn."""
+    layers = [find_layer(track, setting) for setting in needed_layers(measure)]
+    drawn = [layer for layer in layers if layer is not None and is_drawn(layer)]
+    if not drawn:
+        return None
+    try:
+        return estimate_score(drawn[0], measure, judged, answers)
+    except NoEstimateError as reason:
+        return str(reason)
 
 
 def load_marks(run: Run, edition: Edition, topics: Sequence[str]) -> AnswerMarks:

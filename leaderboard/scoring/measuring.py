@@ -92,7 +92,7 @@ def compute_scores(
     of_kind = [text for text in texts if not is_of_rankings(text)]
     marked = kind_of(edition.track).score(run, edition, of_kind)
     score_set.bounds |= {
-        text: (each.judged, each.low, each.high)
+        text: each.pack()
         for text, each in marked.items()
         if each.judged < 1 and np.isfinite([each.low, each.high]).all()
     }

@@ -7,6 +7,7 @@ import json
 import pytest
 from django.test import Client
 
+from evaluation.answers import drawn_pairs as pairs
 from leaderboard.actions import assessments, pools
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
@@ -26,6 +27,7 @@ from leaderboard.collections.prompting import render_assessment_prompts
 from leaderboard.models import Assessment, Assignment, MarkLayer, Pool, Score, ScoreSet, Track, User
 from tests.assessments.marks import judge_everything
 from tests.builders import make_assessment, make_pool, make_run, make_track, work
+from tests.pages.reading import page_at, words
 from tests.scoring.test_answer_runs import ANSWERS, RISES, SLOWLY, answer
 from tests.scoring.test_marks import ASSIGNMENTS, VITAL, make_layer, make_nuggets, use
 
@@ -313,6 +315,26 @@ def test_drawn_pairs_are_judged_and_priced_alone(drawn, dan, as_ada):
     pools.approve_pool(drawn, drawn.track.benchmark.owner)
     drawn.refresh_from_db()
     assert measure_workload(judge_pool(drawn, dan)).marks == 10
+
+
+def test_scores_are_estimated_from_drawn_pairs(drawn, dan, client, monkeypatch):
+    monkeypatch.setattr(pairs, "FEWEST_LABELS", 0)
+    pools.approve_pool(drawn, drawn.track.benchmark.owner)
+    drawn.refresh_from_db()
+    assessment = judge_pool(drawn, dan)
+    judge_everything(assessment, lambda document: 0 if document.docno.endswith(":d3") else 2)
+    assessments.close_assessment(assessment, drawn.track.benchmark.owner, "drawn")
+    work()
+    use(drawn.track, ["SupportP(cites=all)", "SupportF1"], support="drawn")
+    bounds = ScoreSet.objects.get(run__tag="run3", edition=drawn.track.edition).bounds
+    value, margin, over_topics = bounds["SupportP(cites=all)"][3]
+    assert value >= 0 and margin >= 0 and over_topics >= 0
+    assert bounds["SupportF1"][3] == "SupportF1 is no sum over pairs"
+    page = words(page_at(client, "/benchmarks/bread/board/"))
+    assert (
+        "Estimated from drawn pairs" in page
+        and "No estimate: SupportF1 is no sum over pairs" in page
+    )
 
 
 def test_documents_are_drawn_by_samples_of_a_machine(collection, ben, ada):
