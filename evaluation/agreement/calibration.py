@@ -19,9 +19,14 @@ import numpy as np
 from evaluation.agreement.jackknife import FEWEST_TOPICS, Estimate
 from evaluation.ragged import BoolArray, FloatArray, IntArray
 from evaluation.significance.bootstrap import draw_topics
+from evaluation.significance.differences import EQUAL
 
 BINS = 10
 RESAMPLES = 2_000
+# A judge is shown to be badly calibrated where chance alone explains its error less often.
+LEVEL = 0.05
+# The signs of topics are the same for every judge: the raw stream of PCG64 from this seed.
+SEED = 20_170_806
 TAILS = (2.5, 97.5)
 # The columns of what is summed over the documents of a bin.
 DOCUMENTS, SURE, RIGHT, SQUARES = range(4)
@@ -67,7 +72,8 @@ def calibrate(
     The score of Brier: Monthly Weather Review, 1950. The calibration error by bins of equal width:
     Guo, Pleiss, Sun and Weinberger, On Calibration of Modern Neural Networks, ICML 2017. Chance
     makes it too large, and more so in a resample: its interval has the ends of both the percentile
-    and the basic bootstrap (Davison and Hinkley 1997), of which each alone excludes 0 too often.
+    and the basic bootstrap (Davison and Hinkley 1997), and begins at 0 unless a test excludes 0:
+    gaps of whole topics are flipped, which changes nothing where confidence is right on average.
     """
     known = ~np.isnan(confidence)
     if not known.any():
@@ -79,7 +85,7 @@ def calibrate(
     return Calibration(
         documents=int(documents),
         brier=_estimate_mean(float(_brier(total)), _brier(drawn)),
-        error=_estimate_distance(float(_error(total)), _error(drawn)),
+        error=_estimate_distance(float(_error(total)), _error(drawn), _may_be_zero(sums)),
         excess=float((total[:, SURE] - total[:, RIGHT]).sum() / documents),
         bins=tuple(_describe_bin(place, row) for place, row in enumerate(total) if row[DOCUMENTS]),
     )
@@ -123,12 +129,23 @@ def _estimate_mean(value: float, drawn: FloatArray) -> Estimate:
     return Estimate(value, *np.percentile(drawn, TAILS).tolist()) if drawn.size else Estimate(value)
 
 
-def _estimate_distance(value: float, drawn: FloatArray) -> Estimate:
+def _may_be_zero(sums: FloatArray) -> bool:
+    """Whether chance alone explains the error, by flips of the gaps of topics [topics, bins]."""
+    gaps = sums[..., SURE] - sums[..., RIGHT]
+    random = np.random.Generator(np.random.PCG64(SEED))
+    signs = random.integers(0, 2, (RESAMPLES, len(gaps))) * 2.0 - 1.0
+    flipped = np.abs(signs @ gaps).sum(axis=1)
+    reached = int((flipped >= np.abs(gaps.sum(axis=0)).sum() - EQUAL).sum())
+    return (reached + 1) / (RESAMPLES + 1) > LEVEL
+
+
+def _estimate_distance(value: float, drawn: FloatArray, may_be_zero: bool) -> Estimate:
     """The interval of a distance, which chance can only make larger."""
     if not drawn.size:
         return Estimate(value)
     low, high = np.percentile(drawn, TAILS).tolist()
-    return Estimate(value, max(0.0, min(low, 2 * value - high)), max(high, 2 * value - low))
+    lowest = 0.0 if may_be_zero else max(0.0, min(low, 2 * value - high))
+    return Estimate(value, lowest, max(high, 2 * value - low))
 
 
 def _describe_bin(place: int, row: FloatArray) -> ConfidenceBin:
