@@ -59,11 +59,12 @@ def make(fault: Fault, stage: Stage) -> Verdict:
     verdict = Verdict()
     scene = stage.scene(fault.make.__name__.replace("_", "-"))
     try:
-        steps = fault.make(scene)
-        next(steps)
-        verdict.healed = scene.heal()
-        for _ in steps:
-            verdict.healed = max(verdict.healed, scene.heal())
+        with stage.cat.judging():
+            steps = fault.make(scene)
+            next(steps)
+            verdict.healed = scene.heal()
+            for _ in steps:
+                verdict.healed = max(verdict.healed, scene.heal())
         verdict.broken = broken(scene)
     except AssertionError as error:
         verdict.broken.append(str(error).split("\n")[0][:300] or "an assertion")

@@ -2,7 +2,8 @@
 
 I1 rows are what was answered · I2 nothing is stuck · I3 one set of scores a run, bit-equal to an
 undisturbed run's · I4 attempts within their caps · I5 files and rows belong to each other ·
-I6 page, API and row say the same · I7 only legal changes of state · I8 quota used is runs taken.
+I6 page, API and row say the same · I7 only legal changes of state · I8 quota used is runs taken ·
+I9 every mark of an assessor that was confirmed is there once, as it was sent.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ FILES = (
     *(("run", name) for name in ("file", "ranking_file", "answer_file", "problems_file")),
     *(("collection", name) for name in ("topics_file", "documents_file", "documents")),
     *(("judgmentset", name) for name in ("file", "changes")),
-    ("pool", "file"),
+    *(("pool", name) for name in ("file", "texts_file", "frame_file")),
 )
 USED = {"queued", "checking", "valid", "scoring", "scored"}
 
 
 def broken(scene: Scene) -> list[str]:
     """Every invariant that does not hold, in words."""
-    checks = (taken, stuck, scored_once, tried, filed, told, moved, counted)
+    checks = (taken, stuck, scored_once, tried, filed, told, moved, counted, marked)
     return [f"I{number} {each}" for number, check in enumerate(checks, 1) for each in check(scene)]
 
 
@@ -190,3 +191,21 @@ def counted(scene: Scene) -> Iterator[str]:
     used = sum(row[0] in USED for row in rows_of(scene).values())
     if left is None or QUOTA - int(left[1].replace(",", "")) != used:
         yield f"{left and left[0]} after {used} runs"
+
+
+def marked(scene: Scene) -> Iterator[str]:
+    """The assessment is as open as it was, with what the assessor was told."""
+    judge = scene.stage.cat
+    rows = scene.site.rows(
+        "select mark.key, mark.grade from leaderboard_mark mark "
+        "join leaderboard_assigneddocument document on document.id = mark.document_id "
+        f"where document.assignment_id = {judge.assignment}"
+    )
+    found = dict(rows)
+    if len(rows) != len(found):
+        yield f"{len(rows) - len(found)} marks are there twice"
+    yield from (f"mark {key} was confirmed and is lost" for key in judge.confirmed.keys() - found)
+    yield from (f"mark {key} was never sent" for key in found.keys() - judge.confirmed)
+    for key in found.keys() & judge.confirmed.keys():
+        if found[key] != judge.confirmed[key]:
+            yield f"mark {key} is {found[key]} and was sent as {judge.confirmed[key]}"

@@ -24,6 +24,7 @@ from evaluation.measures import parse_measure
 from evaluation.reading.judging.qrels import read_qrels
 from evaluation.reading.runs.reader import read_run_plainly
 from tests.faults import witness
+from tests.faults.judging import Judge, open_assessment
 from tests.faults.profiles import Hurtable
 from tests.services.holding import begun
 from tests.services.machines import until
@@ -115,11 +116,12 @@ class Job:
 
 @dataclass
 class Stage:
-    """A site with Ada, Ben and a collection, and the database watched."""
+    """A site with Ada, Ben, a collection, Cat at an open assessment, and the database watched."""
 
     site: Hurtable
     ada: str = ""
     ben: Person = None
+    cat: Judge = None
     # Stored files that a fault itself took away or changed.
     damaged: set[str] = field(default_factory=set)
 
@@ -136,6 +138,7 @@ class Stage:
             judgments=SimpleUploadedFile("qrels.txt", qrels_file()),
         )
         until(lambda: self.site.ask("/collections/small", self.ada)["state"] == "ready", "ready")
+        self.cat = open_assessment(self.site, self.ada)
 
     def scene(self, name: str) -> Scene:
         """A new track, open to all."""
