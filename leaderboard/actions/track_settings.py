@@ -87,7 +87,8 @@ def _check_measures(track: Track) -> Iterator[SettingProblem]:
 def _explain_missing(measure: AnyMeasure, track: Track) -> str:
     """Return why a track cannot have a measure; what judgments give is open without them."""
     reason = explain_missing_marks(measure, track)
-    if reason or track.judgment_set is None:
+    # Marks of people are what judges of answers are measured by.
+    if reason or track.judgment_set is None or track.judged_marks:
         return reason
     return explain_missing_judgments(measure, track.judgment_set)
 

@@ -69,7 +69,7 @@ def create_draft(track: Track, user: User, **rules: Any) -> Track:
 
 
 def _save_new(track: Track, user: User, act: str, rules: Mapping[str, Any]) -> Track:
-    _refuse_missing_judgments(track.measures, track.judgment_set)
+    _refuse_missing_judgments(track, track.measures, track.judgment_set)
     _refuse_unchecked(track)
     if track.benchmark_id is None:
         track.benchmark = make_own_benchmark(track, user, **rules)
@@ -145,9 +145,9 @@ def change_track(
     if track.judgment_set is None and any(after.get(setting) for setting in FIRST_MEASURES):
         after.setdefault("judgment_set", _find_judgments_of_no_document(track.collection, user))
     if {"measures", "judgment_set"} & after.keys():
-        _refuse_missing_judgments(
-            after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
-        )
+        measures = after.get("measures", track.measures)
+        judgment_set = after.get("judgment_set", track.judgment_set)
+        _refuse_missing_judgments(track, measures, judgment_set)
     if CHECKED_WITH & after.keys():
         _refuse_unchecked(with_changes(track, after))
     Track.objects.filter(pk=track.pk, has_moved_dates=True).update(has_moved_dates=False)
@@ -212,8 +212,11 @@ def _change_rules(benchmark: Benchmark, user: User, rules: Mapping[str, Any]) ->
     save_changes(benchmark, user, rules)
 
 
-def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | None) -> None:
-    if judgment_set is None:
+def _refuse_missing_judgments(
+    track: Track, measures: list[str], judgment_set: JudgmentSet | None
+) -> None:
+    # Judges of answers are measured by marks of people.
+    if judgment_set is None or track.judged_marks:
         return
     if reason := explain_first_missing(measures, judgment_set):
         raise ActionError(f"{reason}. Change the measures of the track or choose other judgments.")
@@ -282,7 +285,7 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
 
     Raises ActionError if they cannot give a measure of the track.
     """
-    _refuse_missing_judgments(track.measures, judgment_set)
+    _refuse_missing_judgments(track, track.measures, judgment_set)
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
         renew_edition(editions.with_judgments(track, judgment_set))

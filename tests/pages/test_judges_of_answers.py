@@ -7,6 +7,7 @@ import json
 import pytest
 
 from evaluation.answers.runs import sentence_key
+from leaderboard.actions import tracks
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.tracks import change_track
 from leaderboard.analysis.entrant_boards import find_entrant_boards
@@ -149,6 +150,20 @@ def test_judges_do_not_see_the_marks_while_scores_are_hidden(track, as_ben, as_a
 def test_the_layer_is_chosen_on_the_settings(track, as_ada):
     page = page_at(as_ada, "/benchmarks/rag/tracks/nuggets/manage/section/marks/")
     assert "people, people" in page and "cited, people" not in page
+
+
+def test_answers_without_judgments_of_documents_have_judges_too(ada, ben):
+    collection = make_collection(ada, "plain", qrels=None)
+    answers = make_track(collection, "plain-answers", run_kind="answers")
+    make_run(answers, ben, ANSWERS)
+    make_nuggets(answers)
+    tracks.use_layer(answers, ada, make_layer(answers))
+    judges = make_track(collection, "plain-judges", run_kind="nugget_marks")
+    join_tracks([answers, judges], slug="plain", name="Plain")
+    change_track(Track.objects.get(slug="plain-judges"), ada, {"assignments": "people"})
+    work()
+    run = make_run(Track.objects.get(slug="plain-judges"), ben, ASSIGNMENTS)
+    assert run.state == "scored" and Score.objects.get(score_set__run=run, measure="AP").mean == 1
 
 
 def test_judges_come_out_of_an_archive_with_the_answers(track, tmp_path):
