@@ -150,6 +150,7 @@ def test_judges_do_not_see_the_marks_while_scores_are_hidden(track, as_ben, as_a
 def test_the_layer_is_chosen_on_the_settings(track, as_ada):
     page = page_at(as_ada, "/benchmarks/rag/tracks/nuggets/manage/section/marks/")
     assert "people, people" in page and "cited, people" not in page
+    assert "Judges are compared with these marks of people" in words(page)
 
 
 def test_answers_without_judgments_of_documents_have_judges_too(ada, ben):

@@ -63,6 +63,10 @@ EMPTY_FOR_DEFAULT = [
 ]
 # What the layers that a track may choose are about, by setting.
 LAYERS_ABOUT = {"assignments": MarkLayer.About.NUGGETS, "support": MarkLayer.About.SUPPORT}
+COMPARED = (
+    "Judges are compared with these marks of people. They are of a track of answers on this "
+    "collection, in this benchmark."
+)
 AS_THE_RULES = "as the rules say"
 OVER = {
     "refuse": "run rejected",
@@ -192,6 +196,8 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             ready = MarkLayer.objects.open_to(self.instance).filter(about=about)
             choices = [(each.version, f"{each.version}, {each.origin}") for each in ready]
             self.fields[name].choices = [("", "none"), *choices]
+            if self.instance.judged_marks == about:
+                self.fields[name].help_text = COMPARED
         for name in FIXED:
             self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
