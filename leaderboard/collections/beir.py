@@ -105,14 +105,14 @@ def find_split(files: Mapping[str, Opened], split: str, name: str) -> str:
 
 
 def lines_of(opened: Opened) -> Iterator[str]:
-    with opened() as file:
-        text = TextIOWrapper(file, "utf-8")
-        try:
+    try:
+        # A byte order mark is no part of the first topic.
+        with opened() as file, TextIOWrapper(file, "utf-8-sig") as text:
             yield from iter(lambda: text.readline(LONGEST_LINE), "")
-        except UnicodeDecodeError:
-            raise UnavailableCollectionError("a file is not UTF-8") from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-            raise UnavailableCollectionError(f"the zip cannot be unpacked: {error}") from None
+    except UnicodeDecodeError:
+        raise UnavailableCollectionError("a file is not UTF-8") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise UnavailableCollectionError(f"the zip cannot be unpacked: {error}") from None
 
 
 def judged_queries(opened: Opened, judged: set[str]) -> Iterator[str]:
@@ -120,7 +120,7 @@ def judged_queries(opened: Opened, judged: set[str]) -> Iterator[str]:
     for line in lines_of(opened):
         try:
             query = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             yield line
             continue
         if not isinstance(query, dict) or str(query.get("_id")) in judged:

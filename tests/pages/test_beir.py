@@ -10,6 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from leaderboard.collections.beir import write_beir_files
 from leaderboard.models import ApiToken, Collection, Topic
 from tests.builders import work
 
@@ -55,6 +56,31 @@ def test_a_zip_with_other_files_says_what_it_lacks(as_ada, members, said):
     answer = upload(as_ada, beir=pack(members))
     assert (answer.status_code, said in answer.content.decode()) == (422, True)
     assert not Collection.objects.exists()
+
+
+def test_a_zip_with_a_password_is_rejected(as_ada):
+    packed = bytearray(pack(MEMBERS).read())
+    while (place := packed.find(b"PK\x01\x02")) >= 0:
+        packed[place + 8] |= 1
+        packed[place : place + 4] = b"done"
+    packed = packed.replace(b"done", b"PK\x01\x02")
+    answer = upload(as_ada, beir=SimpleUploadedFile("b.zip", bytes(packed)))
+    assert (answer.status_code, "encrypted" in answer.content.decode()) == (422, True)
+
+
+def test_a_nested_query_is_reported_by_the_import(as_ada):
+    members = {**MEMBERS, "bakery/queries.jsonl": QUERIES + "[" * 500_000 + "\n"}
+    assert upload(as_ada, beir=pack(members)).status_code == 302
+    work()
+    assert b"nested too deeply" in as_ada.get("/collections/bakery/").content
+
+
+def test_a_byte_order_mark_keeps_no_query_of_another_split(tmp_path):
+    (tmp_path / "b.zip").write_bytes(
+        pack({**MEMBERS, "bakery/queries.jsonl": f"\ufeff{QUERIES}"}).read()
+    )
+    parts = write_beir_files(tmp_path / "b.zip", "dev", tmp_path)
+    assert parts["topics"].read_text() == QUERIES.splitlines(keepends=True)[1]
 
 
 def test_what_is_no_zip_is_rejected(as_ada):
