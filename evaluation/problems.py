@@ -33,6 +33,7 @@ MENDS = {
     "E_COLUMNS": "Is a value missing in this line, or is a blank or a separator within one?",
     "E_TOPIC": "Give each topic a number of one word.",
     "E_DOCID": "Give each document a docno of one word.",
+    "E_DUP_ID": "Keep one of them, or give it a docno of its own.",
 }
 
 

@@ -7,8 +7,10 @@ import zipfile
 
 import pytest
 
-from evaluation.problems import Refused
+from evaluation.problems import Problems, Refused
 from evaluation.reading import paths
+from evaluation.reading.containers import DOCUMENT_LIMITS, unpacked
+from evaluation.reading.documents import read_documents
 from evaluation.reading.runs.reader import RunRules, read_run
 from evaluation.reading.topics import read_topics
 
@@ -110,6 +112,19 @@ TOPICS = {
 }
 
 
+DOCUMENTS = {
+    "BEIR": lines(*(json.dumps({"_id": f"d{n}", "text": f"red {n}"}) for n in NUMBERS)),
+    "JSON": pretty([{"docno": f"d{n}", "text": f"red {n}"} for n in NUMBERS]),
+    "search hits": pretty(
+        {"hits": {"hits": [{"_id": f"d{n}", "_source": {"text": f"red {n}"}} for n in NUMBERS]}}
+    ),
+    "XML": lines(
+        "<docs>", *(f'<doc id="d{n}">\n<text>red {n}</text>\n</doc>' for n in NUMBERS), "</docs>"
+    ),
+    "CSV": lines("docno,text", *(f"d{n},red {n}" for n in NUMBERS)),
+}
+
+
 def read_as_judgments(content: bytes, folder) -> dict[str, list[str]]:
     (folder / "file").write_bytes(content)
     grades = paths.read_judgments(str(folder / "file"), lenient=False).grades
@@ -137,10 +152,19 @@ def read_as_topics(content: bytes, folder) -> dict[str, list[str]]:
         }
 
 
+def read_as_documents(content: bytes, folder) -> dict[str, list[str]]:
+    problems = Problems()
+    file = unpacked(io.BytesIO(content), DOCUMENT_LIMITS)
+    found = {document.docno: [document.text] for document in read_documents(file, problems)}
+    problems.raise_if_refused()
+    return found
+
+
 KINDS = [
     *((read_as_judgments, f"judgments, {name}", text) for name, text in JUDGMENTS.items()),
     *((read_as_run, f"run, {name}", text) for name, text in RUNS.items()),
     *((read_as_topics, f"topics, {name}", text) for name, text in TOPICS.items()),
+    *((read_as_documents, f"documents, {name}", text) for name, text in DOCUMENTS.items()),
 ]
 NESTED = ("topics, CAsT", "topics, iKAT", "topics, EPIC-QA", "topics, BioASQ")
 
@@ -183,7 +207,7 @@ BROKEN = {
 }
 # What a whole file is has no line.
 OF_ALL = ("nothing in it", "UTF-16", "a zip within a zip", "a zip of two", "nesting")
-CSV = re.compile(rb"(?:id|query|qid),")
+CSV = re.compile(rb"(?:id|query|qid|docno),")
 VALUE = re.compile(rb'(d305\D*(?:1 )?)"?2(?:\.\d)?"?')
 
 
@@ -199,7 +223,7 @@ def repeat_query(text: bytes) -> bytes:
     return text.replace(b"q305", b"q304").replace(b'"query": "red 305"', b'"query": "red 304"')
 
 
-WHOLE = re.compile(rb"[\[{]\n|<topics>")
+WHOLE = re.compile(rb"[\[{]\n|<topics>|<docs>")
 LISTS = re.compile(rb"expected\n|: \[d")
 QUERIES = re.compile(rb'[\[{<](?!"qid)|- id|tweet_id')
 
