@@ -70,12 +70,21 @@ def test_a_snapshot_of_quepid_becomes_a_run(folder, capfd):
     assert found == "q1 Q0 d2 1 2 3-5-26-Weekly\nq1 Q0 d1 2 1 3-5-26-Weekly\n"
 
 
+def test_a_snapshot_may_have_semicolons_and_a_byte_order_mark(folder, capfd):
+    text = SNAPSHOT.replace("Shoe, red", "Shoe").replace(",", ";")
+    (folder / "snapshot.csv").write_text(text, encoding="utf-8-sig")
+    found = converted(capfd, "snapshot.csv", "--topics", "golden.json", "--to", "run")
+    assert found.startswith("q1 Q0 d2 1 2")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("red shoes,d1", "green shoes,d1", "line 3: E_UNKNOWN_TOPIC: no topic has this text"),
         ("d1,2", "d1,1", "line 3: E_RANK"),
         ("Doc ID", "Document", "line 1: E_COLUMNS: the column Doc ID is missing"),
+        ('"Shoe, red"', "Shoe, red", "line 3: E_COLUMNS: expected 7 columns of CSV"),
+        ("red shoes,d1", "red shoes d1", "line 3: E_COLUMNS: expected 7 columns of CSV"),
     ],
 )
 def test_a_broken_snapshot_says_where(old, new, told, folder, capfd):

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from evaluation.problems import Problems
 from evaluation.reading.columns import check_identifier
+from evaluation.reading.lines import first_bytes
 
 NAME, QUERY, DOCNO, POSITION = "Snapshot Name", "Query Text", "Doc ID", "Doc Position"
 COLUMNS = (NAME, QUERY, DOCNO, POSITION)
@@ -50,17 +51,26 @@ def read_snapshots(file: BinaryIO, numbers: Mapping[str, str]) -> dict[str, Snap
     problems = Problems()
     snapshots: dict[str, Snapshot] = {}
     unknown: set[str] = set()
-    rows = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", newline=""))
+    head = first_bytes(file).split(b"\n", 1)[0]
+    separator = ";" if head.count(b";") > head.count(b",") else ","
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    rows = csv.DictReader(text, delimiter=separator)
     try:
         if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
-            problems.error("E_COLUMNS", 1, f"the column {missing[0]} is missing")
+            hint = "Export the snapshot from Quepid as CSV."
+            problems.error("E_COLUMNS", 1, f"the column {missing[0]} is missing", hint=hint)
             problems.raise_if_refused()
         for row in rows:
+            # The values of a row that is too long or too short are not under their names.
+            if None in row or None in row.values():
+                message = f"expected {len(rows.fieldnames or ())} columns of CSV"
+                problems.error("E_COLUMNS", rows.line_num, message, row[QUERY] or "")
+                continue
             query = (row[QUERY] or "").strip()
             if query not in numbers:
                 if query not in unknown:
-                    message = "no topic has this text"
-                    problems.error("E_UNKNOWN_TOPIC", rows.line_num, message, query)
+                    message, hint = "no topic has this text", "Write it as the topics have it."
+                    problems.error("E_UNKNOWN_TOPIC", rows.line_num, message, query, hint)
                 unknown.add(query)
                 continue
             snapshot = snapshots.setdefault(row[NAME] or "", Snapshot(row[NAME] or ""))
