@@ -301,14 +301,16 @@ def _answers(
     good = np.where(np.isnan(column), -np.inf, direction * column)
     relevant = {docno for docno, grade in grades.items() if grade >= threshold}
     baseline = board.baseline.pk if board.baseline is not None else ""
+    ordered = np.argsort(-good, kind="stable")
+    ranks = 1 + np.searchsorted(-good[ordered], -good)
     answers = []
-    for place in np.argsort(-good, kind="stable"):
+    for place in ordered:
         run = scores.runs[place]
         has = retrieved[run.pk]
         answers.append(
             RunOnTopic(
                 run=run,
-                rank=None if np.isnan(column[place]) else int((good > good[place]).sum()) + 1,
+                rank=None if np.isnan(column[place]) else int(ranks[place]),
                 score=float(column[place]),
                 is_baseline=run.pk == baseline,
                 is_own=board.sight.owns(run),
