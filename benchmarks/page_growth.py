@@ -11,6 +11,8 @@ from benchmarks.growth import ON_A_SITE, Growth, print_table
 RUNS = (10, 100, 1_000, 5_000, 20_000)
 TOPICS = (50, 500, 5_000, 20_000, 100_000)
 READERS = (10, 100, 1_000, 3_000)
+# A worker is seen again after so many readers.
+HEARTBEAT = 50
 # What stays small while the other grows.
 FEW_RUNS, FEW_TOPICS = 10, 50
 
@@ -71,10 +73,15 @@ def of_topics(page: str, topics: int) -> Callable[[], object]:
 
 
 def by_readers(readers: int) -> Callable[[], object]:
+    from leaderboard.models import Worker
+
     page = f"{address_of(1_000, FEW_TOPICS)}/board/"
 
     def work() -> None:
-        for _ in range(readers):
+        for number in range(readers):
+            # A page is kept only while a worker is alive.
+            if number % HEARTBEAT == 0:
+                Worker.objects.record_heartbeat("a worker")
             view(page)
 
     return work
