@@ -24,7 +24,9 @@ import numpy as np
 from evaluation.problems import Problems, Refused, refuse
 from evaluation.ragged import FloatArray
 from evaluation.reading.containers import DOCUMENT_LIMITS, MIB, Limits, unpacked
+from evaluation.reading.texts.records import hint_for_json, json_fault
 
+SHAPE = "It needs task_name, and scores by split: lists of hf_subset and a number main_score."
 # What a folder of MTEB has besides results.
 NO_RESULTS = {"model_meta.json"}
 # A file of results is small; the largest public ones have a few MiB.
@@ -87,7 +89,8 @@ def read_object(content: bytes, name: str) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise refuse("E_JSON", f"{name} is no JSON: {error}") from None
+        message = f"{name} is no JSON: {json_fault(error)}"
+        raise refuse("E_JSON", message, hint=hint_for_json(error)) from None
     if not isinstance(found, dict):
         raise refuse("E_FORMAT", f"{name} is no JSON object")
     return found
@@ -103,8 +106,8 @@ def parse_result(content: dict[str, Any], name: str) -> list[SubsetResult]:
             for split, rows in content["scores"].items()
             for row in rows
         ]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise refuse("E_FORMAT", f"{name} is no result of MTEB: {error!r}") from None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise refuse("E_FORMAT", f"{name} is no result of MTEB", hint=SHAPE) from None
 
 
 def files_of_results(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -188,7 +191,7 @@ def read_results(files: Iterable[tuple[str, bytes]]) -> ReportedResults:
         try:
             found.add(system, read_object(content, "the file"), None, path)
         except Refused as refusal:
-            found.problems.warn("W_RESULT", None, str(refusal), path)
+            found.leave_out(refusal, None, path)
     return found.tabulate("no file is a result of MTEB, SYSTEM/REVISION/COLLECTION.json")
 
 
@@ -210,7 +213,7 @@ def read_result_lines(file: BinaryIO, progress: Progress = tell_nothing) -> Repo
             for each in _results_of(stated):
                 found.add(system, each, line, shown)
         except Refused as refusal:
-            found.problems.warn("W_RESULT", line, str(refusal), shown)
+            found.leave_out(refusal, line, shown)
     return found.tabulate("no line has a result of MTEB with a model_name")
 
 
@@ -266,6 +269,11 @@ class _Cells:
             revision = str(stated.get("dataset_revision") or "")
             self.revisions.setdefault(collection, set()).add(revision)
 
+    def leave_out(self, refusal: Refused, line: int | None, found: str | bytes) -> None:
+        """Warn of a result that is none, with what mends it."""
+        (problem,) = refusal.problems
+        self.problems.warn("W_RESULT", line, str(refusal), found, problem.hint)
+
     def tabulate(self, without: str) -> ReportedResults:
         """Return the table; raises `Refused` for these reasons if it has no cell."""
         if not self.scores:
@@ -285,7 +293,8 @@ class _Cells:
 def _score_of(rows: list[SubsetResult]) -> tuple[str, float]:
     """Return the collection of a result, and the mean over its splits and subsets."""
     if not rows or not all(math.isfinite(row.main_score) for row in rows):
-        raise refuse("E_SCORE", "it lacks a main_score, or has one that is not finite")
+        message = "it lacks a main_score, or has one that is not finite"
+        raise refuse("E_SCORE", message, hint=SHAPE)
     return str(rows[0].task), fmean(row.main_score for row in rows)
 
 

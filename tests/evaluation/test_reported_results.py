@@ -116,3 +116,13 @@ def test_points_are_those_of_all_pairs():
     apart = values[:, np.newaxis] - values[np.newaxis]
     pairs = (apart > 0).sum(axis=(1, 2)) + (apart == 0).sum(axis=(1, 2)) / 2 - 5 / 2
     assert count_points(values).tolist() == pairs.tolist()
+
+
+@pytest.mark.parametrize("stated", [None, [1], float("nan")])
+def test_a_score_that_is_no_number_is_told_in_words(stated):
+    rows = {"test": [{"hf_subset": "default", "main_score": stated}]}
+    broken = json.dumps({"task_name": "T1", "scores": rows}).encode()
+    whole = broken.replace(json.dumps(stated).encode(), b"0.5", 1)
+    found = read_results([("a/r1/T1.json", broken), ("a/r2/T1.json", whole)])
+    (warning,) = found.problems
+    assert "Error" not in warning.message and "main_score" in warning.hint
