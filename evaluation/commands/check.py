@@ -13,7 +13,7 @@ from evaluation.answers.agreement import grades_of_layers
 from evaluation.answers.nuggets import NuggetBank
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser
-from evaluation.commands.kappa import add_about_options, read_bank, read_layer
+from evaluation.commands.layers import add_about_options, read_bank, read_layer
 from evaluation.measures import SAMPLED
 from evaluation.phrases import counted
 from evaluation.problems import Problems, Refused

@@ -24,7 +24,8 @@ from evaluation.agreement.judges import (
 from evaluation.answers.reported import ReportedValues, read_reported
 from evaluation.commands import files
 from evaluation.commands.arguments import command_parser, whole_number
-from evaluation.commands.kappa import add_about_options, names_of, read_marks
+from evaluation.commands.kappa import names_of, read_marks
+from evaluation.commands.layers import add_about_options
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused

@@ -5,21 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
 
 import numpy as np
 
 from evaluation import tables
 from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors, grades_of
 from evaluation.answers.agreement import ORIGIN, grades_by_assessor, grades_of_layers
-from evaluation.answers.assignment_files import read_assignments
-from evaluation.answers.marks import AssignmentLayer, SupportLayer
-from evaluation.answers.nugget_files import read_nuggets
-from evaluation.answers.nuggets import NuggetBank
-from evaluation.answers.support_files import read_support
 from evaluation.commands import files
 from evaluation.commands.answers.inputs import name_of, open_run
 from evaluation.commands.arguments import command_parser, parse_probability, whole_number
+from evaluation.commands.layers import Layer, add_about_options, read_bank, read_layer
 from evaluation.commands.records import read_grouping
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
@@ -28,8 +23,6 @@ from evaluation.reading import paths
 from evaluation.reading.groups import number_groups
 from evaluation.reading.judging.qrels import Qrels, read_qrels_by_assessor
 from evaluation.tables import Table, text_of
-
-Layer: TypeAlias = AssignmentLayer | SupportLayer
 
 NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())
 EPILOG = f"""
@@ -116,29 +109,6 @@ def read_marks(paths_of_marks: Sequence[str], options: argparse.Namespace) -> di
     if len(layers) == 1:
         return grades_by_assessor(layers[0].log)
     return dict(zip(names_of(paths_of_marks), grades_of_layers(layers), strict=True))
-
-
-def read_bank(path: str) -> NuggetBank:
-    """The nuggets of a file; raises `RefusedOption`, OSError."""
-    try:
-        with open_run(path) as file:
-            return read_nuggets(file, name=path)
-    except Refused as refusal:
-        raise files.RefusedOption(path, refusal.problems) from None
-
-
-def read_layer(file: BinaryIO, about: str, bank: NuggetBank | None, run: str = "") -> Layer:
-    """The marks of a file, of `run` where it names none; raises `Refused`."""
-    if about == "nugget":
-        return read_assignments(file, bank, run=run)
-    return read_support(file, run=run)
-
-
-def add_about_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--about", choices=("nugget", "support"), help="the files are marks of answers"
-    )
-    parser.add_argument("--nuggets", metavar="FILE", help="nuggets that marks name by position")
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
