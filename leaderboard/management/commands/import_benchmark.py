@@ -243,19 +243,22 @@ class Command(SiteCommand):
         return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
 
     def restore_history(self, archive: Archive, restored: RestoredTrack) -> RestoredTrack:
-        """Restore editions, pools, assessments, snapshots and events; return what there is then."""
+        """Restore pools, assessments, editions, snapshots and events; return what there is then.
+
+        Scores of answers are estimated from what was drawn, so editions follow their pools.
+        """
         manifest, track, runs = restored.manifest, restored.track, restored.runs
         restore_nuggets(archive, manifest, track, runs)
         restore_battles(archive, manifest, track, runs)
-        editions = {
-            entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
-        }
         for judged in manifest.judgments:
             restore_pooled_runs(judged, track.collection, runs)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
         for assessment in manifest.assessments:
             restore_assessment(archive, assessment, track)
+        editions = {
+            entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
+        }
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         if manifest.layers:
