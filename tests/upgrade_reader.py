@@ -18,7 +18,9 @@ from django.test import Client
 BENCHMARKS = ("benchmarks", "tasks")
 # Tests are made anew where their method has changed, by a job that has not run here.
 TESTS = {"difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", "losses", "ties"}
-TESTS |= {"rank_low", "rank_high"}
+TESTS |= {"rank_low", "rank_high", "changed"}
+# What columns of a file were once called.
+RENAMED = {"created_at": "received_at"}
 # Who may open what, whatever it says.
 PAGES = ("", "about/", "data/", "topics/", "submit/", "team/", "desk/", "manage/", "pools/")
 PAGES += ("judging/", "snapshots/", "judgments/", "history/", "compare/")
@@ -73,7 +75,7 @@ def read_board(client: Client, home: str) -> list[tuple[str, str]]:
     answer = client.get(board, {"column": "all", "format": "csv"}, follow=True)
     is_file = answer["Content-Type"].startswith("text/csv")
     rows = csv.DictReader(text_of(answer).splitlines()) if is_file else []
-    kept = [{key: row[key] for key in row if key not in TESTS} for row in rows]
+    kept = [{RENAMED.get(key, key): row[key] for key in row if key not in TESTS} for row in rows]
     return [(f"{home} as a file", f"{answer.status_code} {json.dumps(kept)}")]
 
 
