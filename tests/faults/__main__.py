@@ -1,8 +1,9 @@
 """Every fault on every profile, as a table.
 
-    python -m tests.faults [--times 5] [--only F1 F8] [--profile embedded|servers]
+    python -m tests.faults [--times 5] [--only F1 F8] [--profile embedded|servers|installed]
 
-A cell says how often all invariants held, and how long healing took at most.
+A cell says how often all invariants held, and how long healing took at most.  `installed` is what
+tests/services/test_installation.py installs and begins this program beside.
 """
 
 from __future__ import annotations
@@ -21,31 +22,34 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 from tests.faults import databases, files, hosts, messages, people, workers
 from tests.faults.catalogue import FAULTS, CannotBeMade, Fault, make
+from tests.faults.installed import installed
 from tests.faults.profiles import PROFILES, Hurtable
 from tests.faults.stage import Stage
 
 MODULES = (workers, messages, databases, files, hosts, people)
+BESIDES = {**PROFILES, "installed": installed}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--times", type=int, default=1, help="make every fault so often")
     parser.add_argument("--only", nargs="*", help="numbers or words of faults")
-    parser.add_argument("--profile", choices=PROFILES)
+    parser.add_argument("--profile", choices=BESIDES)
     parser.add_argument("--logs", type=Path, help="keep in this folder what the processes said")
     chosen = parser.parse_args()
     faults = [each for each in FAULTS if wanted(each, chosen)]
     cells: dict[tuple[Fault, str], str] = {}
-    for profile in [chosen.profile] if chosen.profile else PROFILES:
-        with PROFILES[profile]() as site:
+    profiles = [chosen.profile] if chosen.profile else [*PROFILES]
+    for profile in profiles:
+        with BESIDES[profile]() as site:
             stage = Stage(site)
             stage.prepare()
             for each in faults:
-                if profile in each.profiles:
+                if site.name in each.profiles:
                     cells[each, profile] = cell(each, stage, chosen.times)
                     if chosen.logs:
                         keep_logs(site, chosen.logs)
-    show(faults, cells)
+    show(faults, cells, profiles)
     return 1 if any("WRONG" in each for each in cells.values()) else 0
 
 
@@ -87,12 +91,12 @@ def say(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
-def show(faults: list[Fault], cells: dict[tuple[Fault, str], str]) -> None:
+def show(faults: list[Fault], cells: dict[tuple[Fault, str], str], profiles: list[str]) -> None:
     faults = sorted(faults, key=lambda each: int(each.number[1:]))
-    print("| fault | | " + " | ".join(PROFILES) + " |")
-    print("| :-- | :-- " + "| :-- " * len(PROFILES) + "|")
+    print("| fault | | " + " | ".join(profiles) + " |")
+    print("| :-- | :-- " + "| :-- " * len(profiles) + "|")
     for each in faults:
-        row = [cells.get((each, profile), "") for profile in PROFILES]
+        row = [cells.get((each, profile), "") for profile in profiles]
         print(f"| {each.number} | {each.name} | " + " | ".join(row) + " |")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -77,7 +78,8 @@ def web_killed_in_the_middle_of_an_upload(scene: Scene) -> Iterator[None]:
     with half_sent(scene, sent) as line:
         scene.site.kill_web()
         scene.site.mend()
-        assert not line.recv(1), "the sender hears nothing good"
+        # A proxy may say that nobody answers.
+        assert line.recv(12)[9:10] != b"2", "the sender hears nothing good"
     assert scene.send_until_taken(sent)[-1].status == 201, "nothing was taken before"
     yield
 
@@ -98,7 +100,9 @@ def begun_upload(scene: Scene, request: Request, size: int, announced: int) -> s
     """A connection on which so many bytes of a body have come, of those that were announced."""
     before = arrived(scene)
     where = urlsplit(scene.site.url)
-    line = socket.create_connection((where.hostname, where.port), timeout=30)
+    line = socket.create_connection((where.hostname, where.port or 443), timeout=30)
+    if where.scheme == "https":
+        line = ssl.create_default_context().wrap_socket(line, server_hostname=where.hostname)
     head = [
         f"POST {request.selector} HTTP/1.1",
         f"Host: {where.netloc}",

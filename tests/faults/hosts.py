@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.faults.catalogue import CannotBeMade, fault
 from tests.faults.invariants import broken
-from tests.faults.profiles import FAKETIME, HOUR, Clock, Embedded, Hurtable, embedded
+from tests.faults.profiles import FAKETIME, HOUR, Clock, Hurtable, embedded
 from tests.faults.stage import Scene, Stage
 from tests.services.machines import until
 
@@ -96,7 +96,7 @@ def everything_killed_and_started_in_any_order(scene: Scene) -> Iterator[None]:
     scene.is_begun(scene.send("large"))
     scene.send_many(5)
     scene.site.kill_everything()
-    if isinstance(scene.site, Embedded):
+    if scene.site.is_supervised:
         scene.site.mend()
         yield
         return

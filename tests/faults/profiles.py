@@ -1,4 +1,4 @@
-"""The two profiles that are broken: all in one folder with its worker, and servers.
+"""Two profiles that are broken: all in one folder with its worker, and servers.
 
 Each can be hurt in the same words, and `mend` makes everything run again.
 """
@@ -132,10 +132,12 @@ def has_open(pid: int, name: str) -> bool:
 
 
 class Hurtable(Site):
-    """What both profiles can have done to them."""
+    """What every profile can have done to it."""
 
     name: str
     disk: Disk
+    # Whether what ends is started again without the tests.
+    is_supervised = False
 
     def mend(self) -> None:
         """Everything runs, and there is room."""
@@ -170,6 +172,7 @@ class Embedded(SqliteSite, Hurtable):
     """`manage.py serve` with nothing configured: SQLite, and a worker with its own broker."""
 
     name = "embedded"
+    is_supervised = True
 
     def __init__(self, home: Path, disk: Disk, **environment: str) -> None:
         super().__init__(home, environment={**ENVIRONMENT, **environment})

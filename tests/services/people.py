@@ -36,10 +36,11 @@ class Person:
 
     def send(self, path: str, **fields: Any) -> Page:
         """A form, as the page at `path` or one before it gave it; where it leads is followed."""
-        secret = next((each.value for each in self.cookies if each.name == "csrftoken"), "")
+        secret = next((each.value for each in self.cookies if "csrftoken" in each.name), "")
         body = encode_multipart(BOUNDARY, {"csrfmiddlewaretoken": secret, **fields})
         request = urllib.request.Request(self.site.url + path, body)
         request.add_header("Content-Type", MULTIPART_CONTENT)
+        request.add_header("Origin", self.site.url)
         return self._asked(request)
 
     def ask(self, path: str, body: Any = None, **options: Any) -> Any:
