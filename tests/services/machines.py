@@ -174,10 +174,18 @@ class Redis:
         except OSError:
             return False
 
-    def say(self, command: str) -> str:
-        with socket.socket(socket.AF_UNIX) as line:
+    def connect(self) -> socket.socket:
+        line = socket.socket(socket.AF_UNIX)
+        try:
             line.settimeout(5)
             line.connect(str(self.socket))
+        except OSError:
+            line.close()
+            raise
+        return line
+
+    def say(self, command: str) -> str:
+        with self.connect() as line:
             line.sendall(command.encode() + b"\r\n")
             return line.recv(1024).decode().strip()
 
@@ -233,7 +241,7 @@ class Site:
         return {**rest, "RANKFIELD_HOME": str(self.home), **self.environment}
 
     def checkout_of(self, name: str) -> Path:
-        """The checkout that a process runs."""
+        """The checkout that a process or a command runs."""
         return ROOT
 
     def start(self, name: str, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -263,7 +271,7 @@ class Site:
         """What a command prints; fails with what it complains about."""
         done = subprocess.run(
             [sys.executable, "manage.py", *words],
-            cwd=ROOT,
+            cwd=self.checkout_of("manage"),
             env=self.surroundings(),
             capture_output=True,
             text=True,
