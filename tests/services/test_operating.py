@@ -41,6 +41,7 @@ ELSEWHERE = {
 # Commands that stay, and what shows that they are ready.
 SERVERS = ("serve", "web", "work")
 INLINE = re.findall(r"`(manage\.py [a-z][^`]*)`", PAGE)
+STEPS = ["Decide", "Install", "Secure", "Watch", "Back up", "Upgrade", "Move", "Mend"]
 PASSWORD = "sourdough, rye and oven"
 MAKE_BENCHMARK = """
 from leaderboard.actions.benchmark_setup import make_benchmark
@@ -60,6 +61,14 @@ def test_a_block_is_run_or_has_a_reason():
     assert [[name for name in ELSEWHERE if other.startswith(name)] for other in others] == [
         [name] for name in ELSEWHERE
     ]
+
+
+def test_each_step_of_the_path_is_done_by_tests_that_there_are():
+    rows = [line.split("|")[1:4] for line in PAGE.splitlines() if re.match(r"\| [A-Z]", line)]
+    steps = {step.strip(): re.findall(r"`(tests/[^`]+)`", done) for step, _, done in rows[:8]}
+    assert [*steps] == STEPS
+    named = [ROOT / path for paths in steps.values() for path in paths]
+    assert named and all(path.exists() for path in named)
 
 
 @pytest.mark.parametrize("command", INLINE)
