@@ -26,7 +26,6 @@ Domain: TypeAlias = Literal["nuggets", "support", "documents", "lengths", "corre
 Grades: TypeAlias = Mapping[str, Mapping[str, int]]
 
 CLASSES = {"supports": SUPPORT, "contradicts": CONTRADICTS}
-NO_SENTENCE = -1
 
 
 def credit(codes: Codes, partial: float) -> FloatArray:

@@ -1,6 +1,6 @@
-"""Checks that reject a request under the rules of the track or the site.
+"""Checks that reject a request under the rules of the track or the site, and what they raise.
 
-Each function checks one rule and raises NotAccepted if it is broken.
+Each `refuse_` function checks one rule and raises NotAccepted if it is broken.
 """
 
 from __future__ import annotations

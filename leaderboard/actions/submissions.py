@@ -1,7 +1,7 @@
 """Submit runs: one run of a team to a track, or one for each of several tracks as a system.
 
-Nothing here reads a file's contents beyond its topics, so a request takes only as long as the bytes
-need to arrive.
+Nothing here reads a file's contents beyond its topics and its hash, so a request takes only as long
+as the bytes need to arrive.
 """
 
 from __future__ import annotations

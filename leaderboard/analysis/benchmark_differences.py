@@ -6,7 +6,6 @@ Everything is made of a board, so of the tracks whose scores its viewer sees.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +21,7 @@ from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,
     BenchmarkColumn,
     SystemRow,
+    mean_of_known,
 )
 from leaderboard.display.csv_tables import CsvTable
 from leaderboard.scoring.contests import explain_missing_mean
@@ -106,7 +106,7 @@ class BenchmarkDifferences:
         if self.baseline is not None:
             return self.baseline.values
         return [
-            _mean(row.values[place] for row in self.averaged)
+            mean_of_known(row.values[place] for row in self.averaged)
             for place in range(len(self.board.columns))
         ]
 
@@ -115,7 +115,7 @@ class BenchmarkDifferences:
         """The mean of the reference over all columns; None where the board has no mean."""
         if self.board.no_mean or None in self.reference:
             return None
-        return _mean(self.reference)
+        return mean_of_known(self.reference)
 
     @property
     def has_means(self) -> bool:
@@ -291,8 +291,3 @@ def _place_value(board: BenchmarkBoard, row: SystemRow) -> float:
 def _turned(column: BenchmarkColumn, ahead: SystemRow, behind: SystemRow, place: int) -> TurnedPair:
     difference = subtract(column, ahead.values[place], behind.values[place])
     return TurnedPair(ahead, behind, difference or 0.0, unit_of(column))
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None

@@ -126,10 +126,6 @@ class ParameterPlot:
         """Whether each side has a better end, so that runs can beat others on both."""
         return self.parameter is None or bool(self.parameter.cost)
 
-    @property
-    def num_silent(self) -> int:
-        return len(self.board.ranked) - len(self.stating)
-
     @cached_property
     def places(self) -> dict[str, float]:
         """The place of each value across, where values are words."""

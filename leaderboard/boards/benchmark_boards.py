@@ -623,7 +623,7 @@ def _rank(
         replace(
             row,
             borda=point,
-            mean=_mean(row.values) if has_mean else None,
+            mean=mean_of_known(row.values) if has_mean else None,
             group_means=_group_means(columns, row) if has_mean else [],
         )
         for row, point in zip(rows, points, strict=True)
@@ -662,7 +662,8 @@ def count_points(columns: Sequence[BenchmarkColumn], rows: Sequence[SystemRow]) 
     return list(complete_cells.count_points(values * directions).tolist())
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that there are; None if there are none."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None
 
@@ -672,7 +673,7 @@ def _group_means(columns: Sequence[BenchmarkColumn], row: SystemRow) -> list[flo
     of_group: dict[str, list[float | None]] = defaultdict(list)
     for column, value in zip(columns, row.values, strict=True):
         of_group[column.group].append(value)
-    return [_mean(values) for values in of_group.values()] if len(of_group) > 1 else []
+    return [mean_of_known(values) for values in of_group.values()] if len(of_group) > 1 else []
 
 
 def _with_tests(board: BenchmarkBoard) -> BenchmarkBoard:

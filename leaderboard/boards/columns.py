@@ -1,7 +1,7 @@
 """The columns of every board: each with its name in an address, its order and its part of a file.
 
-A column is declared once.  `Board.columns_of_table` and `BenchmarkBoard.columns_of_table` say which
-ones a board has; `leaderboard/pages/board_cells.py` draws those that are more than text.
+A column is declared once.  `columns_of_table` of a board says which ones it has;
+`leaderboard/pages/board_cells.py` draws those that are more than text.
 """
 
 from __future__ import annotations

@@ -44,6 +44,7 @@ from leaderboard.scoring import (
     judge_boards,
     order_trials,
     reported_ranks,
+    rescoring,
     version_verdicts,
 )
 from leaderboard.scoring import work as scoring_work
@@ -113,7 +114,7 @@ JOB_KINDS = {
     ),
     "try_judgments": JobKind(scoring_work.build_trial_editions),
     "score_again": JobKind(
-        scoring_work.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
+        rescoring.rescore_edition, lock=scoring_work.lock_track_of_edition, long=True
     ),
     "compare": JobKind(contest_tests.compare_edition, calculations.mark_tests_failed),
     "compare_systems": calculation(contest_tests.make_contest_tests),

@@ -73,10 +73,6 @@ class FieldNames:
         found = self.find_identifier(cells)
         return bool(found) and (found == cells[0] or bool(self.find(cells, self.texts)))
 
-    def are_of_record(self, fields: Iterable[str]) -> bool:
-        """Whether fields are those of one record; else they may be the numbers of many."""
-        return bool(self.find(fields, (*self.identifiers, *self.texts)))
-
     def _short(self, field: str) -> str:
         words = _words(field)
         while len(words) > 1 and words[0] in self.about:

@@ -14,8 +14,6 @@ from leaderboard.runs.facts.kinds import (
     YesNoFact,
 )
 
-PUBLICATION = "research goal.publication"
-
 FACTS: tuple[Fact, ...] = (
     ChoiceFact(
         "kind",
