@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.crawling import pages_of
 from tests.browser.test_closing_circle import PEOPLE, judge_by_two
+from tests.browser.test_pages import seen
 from tests.browser.test_walks import Walk, written
 from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.machines import Site, until
@@ -23,6 +25,10 @@ FIRST = f"{HOME}/tracks/walked-lab"
 OTHERS = ("noa", "oli", "pam", "quin", "ria", "sam", "tea", "uma", "viv", "wim", "xen")
 # To open a list and to choose from it.
 CHOICE = 2
+# In CSS pixels, at a width of 1280.
+TALLEST_PAGE, TALLEST_FORM = 2000, 1000
+HEIGHTS = """[document.documentElement, ...document.querySelectorAll("main .form")]
+  .filter((each) => each.checkVisibility()).map((each) => Math.round(each.scrollHeight))"""
 INVITE = """
 from leaderboard.models import Benchmark
 from leaderboard.notifications.email import invitation_path
@@ -126,6 +132,23 @@ def test_a_coordinator_and_teams_from_nothing_to_the_next_year(page, browser, sc
     lea.press("Copy benchmark")
     page.get_by_text("Copied. Check the dates of each track").wait_for()
     assert page.get_by_role("button", name="Remove").count() == 3
+
+    wrong = measure_pages(page)
+    assert not wrong, "\n".join(wrong)
+
+
+def measure_pages(page) -> list[str]:
+    """What is too long, too wide or a finding of axe on a page of this year or the next one."""
+    wrong = []
+    for address in pages_of(page, f"{HOME}/", f"{HOME}/manage/", within=("/benchmarks/",)).values():
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(address)
+        # As it is opened: `seen` unfolds nothing either.
+        tall, *forms = page.evaluate(HEIGHTS)
+        wrong += [f"{address} is {tall} px tall"] if tall > TALLEST_PAGE else []
+        wrong += [f"{address}: a form of {each} px" for each in forms if each > TALLEST_FORM]
+        wrong += [f"{address} {each}" for each in seen(page)]
+    return wrong
 
 
 def submit_again(page, folder: Path, run: str) -> None:
