@@ -100,6 +100,8 @@ def new_invitation() -> str:
 
 
 class Track(models.Model):
+    """One board on one collection: its settings, dates and runs. It is in one benchmark."""
+
     class Disclosure(models.TextChoices):
         OPEN = "open", "Open: everyone sees all scores immediately"
         LEADERBOARD = (
