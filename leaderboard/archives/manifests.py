@@ -39,6 +39,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     JudgmentSet: {
         *("id", "version", "state", "asks_first", "note", "sha256", "top_grade", "relevant_from"),
         *("pool_depth", "grade_counts", "num_judgments", "num_topics", "num_relevant"),
+        "has_documents",
         *("num_strata", "num_subtopics", "num_intents"),
         *("preview", "questions", "problems", "problem_totals"),
     },

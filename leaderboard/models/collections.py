@@ -211,11 +211,11 @@ class Topic(models.Model):
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
     def ready(self) -> JudgmentSetQuerySet:
         """Return the versions that have judgments of documents and can be used."""
-        return self.filter(state=ImportState.READY, num_judgments__gt=0)
+        return self.filter(state=ImportState.READY, has_documents=True)
 
     def of_no_document(self) -> JudgmentSetQuerySet:
         """Return the versions by which marks alone score answers."""
-        return self.filter(state=ImportState.READY, num_judgments=0)
+        return self.filter(state=ImportState.READY, has_documents=False)
 
     def add_of_no_document(self, collection: Collection, user: User, version: str) -> JudgmentSet:
         """Add such a version to a collection; it counts every topic."""
@@ -223,6 +223,7 @@ class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
             collection=collection,
             version=version,
             created_by=user,
+            has_documents=False,
             state=ImportState.READY,
             ready_at=timezone.now(),
             note="No document is judged. Marks of answers alone give the scores.",
@@ -303,6 +304,8 @@ class JudgmentSet(ImportedVersion):
     # How to read the columns, if the organiser chose; otherwise they are recognised.
     format = models.CharField(max_length=60, blank=True, default="", db_default="")
     grade_map = models.JSONField(default=dict, blank=True)
+    # Whether documents are judged. Answers can be scored by marks alone, then on every topic.
+    has_documents = models.BooleanField(default=True, db_default=True)
     # From this grade on a document counts as relevant; tracks begin with it.
     relevant_from = models.PositiveSmallIntegerField(default=1, db_default=1)
     grade_counts = models.JSONField(default=dict, blank=True)
@@ -351,11 +354,6 @@ class JudgmentSet(ImportedVersion):
         constraints = [
             models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
         ]
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether documents are judged: answers can be scored by marks alone, on every topic."""
-        return self.num_judgments > 0
 
     @property
     def part_of(self) -> JudgmentSet | None:

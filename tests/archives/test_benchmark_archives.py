@@ -234,7 +234,7 @@ def test_names_that_are_taken_are_said(lived, tmp_path):
 
 def test_organisers_of_all_tracks_download_the_archive(lived, as_ada, as_ben, ada, ben, tmp_path):
     address = "/benchmarks/baking/manage/archive.zip"
-    assert address in as_ada.get("/benchmarks/baking/manage/").text
+    assert address in as_ada.get("/benchmarks/baking/manage/section/archive/").text
     path = tmp_path / "downloaded.zip"
     path.write_bytes(b"".join(as_ada.get(address).streaming_content))
     assert "All scores match" in command("import_benchmark", path, *AWAY)

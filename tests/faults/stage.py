@@ -280,7 +280,8 @@ class Scene:
 
 
 # What a newer version queued is left alone.
-OPEN = "state in ('queued', 'running') and kind <> 'of_tomorrow'"
+# What waits for its time, such as an announcement in ten minutes, is not open yet.
+OPEN = "state in ('queued', 'running') and kind not in ('of_tomorrow', 'announce_judgments')"
 
 
 def read_json(said: bytes) -> dict:

@@ -46,8 +46,9 @@ def make_benchmark(ada: Person, slug: str, **settings: Any) -> str:
     ada.open("/benchmarks/new/")
     page = ada.send("/benchmarks/new/", name=slug, slug=slug, tracks=[key for (key,) in rows])
     assert page.address == f"/benchmarks/{slug}/", page.text
-    form = {"name": slug, "joining": "everyone", **settings}
-    assert ada.send(f"/benchmarks/{slug}/manage/", **form).status == 200
+    for section, form in {"people": {"joining": "everyone"}, "runs": settings}.items():
+        page = ada.send(f"/benchmarks/{slug}/manage/section/{section}/", **form)
+        assert "Saved." in page.text
     return slug
 
 
