@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.people import find_teams_led_alone, lock_teams_of
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import (
     Assessment,
     Assessor,

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Model, Q
 
 from leaderboard.actions import collections, runs
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.desk import find_failed_jobs
 from leaderboard.models import (
     ApiToken,

@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from leaderboard.actions.conflicts import find_members, lock_people
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import accept_judgments
 from leaderboard.actions.versions import accept_version
 from leaderboard.analysis.decisive import find_swings, has_verdicts, sort_by_swing

@@ -10,7 +10,10 @@ from django.utils import timezone
 
 from evaluation.battles import CHOICES
 from evaluation.reading.judging.votes import read_votes
-from leaderboard.actions.submission_rules import ActionError, NotAccepted, refuse_large
+from leaderboard.actions.refusals import ActionError, NotAccepted
+from leaderboard.actions.submission_rules import (
+    refuse_large,
+)
 from leaderboard.assessments.battles import VoteNames, draw_battle, find_open_pair
 from leaderboard.models import AuditEvent, Battles, BattleVote, BattleVoter, User
 from leaderboard.models.battles import LATER

@@ -11,7 +11,7 @@ from django.db.models import Max
 
 from leaderboard.actions.lone_tracks import dissolve_benchmark, part_track
 from leaderboard.actions.merged_teams import move_teams
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.track_copies import build_copy, copy_page
 from leaderboard.actions.tracks import create_draft, open_track, save_changes
 from leaderboard.jobs.erasure import erase_benchmark

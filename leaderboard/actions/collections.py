@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from leaderboard.actions.machine_judgments import reread_answers
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import (
     clean_filename,
     queue_check,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import Assessor, Benchmark, Membership, User
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from evaluation.problems import Problem
 from evaluation.reading.judging.machine_grades import MachineAnswers
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import accept_judgments, refuse_files
 from leaderboard.collections.machine_answers import (
     count_answers,

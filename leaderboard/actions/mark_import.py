@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 
 from evaluation.problems import Problem
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.mark_files import MarkSource, read_mark_files
 from leaderboard.assessments.mark_storage import store_marks
 from leaderboard.models import Assessment, AuditEvent, User

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from leaderboard.actions.conflicts import JudgesError, find_judges, lock_people
 from leaderboard.actions.lone_tracks import ON_A_TRACK
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import (
     AuditEvent,
     Benchmark,

@@ -13,7 +13,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.message_groups import MessageGroup, Recipients, find_recipients
 from leaderboard.display.markdown import find_excess
 from leaderboard.jobs.queue import enqueue

@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation.answers import nugget_steps
 from evaluation.answers.marks import PEOPLE
 from evaluation.answers.nuggets import Nugget, pack_nugget
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.versions import accept_version
 from leaderboard.collections.nugget_drafts import WrittenTopic, read_topic, render_draft
 from leaderboard.models import (

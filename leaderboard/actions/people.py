@@ -14,13 +14,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from leaderboard.actions.conflicts import JudgesError, find_judges, lock_people
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.registrations import (
     RegistrationDetails,
     RegistrationError,
     give_registration,
     register,
 )
-from leaderboard.actions.submission_rules import ActionError, format_utc
+from leaderboard.actions.submission_rules import (
+    format_utc,
+)
 from leaderboard.models import (
     AuditEvent,
     Benchmark,

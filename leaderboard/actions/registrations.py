@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import (
     Agreement,
     AuditEvent,

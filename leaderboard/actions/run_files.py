@@ -18,7 +18,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from evaluation.problems import Refused
 from evaluation.reading.run_names import is_other_file, is_system_file
 from evaluation.reading.zip_member import Member, NamedMember, all_members
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.infrastructure.free_space import check_free_space
 
 # The most runs of one request.

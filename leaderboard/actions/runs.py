@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard.actions import collections
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.submission_rules import (
-    ActionError,
-    NotAccepted,
     lock_team,
     refuse_outside_dates,
     refuse_over_benchmark_quota,

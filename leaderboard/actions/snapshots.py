@@ -21,7 +21,7 @@ from leaderboard.actions.overviews import (
     render_authors,
     suggest_authors,
 )
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.benchmark_boards import BenchmarkBoard
 from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.columns import (

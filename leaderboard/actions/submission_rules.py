@@ -1,4 +1,4 @@
-"""Checks that reject a request under the rules of the track or the site, and what they raise.
+"""Checks that reject a request under the rules of the track or the site.
 
 Each `refuse_` function checks one rule and raises NotAccepted if it is broken.
 """
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.display.phases import phase_of
 from leaderboard.models import Benchmark, Run, Team, Track
@@ -25,16 +26,6 @@ from leaderboard.runs.stored_bytes import (
     exceeds_team,
     limit_of_benchmark,
 )
-
-
-class NotAccepted(Exception):
-    """A rejected request: error code, message and, if known, when to retry."""
-
-    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.retry_after = retry_after
 
 
 def refuse_large(file: UploadedFile, limit: int) -> None:
@@ -221,7 +212,3 @@ def refuse_replaced(run: Run) -> None:
     replaced = Run.objects.active().filter(pk=run.replaces_id).first()
     if replaced is not None:
         raise NotAccepted("E_CONFLICT", f"Run {replaced}, which it replaced, is back. Withdraw it.")
-
-
-class ActionError(Exception):
-    """Why an action cannot be done now; the organiser sees the text."""

@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from evaluation.problems import Problem
 from leaderboard.actions import people
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.run_files import RunFile, set_others_aside
 from leaderboard.actions.submission_rules import (
-    NotAccepted,
     format_utc,
     lock_team,
     refuse_after_refusals,

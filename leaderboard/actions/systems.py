@@ -8,11 +8,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from leaderboard.actions.people import INVISIBLE
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.runs import withdraw_run
-from leaderboard.actions.submission_rules import (
-    ActionError,
-    NotAccepted,
-)
 from leaderboard.models import (
     AuditEvent,
     Run,

@@ -11,7 +11,7 @@ from django.conf import settings
 from evaluation.problems import Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.run_names import find_named
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.models import Track
 from leaderboard.scoring.files import run_limits
 from leaderboard.scoring.judgments import load_topic_numbers

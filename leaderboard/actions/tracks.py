@@ -16,7 +16,7 @@ from evaluation.answers.any_measure import is_of_rankings
 from leaderboard.actions.lone_tracks import make_own_benchmark
 from leaderboard.actions.names import unused_slug
 from leaderboard.actions.people import get_or_create_organisers_team
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.track_settings import SHARED_DATES, find_shared_date, with_changes
 from leaderboard.assessments.samples import explain_unchecked
 from leaderboard.infrastructure.whole_numbers import next_name

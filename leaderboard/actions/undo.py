@@ -10,7 +10,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.track_settings import with_changes
 from leaderboard.actions.tracks import change_track, plain_value
 from leaderboard.models import AuditEvent, Run, Track, User

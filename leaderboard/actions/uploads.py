@@ -20,8 +20,8 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.submission_rules import (
-    NotAccepted,
     refuse_full_site,
     refuse_large,
 )

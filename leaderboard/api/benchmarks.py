@@ -13,7 +13,7 @@ from ninja import Query, Router, Status
 from leaderboard.actions import benchmark_copies, benchmark_setup
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.default_tracks import build_internal_track
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.benchmark_schemas import (
     BenchmarkCopyIn,

@@ -20,7 +20,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from evaluation.problems import Problem, Refused, shown
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.infrastructure.outages import find_outage
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Status
 
 from leaderboard.actions import runs
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.analysis.desk import FailedJob, find_failed_jobs
 from leaderboard.api.auth import ORGANISE, viewer
 from leaderboard.api.errors import ApiError

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from leaderboard.actions import messages
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.api.auth import ORGANISE, viewer
 from leaderboard.api.benchmark_schemas import (
     InvitationsIn,

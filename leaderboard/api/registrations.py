@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from leaderboard.actions import people, registrations
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.benchmark_schemas import (
     ApprovalIn,

@@ -10,8 +10,8 @@ from ninja import Router, Status
 
 from leaderboard.actions import people
 from leaderboard.actions.merged_teams import merge_teams
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.registrations import RegistrationDetails
-from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, SUBMIT, viewer
 from leaderboard.api.benchmark_schemas import BenchmarkTeamOut, MergeIn, NewTeamOut

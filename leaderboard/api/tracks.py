@@ -12,7 +12,7 @@ from ninja import Query, Router, Status
 from leaderboard.actions import benchmark_setup, people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.lone_tracks import RULES
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.track_settings import (
     SettingProblem,
     check,

@@ -10,7 +10,7 @@ from ninja import Header, Router, Status
 
 from leaderboard.actions import partial_uploads
 from leaderboard.actions.partial_uploads import BegunUpload
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.upload_limits import can_submit, can_submit_systems
 from leaderboard.api.auth import SUBMIT, SUBMIT_PIECE, viewer
 from leaderboard.api.errors import field_error

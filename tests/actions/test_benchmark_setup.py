@@ -7,7 +7,7 @@ import pytest
 from leaderboard.actions import accounts, benchmark_setup, people, tracks
 from leaderboard.actions.benchmark_setup import PlacedTrack
 from leaderboard.actions.people import JoinDetails
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.submissions import FilesRefusedError
 from leaderboard.models import AuditEvent, Benchmark, Membership, Run, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, make_rolls, send

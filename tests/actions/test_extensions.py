@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.actions.people import extend_deadline
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import NotAccepted
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_visible_board

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.actions import people
 from leaderboard.actions.merged_teams import merge_teams
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import AuditEvent, Run, System, Team, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, make_benchmark, send
 from tests.builders import OTHER_RUN, make_run

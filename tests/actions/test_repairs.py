@@ -4,7 +4,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from leaderboard.actions import runs, tracks
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, make_run, signed_in, upload, work
 

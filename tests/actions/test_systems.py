@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.actions import submissions, systems
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.runs import undo_withdrawal, withdraw_run
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.submissions import FilesRefusedError
 from leaderboard.models import Run, System, SystemVersion, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, ROLLS_RUN, make_benchmark, send, zipped

@@ -10,7 +10,7 @@ from leaderboard.actions.assessments import (
     settle_document,
     write_guideline,
 )
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import find_outcome
 from leaderboard.assessments.marking import SentMark, record_mark

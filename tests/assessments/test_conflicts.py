@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from leaderboard.actions import assessments, people
 from leaderboard.actions.benchmark_setup import PlacedTrack, add_track
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.models import (
     Assessment,
     Assignment,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions.assessments import close_assessment
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.tracks import change_track
 from leaderboard.analysis.decisive import find_swings
 from leaderboard.assessments.drawing import draw_documents

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions.assessments import add_assessor, reassign
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import (
     Drawn,

@@ -9,7 +9,7 @@ from django.test import Client
 
 from evaluation.answers import drawn_pairs as pairs
 from leaderboard.actions import assessments, pools
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.items import find_beside

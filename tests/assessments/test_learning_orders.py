@@ -7,7 +7,7 @@ from pytest_django.asserts import assertContains
 
 from evaluation.pooling import HandedOut, Marked, ReplayError, estimate_relevant
 from leaderboard.actions.assessments import add_assessor, finish_topic, reassign
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments import drawing, learning, random_parts
 from leaderboard.assessments.distribution import missing_opinions
 from leaderboard.assessments.drawing import draw_documents

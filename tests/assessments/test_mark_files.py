@@ -17,7 +17,7 @@ from leaderboard.actions.assessments import (
     reassign,
 )
 from leaderboard.actions.mark_import import ImportedMarks, import_marks
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import load_marks, settle_marks
 from leaderboard.assessments.mark_files import render_marks

@@ -10,7 +10,7 @@ from leaderboard.actions.assessments import (
     plan_assessment,
     settle_document,
 )
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments import flags
 from leaderboard.assessments.progress import find_disputes
 from leaderboard.models import (

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.pooling import MissesInARow
 from leaderboard.actions.assessments import close_assessment, end_topic, start_second_round
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.tracks import change_track
 from leaderboard.assessments import rounds
 from leaderboard.assessments.drawing import count_undrawn

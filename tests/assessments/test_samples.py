@@ -11,7 +11,7 @@ import pytest
 from evaluation.agreement import cohen_kappa
 from evaluation.reading.judging.qrels import read_qrels_leniently
 from leaderboard.actions import assessments, pools, tracks
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments import samples
 from leaderboard.assessments.pool_documents import topics_to_judge
 from leaderboard.models import AssignedDocument, JudgmentSet, MachineCard, Pool, Track, User

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import assessments
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.judge_agreement import compute_assessor_agreement
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.judgments import find_outcome

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.actions import collections, submission_rules, uploads
+from leaderboard.actions import collections, uploads
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections import importing
 from leaderboard.collections.choices import ImportChoices
@@ -141,7 +142,7 @@ def test_new_judgments_are_a_new_set(ada):
 def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
-    with pytest.raises(submission_rules.ActionError, match="not in the topics file"):
+    with pytest.raises(ActionError, match="not in the topics file"):
         collections.confirm_collection(collection, ada, ImportChoices(renumber_topics=False))
     collection.refresh_from_db()
     assert collection.state == "preview"
@@ -230,7 +231,7 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     assert collection.state == "preview"
     (question,) = collection.questions
     assert [each["format"] for each in question["candidates"]] == ["trec", "subtopics"]
-    with pytest.raises(submission_rules.ActionError, match="more than one way"):
+    with pytest.raises(ActionError, match="more than one way"):
         collections.confirm_collection(collection, ada)
     collections.confirm_collection(collection, ada, ImportChoices(formats={"judgments": "trec"}))
     work()
@@ -284,7 +285,7 @@ def test_numbers_with_prefixes_are_asked_about(ada):
     collection = bring(ada, TURNS, qrels=TURN_QRELS, asks_first=False)
     (question,) = collection.questions
     assert (collection.state, question["name"], question["count"]) == ("preview", "grouping", 2)
-    with pytest.raises(submission_rules.ActionError, match="as a group or each alone"):
+    with pytest.raises(ActionError, match="as a group or each alone"):
         collections.confirm_collection(collection, ada)
 
 

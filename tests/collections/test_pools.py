@@ -7,7 +7,8 @@ import json
 import pytest
 
 from leaderboard.actions import pools as pool_actions
-from leaderboard.actions import submission_rules, uploads
+from leaderboard.actions import uploads
+from leaderboard.actions.refusals import ActionError
 from leaderboard.collections import pools
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, RUN, make_run, upload, work
@@ -97,7 +98,7 @@ def test_judges_get_the_documents_and_not_their_runs(pool):
 
 def test_a_kept_pool_is_never_discarded(pool, ada):
     pool_actions.approve_pool(pool, ada)
-    with pytest.raises(submission_rules.ActionError):
+    with pytest.raises(ActionError):
         pool_actions.discard_pool(pool, ada)
     assert Pool.objects.get().kept_at is not None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import machine_judgments
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.jobs.erasure import erase_collection
 from leaderboard.models import Collection, JudgmentSet, MachineCard
 from tests.builders import STRATA, upload, work

@@ -12,7 +12,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.actions import runs, submission_rules, tracks
+from leaderboard.actions import runs, tracks
+from leaderboard.actions.refusals import ActionError
 from leaderboard.jobs import running, table
 from leaderboard.models import Delivery, Job, Notice, Webhook
 from leaderboard.models.notices import WebhookEvent
@@ -79,7 +80,7 @@ def test_two_slow_webhooks_leave_a_slot_for_runs(track, ben):
 def test_a_track_has_ten_webhooks(track, ada):
     for number in range(10):
         tracks.add_webhook(track, ada, f"https://example.org/{number}", WebhookEvent.values)
-    with pytest.raises(submission_rules.ActionError, match="up to 10 webhooks"):
+    with pytest.raises(ActionError, match="up to 10 webhooks"):
         tracks.add_webhook(track, ada, "https://example.org/11", WebhookEvent.values)
 
 

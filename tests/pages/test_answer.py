@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 from django.test import Client
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.tracks import make_baseline
 from leaderboard.models import Run, Track
 from tests.builders import make_run, make_track, upload, work

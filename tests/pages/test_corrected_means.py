@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 
 from leaderboard.actions import assessments, pools
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.collections.pool_frames import read_frame
 from leaderboard.models import Calculation, Mark, Pool, Run
 from leaderboard.models.collections import load_grades

@@ -11,7 +11,7 @@ from django.test import Client
 from evaluation.answers.nuggets import Nugget
 from leaderboard.actions import nugget_writing as verbs
 from leaderboard.actions.nugget_writing import NuggetWords
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.collections.nugget_drafts import read_topic
 from leaderboard.collections.nuggets import load_bank
 from leaderboard.models import NuggetDraft, NuggetVersion, Track, WritingStep

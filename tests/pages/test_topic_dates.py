@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.tracks import change_track
 from leaderboard.models import AuditEvent, Track
 from tests.builders import RUN, make_track, make_user, upload

@@ -10,7 +10,7 @@ from evaluation.__main__ import main
 from evaluation.judging import judge, prepare
 from evaluation.pooling.reusability import without_judgments
 from leaderboard.actions import tracks, uploads
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.rescoring import load_rescoring
 from leaderboard.boards.disclosure import hides_judgments
 from leaderboard.models import Score, ScoreSet, Track

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from leaderboard.actions import tracks, uploads
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.models import Collection, Run, Score, Track
 from tests.archives.test_archives import command
 from tests.builders import make_collection, make_run, make_track, signed_in, upload, work

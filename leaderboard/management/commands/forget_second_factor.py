@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from leaderboard.actions.accounts import forget_second_factor
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import User
 

@@ -21,7 +21,7 @@ from evaluation.problems import Problem
 from leaderboard.actions import tracks
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import JoinError
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.archives.assessment_import import restore_assessment
 from leaderboard.archives.battles import restore_battles
 from leaderboard.archives.benchmark_import import (

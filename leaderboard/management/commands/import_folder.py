@@ -23,7 +23,7 @@ from evaluation.problems import Problem
 from leaderboard.actions import collections, people, submissions, tracks, uploads
 from leaderboard.actions.default_tracks import default_settings
 from leaderboard.actions.names import clean_slug
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.submissions import RunDetails
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.archives.track_import import ABSENCE_LIMIT, ImportHeartbeat

@@ -17,7 +17,7 @@ from django.core.management.base import CommandError, CommandParser
 from evaluation.problems import Problem
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.names import clean_slug
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, JudgmentsPart
 from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.choices import FORMATS_OF, ImportChoices, is_format

@@ -10,7 +10,7 @@ from django.core.files import File
 from django.core.management.base import CommandError
 
 from leaderboard.actions import versions
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.display.numbers import counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.site_command import SiteCommand

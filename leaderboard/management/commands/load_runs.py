@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from evaluation.commands.files import add_fix_option
 from leaderboard.actions import people
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.submissions import RunDetails, accept_run
 from leaderboard.display.numbers import counted, score
 from leaderboard.management.migrating import migrate_first

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from leaderboard.actions.accounts import create_password_link
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.management.site_command import SiteCommand
 from leaderboard.models import User
 

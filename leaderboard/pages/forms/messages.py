@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from leaderboard.actions.messages import MOST_ADDRESSES, read_addresses
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.message_groups import MessageGroup
 from leaderboard.models import Assessment, Benchmark
 from leaderboard.pages.forms.fields import MarkdownField, TextareaWithPlainLineEnds

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from django.forms import Form
 
 from leaderboard.actions.people import OrganiserError
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 
 
 @contextmanager

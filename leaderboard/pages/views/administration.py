@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from leaderboard.actions import accounts, administration, people
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.analysis.activity_export import render_events
 from leaderboard.analysis.health_checks import run_checks
 from leaderboard.analysis.storage_use import KINDS, measure_storage

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import assessments as actions
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.designs import price_designs
 from leaderboard.assessments.disagreements import load_disagreements
 from leaderboard.assessments.distribution import missing_opinions

@@ -17,7 +17,7 @@ from evaluation.battles import KINDS, Kind
 from evaluation.problems import Refused
 from evaluation.reading.judging.votes import write_votes
 from leaderboard.actions import battles as acts
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.analysis.battles import battles_or_404, find_battle_standings, read_sides
 from leaderboard.assessments.battles import load_all_votes, measure_voting
 from leaderboard.boards.disclosure import Sight, track_at_or_404

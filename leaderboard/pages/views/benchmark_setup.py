@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import benchmark_copies, benchmark_setup
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.models import Collection
 from leaderboard.pages.forms.benchmark_sections import SECTIONS, TRACKS

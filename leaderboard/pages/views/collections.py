@@ -28,7 +28,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation.problems import Refused
 from leaderboard.actions import collections as collection_actions
-from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import (
     Replacements,
     record_download,
@@ -36,7 +35,7 @@ from leaderboard.actions.collections import (
     replace_judgments,
 )
 from leaderboard.actions.overviews import change_data_terms
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.uploads import (
     CollectionFiles,
     accept_collection,
@@ -210,7 +209,7 @@ def _apply_answers(
             look(request.user, choices)
             return redirect(reverse("collection", args=[slug]) + "#grades")
         confirm(request.user, choices)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -224,7 +223,7 @@ def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     files = Replacements(*(request.FILES.get(part) for part in parts))
     try:
         replace_files(found, request.user, files)
-    except (submission_rules.ActionError, NotAccepted) as reason:
+    except (ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -235,7 +234,7 @@ def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
     found = organised_collection_or_404(request, slug)
     try:
         collection_actions.discard_collection(found, request.user)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
         return redirect("collection", slug=slug)
     return redirect("collections")
@@ -281,7 +280,7 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     try:
         replaced, intents = (request.FILES.get(part) for part in ("judgments", "intents"))
         replace_judgments(judgment_set, request.user, replaced, intents)
-    except (submission_rules.ActionError, NotAccepted, Refused) as reason:
+    except (ActionError, NotAccepted, Refused) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -292,7 +291,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         collection_actions.discard_judgments(judgment_set, request.user)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 

@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard.actions import people, runs, submission_rules, tracks
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions import people, runs, tracks
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.undo import find_undoable_change
 from leaderboard.analysis.desk import (
     Desk,
@@ -141,7 +141,7 @@ def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
         messages.success(request, "Back in the queue.")
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
 
 
@@ -162,7 +162,7 @@ def score_all_again(request: HttpRequest, address: str) -> HttpResponse:
     try:
         tracks.rescore_track(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays visible meanwhile.")
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("desk", address=address)
 

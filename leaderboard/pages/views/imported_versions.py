@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.models import Job
 from leaderboard.models.collections import ImportedVersion, ImportState

@@ -22,7 +22,7 @@ from leaderboard.actions.assessments import (
     finish_topic,
     keep_notes,
 )
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.drawing import draw_documents
 from leaderboard.assessments.kinds import JudgingKind, kind_of_judging, read_items
 from leaderboard.assessments.marking import MarkError, SentMark, record_mark

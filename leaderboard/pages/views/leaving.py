@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.actions import accounts, tracks
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.pages.forms.accounts import TypedNameForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.problems import Refused
 from leaderboard.actions import machine_judgments
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.assessments.judgments import next_version_name
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.checking import problems_as_json

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import messages as actions
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
 from leaderboard.boards.message_groups import (
     TEAM,

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks, versions
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.judge_agreement import compute_layer_agreement
 from leaderboard.analysis.nuggets import (

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import benchmark_setup
 from leaderboard.actions import people as membership
 from leaderboard.actions.merged_teams import merge_teams
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.pages.forms.people import MergeTeamsForm, OrganiserForm
 from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.short_lists import shorten

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import pools as pool_actions
-from leaderboard.actions import submission_rules
+from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.uploads import accept_judgments
 from leaderboard.assessments.kinds import DOCUMENTS
 from leaderboard.assessments.workload import expect_pace
@@ -98,7 +98,7 @@ def keep_pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
         messages.success(
             request, "Approved. Judge it here, or download it and upload the judgments."
         )
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
     return redirect("pool", address=address, name=name)
 
@@ -109,7 +109,7 @@ def discard_pool(request: HttpRequest, address: str, name: str) -> HttpResponse:
     track = organised_sight_or_403(request, address).track
     try:
         pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
         return redirect("pool", address=address, name=name)
     return redirect("pools", address=address)

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import questions as question_actions
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.disclosure import benchmark_or_404
 from leaderboard.pages.forms.questions import AnswerForm, QuestionForm
 from leaderboard.pages.short_lists import shorten

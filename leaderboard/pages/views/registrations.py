@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import people, registrations
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404
 from leaderboard.boards.registered_teams import (
     find_registered_teams,

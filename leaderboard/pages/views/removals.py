@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import runs
-from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.pages.forms.desk import RemoveRunForm
 from leaderboard.pages.forms.rejections import rejections_on

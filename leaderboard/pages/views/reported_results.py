@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import versions
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.reported_scores import accept_results
-from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import BenchmarkSight
 from leaderboard.pages.forms.reported_results import ResultsForm
 from leaderboard.pages.views.imported_versions import (

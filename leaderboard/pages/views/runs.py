@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_at_or_404
 from leaderboard.infrastructure.downloads import stored_file, text_file

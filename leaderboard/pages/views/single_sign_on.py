@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from requests import RequestException
 
 from leaderboard.actions.accounts import disconnect_provider
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.pages.proxy_sign_in import read_person, sign_in
 from leaderboard.pages.single_sign_on import CheckedProvider
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as actions
 from leaderboard.actions.overviews import suggest_authors
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.archives.citations import build_deposit_members
 from leaderboard.boards.benchmark_boards import (
     BenchmarkBoard,

@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.actions.people import can_join_by_run
+from leaderboard.actions.refusals import NotAccepted
 from leaderboard.actions.run_files import RunFile, list_run_files
-from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.submissions import (
     FileOutcome,
     RunDetails,

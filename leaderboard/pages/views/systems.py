@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard.actions import people, submissions, systems
-from leaderboard.actions.submission_rules import ActionError, NotAccepted
+from leaderboard.actions.refusals import ActionError, NotAccepted
 from leaderboard.actions.submissions import FilesRefusedError, SubmittedVersion, SystemDetails
 from leaderboard.analysis.system_profiles import build_profile
 from leaderboard.boards.disclosure import BenchmarkSight, benchmark_or_404

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import submission_rules, tracks
+from leaderboard.actions import tracks
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.default_tracks import build_internal_track, default_settings
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.checklist import build_checklist
 from leaderboard.boards.shared_judgments import find_conflicts
 from leaderboard.boards.standings import find_board
@@ -155,7 +155,7 @@ def release(request: HttpRequest, address: str) -> HttpResponse:
         return redirect("release", address=address)
     try:
         track_actions.release_track(sight.track, request.user)
-    except submission_rules.ActionError as reason:
+    except ActionError as reason:
         messages.error(request, str(reason))
         return redirect("release", address=address)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")

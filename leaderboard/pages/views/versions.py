@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import pools, tracks
 from leaderboard.actions.collections import record_download, state_judged_by_people
-from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.refusals import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import intents_name, qrels_name
 from leaderboard.assessments.sample_frames import choose_depth
