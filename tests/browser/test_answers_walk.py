@@ -72,7 +72,7 @@ def test_from_an_empty_site_to_answers_compared_and_exported_in_twenty_clicks(
     import_version(walk, "new-marks", marks, "people")
     reload_until(page, page.get_by_text("Use on the board").count, "the marks")
     walk.press("Use on the board")
-    reload_until(page, page.get_by_text("two-step").count, "the board")
+    reload_until(page, page.locator("th", has_text="Nuggets").count, "the board by marks")
     with page.expect_download() as table:
         walk.click("^CSV")
     assert "Nuggets" in table.value.path().read_text()
