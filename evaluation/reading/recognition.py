@@ -392,6 +392,7 @@ RUN_FORMATS = {
 }
 NO_RUN = {
     "judgments": "This looks like relevance judgments, not a run.",
+    "golden": "This looks like a golden set, which is judgments (check --qrels), not a run.",
     "microblog": "Microblog track runs, which start with a date, are not supported.",
     "trecvid": "TRECVID XML runs are not supported. Use six TREC columns.",
     "markup": "This looks like HTML or XML, not a run.",
@@ -410,7 +411,12 @@ def run_by_first_bytes(head: bytes) -> Candidate | None:
 
     >>> run_by_first_bytes(b'{"q1": {"d9": 0.87}}').format
     'json'
+    >>> run_by_first_bytes(b'{"query": "red shoes", "expected_ids": ["d1"]}').refused
+    'This looks like a golden set, which is judgments (check --qrels), not a run.'
     """
+    because = recognise_golden([(1, head)]) if head.startswith((b"{", b"[")) else ""
+    if because and b'"score"' not in head:
+        return Candidate("list", because, NO_RUN["golden"])
     video = _TRECVID.search(head) if head.startswith(b"<") else None
     if head.startswith(b"<SYSDESC>"):
         return Candidate("ntcir", "The first line is a <SYSDESC>, as in NTCIR runs.")
