@@ -261,6 +261,6 @@ def test_the_second_who_describes_a_run_is_told_what_changed(track, ben, as_ada,
     mine, hers = OpenForm(as_ben, page), OpenForm(as_ada, page)
     assert hers.save(description="BM25 by Ada").status_code == 302
     answer = mine.save(description="BM25 by Ben")
-    assert answer.status_code == 422 and ">BM25 by Ada</div>" in answer.text
+    assert answer.status_code == 422 and ">BM25 by Ada</span>" in answer.text
     run.refresh_from_db()
     assert run.description == "BM25 by Ada"
