@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from django.core.files.storage import default_storage
 from django.db.models.fields.files import FieldFile
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+
+from leaderboard.infrastructure.packed_files import open_unpacked
 
 CHUNK = 2**18
 ONE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
@@ -55,17 +56,19 @@ def parse_range(asked: str, size: int) -> ByteRange | None:
 
 
 def send_file(request: HttpRequest, stored: FieldFile, name: str, sha256: str) -> HttpResponseBase:
-    """Answer with a stored file or the asked range of it, always as a download."""
-    size, tag = stored.size, f'"{sha256}"' if sha256 else ""
+    """Answer with a file as it was uploaded or the asked range of it, always as a download."""
+    file = open_unpacked(stored.name)
+    size, tag = file.size, f'"{sha256}"' if sha256 else ""
     unchanged = request.headers.get("If-Range", tag) == tag
     asked = request.headers.get("Range", "") if unchanged else ""
     try:
         part = parse_range(asked, size)
     except RangeError:
+        file.close()
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
     whole = ByteRange(0, size - 1)
     answer = StreamingHttpResponse(
-        _read(default_storage.open(stored.name), part or whole),
+        _read(file, part or whole),
         status=200 if part is None else 206,
         content_type="application/octet-stream",
     )

@@ -9,8 +9,6 @@ from __future__ import annotations
 from contextlib import closing
 from typing import BinaryIO
 
-from django.core.files.storage import default_storage
-
 from evaluation.answers.assignment_files import read_assignments
 from evaluation.answers.support_files import read_support
 from evaluation.problems import refuse
@@ -19,6 +17,7 @@ from evaluation.reading.judging.qrels import Qrels
 from leaderboard.collections.mark_layers import find_marked_runs, name_runs
 from leaderboard.collections.marked_pairs import ReadLayer, grade_pairs, list_runs, load_answers
 from leaderboard.collections.nuggets import load_bank
+from leaderboard.infrastructure.packed_files import open_unpacked
 from leaderboard.models import MarkLayer, Run, Track
 from leaderboard.scoring.files import run_limits
 from leaderboard.scoring.judgments import load_topic_numbers
@@ -46,7 +45,7 @@ def read_pairs(run: Run) -> Qrels:
         message = "the organisers have not yet chosen the marks of people"
         raise refuse("E_MARKS", message, hint="Wait until they have.")
     with (
-        default_storage.open(run.file.name) as packed,
+        open_unpacked(run.file.name) as packed,
         closing(unpacked(packed, run_limits())) as lines,
     ):
         read = _read_layer(layer, lines)

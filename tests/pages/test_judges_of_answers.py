@@ -14,7 +14,9 @@ from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import find_judges
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Score, Track, User
+from leaderboard.runs.packing import pack_run
 from leaderboard.scoring.judge_runs import load_judge
+from leaderboard.scoring.mark_runs import read_pairs
 from tests.archives.test_archives import command
 from tests.benchmark_scene import join_tracks
 from tests.builders import make_collection, make_run, make_track, make_user, work
@@ -54,6 +56,14 @@ def make_scene(ada: User, ben: User, cat: User) -> None:
 @pytest.fixture
 def track(scene: None) -> Track:
     return Track.objects.get(slug="nuggets")
+
+
+def test_packed_marks_of_a_judge_are_read_as_they_were(track):
+    judge = track.runs.get(tag="exact")
+    before = read_pairs(judge).grades
+    pack_run(judge)
+    judge.refresh_from_db()
+    assert judge.file.name.endswith(".packed") and read_pairs(judge).grades == before
 
 
 def test_a_file_of_marks_is_a_run(track):

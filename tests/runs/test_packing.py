@@ -15,9 +15,10 @@ from leaderboard.analysis.storage_use import PACKED_RUNS, measure_storage
 from leaderboard.archives.zip_files import read_chunks
 from leaderboard.infrastructure import packed_files
 from leaderboard.jobs import cleanup
-from leaderboard.models import Job, Run
+from leaderboard.models import Job, Overview, Run, Track
 from leaderboard.scoring.files import check_unchanged, read_ranked_run
 from tests.builders import RUN, make_run, work
+from tests.pages.test_organised_runs import read_zip
 
 OLD = timezone.now() - timedelta(days=366)
 
@@ -73,6 +74,24 @@ def test_a_packed_run_is_read_again_as_it_was(run):
     assert list(read_ranked_run(run).rankings) == list(rankings)
     assert list(find_changed_files()) == []
     assert b"".join(read_chunks(run.file)).decode() == RUN
+
+
+def test_packed_runs_that_organisers_choose_are_downloaded_as_they_were(run, as_ada):
+    a_year_later(run)
+    chosen = {"run": [run.pk], "act": "download"}
+    files = read_zip(as_ada.post("/benchmarks/bread/manage/runs/act/", chosen))
+    assert files[f"ben-bm25-{run.pk}.run"] == RUN.encode()
+
+
+def test_a_packed_baseline_is_handed_out_as_it_was(track, ada, client):
+    baseline = make_run(track, ada)
+    a_year_later(baseline)
+    Track.objects.update(baseline=baseline)
+    Overview.objects.create(track=track)
+    address = "/benchmarks/bread/data/baseline.run"
+    assert client.get(address).getvalue() == RUN.encode()
+    part = client.get(address, headers={"Range": "bytes=2-5"})
+    assert (part.status_code, part.getvalue()) == (206, RUN.encode()[2:6])
 
 
 def test_a_run_of_this_year_stays(run):

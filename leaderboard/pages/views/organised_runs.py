@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import runs as run_actions
 from leaderboard.archives.appendices import name_folder
-from leaderboard.archives.zip_files import ZipEntry
+from leaderboard.archives.zip_files import ZipEntry, read_chunks
 from leaderboard.boards.columns import available_columns
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.organised_runs import find_organised_runs
@@ -136,4 +135,4 @@ def _ask(
 
 
 def _entry_of(run: Run) -> ZipEntry:
-    return ZipEntry(f"{name_folder(run)}.run", default_storage.open(run.file.name).chunks())
+    return ZipEntry(f"{name_folder(run)}.run", read_chunks(run.file))
