@@ -15,15 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.conventions import Convention
 from evaluation.judging import JudgedRun
-from evaluation.measures.ranks import (
-    LEVELS,
-    highest_precision,
-    precision_at_rows,
-    relevant_rows,
-)
-from evaluation.ragged import AnyIntArray, FloatArray, IntArray, Ragged, ratio
+from evaluation.measures.ranks import LEVELS, interpolated_by_level, precision_at_rows
+from evaluation.ragged import FloatArray, IntArray, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,30 +70,6 @@ def precision_recall(run: JudgedRun, place: int, rel: int = 1) -> PrecisionRecal
         precision=precision_at_rows(run, relevant)[relevant],
         interpolated=interpolated_by_level(run, rel)[place],
     )
-
-
-def interpolated_by_level(run: JudgedRun, rel: int = 1) -> FloatArray:
-    """Interpolated precision, one line per topic, one column per recall level."""
-    relevant = run.judgments.num_relevant(rel)
-    return interpolate(*relevant_rows(run, rel), relevant, run.convention)
-
-
-def interpolate(
-    rows: Ragged, rank: AnyIntArray, relevant: IntArray, convention: Convention
-) -> FloatArray:
-    """Interpolated precision of many rankings, one line each, one column per recall level.
-
-    rows, rank: the relevant documents of each ranking; relevant: R of each.
-
-    >>> from evaluation.conventions import HOUSE
-    >>> two = Ragged(np.array([0, 0, 1]), topics=2)
-    >>> interpolate(two, np.array([1, 4, 2]), np.array([2, 2]), HOUSE)[:, [0, 5, 10]].tolist()
-    [[1.0, 1.0, 0.5], [0.5, 0.5, 0.0]]
-    """
-    columns = [
-        highest_precision(rows, rank, convention.documents_at(level, relevant)) for level in LEVELS
-    ]
-    return np.stack(columns, axis=1)
 
 
 def mean_curve(run: JudgedRun, rel: int = 1) -> MeanCurve:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from evaluation.conventions import Convention
 from evaluation.judging import DEPTH, Int32Array, JudgedRun
 from evaluation.measures.declaring import (
     INFINITY,
@@ -181,12 +182,29 @@ def eleven_point_average(run: JudgedRun, *, rel: int) -> FloatArray:
     >>> example("IPrec11")
     0.5779
     """
-    rows, rank = relevant_rows(run, rel)
-    relevant = run.judgments.num_relevant(rel)
-    needed = [run.convention.documents_at(level, relevant) for level in LEVELS]
-    levels = [highest_precision(rows, rank, each) for each in needed]
-    total: FloatArray = np.add.accumulate(levels)[-1]
+    total: FloatArray = np.add.accumulate(interpolated_by_level(run, rel), axis=1)[:, -1]
     return total / len(LEVELS)
+
+
+def interpolated_by_level(run: JudgedRun, rel: int = 1) -> FloatArray:
+    """Interpolated precision, one line per topic, one column per recall level."""
+    return interpolate(*relevant_rows(run, rel), run.judgments.num_relevant(rel), run.convention)
+
+
+def interpolate(
+    rows: Ragged, rank: AnyIntArray, relevant: IntArray, convention: Convention
+) -> FloatArray:
+    """Interpolated precision of many rankings, one line each, one column per recall level.
+
+    rows, rank: the relevant documents of each ranking; relevant: R of each.
+
+    >>> from evaluation.conventions import HOUSE
+    >>> two = Ragged(np.array([0, 0, 1]), topics=2)
+    >>> interpolate(two, np.array([1, 4, 2]), np.array([2, 2]), HOUSE)[:, [0, 5, 10]].tolist()
+    [[1.0, 1.0, 0.5], [0.5, 0.5, 0.0]]
+    """
+    needed = [convention.documents_at(level, relevant) for level in LEVELS]
+    return np.stack([highest_precision(rows, rank, each) for each in needed], axis=1)
 
 
 @as_trec_eval("IPrec11")

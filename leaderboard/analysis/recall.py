@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.conventions import CONVENTIONS
-from evaluation.curves import interpolate
-from evaluation.measures.ranks import LEVELS
+from evaluation.measures.ranks import LEVELS, interpolate
 from evaluation.ragged import Ragged
 from leaderboard.analysis.precision import PrecisionLine, precision_lines
 from leaderboard.analysis.topics import RunOnTopic, TopicBreakdown

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import parse_measure
-from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
-from evaluation.measures.ranks import LEVELS
+from evaluation.measures.ranks import LEVELS, interpolated_by_level
 from leaderboard.analysis.origins import score_command
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import (
