@@ -31,6 +31,7 @@ from evaluation.reading.texts.records import (
     Lines,
     Record,
     first_lines,
+    is_name,
     json_objects,
     json_parts,
     whole_text,
@@ -378,9 +379,8 @@ def _plain(name: str) -> str:
 
 
 def _identifier(value: object) -> str:
-    """Return what may name a query or a document, a text or a whole number; else nothing."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if isinstance(value, str) else str(value) if is_number else ""
+    """Return the name of a query or a document; empty if the value is none."""
+    return str(value) if is_name(value) else ""
 
 
 def _written(value: object) -> str:

@@ -22,7 +22,7 @@ from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
 from evaluation.reading.recognition import TOPIC_OF_LIST, WRAPPED_LIST
 from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
-from evaluation.reading.texts.records import json_objects, json_parts
+from evaluation.reading.texts.records import is_name, json_objects, json_parts
 
 NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
 ONE_LIST = "Join the documents of a topic in one list."
@@ -133,11 +133,6 @@ def _judgment(number: int, value: object, problems: Problems) -> NumberedJudgmen
     grade = written["grade"]
     sure = find_confidence(parts, grade)
     yield number, Judgment(written["topic"], written["docno"], grade, confidence=sure)
-
-
-def is_name(value: object) -> bool:
-    """Whether a value of JSON may name a topic or a document: a text or a whole number."""
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _written(value: object) -> bytes:

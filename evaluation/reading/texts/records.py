@@ -165,6 +165,11 @@ def hint_for_json(error: Exception) -> str:
     return "Check commas, quotation marks and brackets there, or write it by a program for JSON."
 
 
+def is_name(value: object) -> bool:
+    """Whether a value of JSON may name a topic or a document: a text or a whole number."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class JsonPart:
     """A part of a list or object: its start, its name in an object, and its value."""
