@@ -26,6 +26,7 @@ from leaderboard.models import (
     Track,
     User,
 )
+from leaderboard.models.nuggets import SETTING_OF
 from leaderboard.models.pools import OF_ANSWERS
 from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.kinds import kind_of
@@ -81,7 +82,7 @@ def create_pool(
 def _choose_layer(pool: Pool) -> None:
     """Leave out what people marked for the board; name the nuggets.  Raises ActionError."""
     is_support = pool.about == MarkLayer.About.SUPPORT
-    layer = find_layer(pool.track, "support" if is_support else "assignments")
+    layer = find_layer(pool.track, SETTING_OF[pool.about])
     if layer is not None and layer.made_by == MarkLayer.MadeBy.PEOPLE:
         pool.marked_in = layer
     if is_support:

@@ -37,6 +37,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import MOST_INDEXED
 from leaderboard.models.notices import WebhookFormat
+from leaderboard.models.nuggets import SETTING_OF
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
 from leaderboard.scoring.answer_marks import find_marks
@@ -309,7 +310,7 @@ def use_layer(track: Track, user: User, layer: MarkLayer) -> None:
     A board of rankings that has no such measure gets one, and is ranked by it. Without judgments
     of documents there is nothing to measure rankings by: measures of marks are left alone.
     """
-    setting = editions.setting_of(layer)
+    setting = SETTING_OF[layer.about]
     changes: dict[str, Any] = {setting: layer.version}
     measures = track.measures
     if track.judgment_set is None:

@@ -140,8 +140,9 @@ class MarkLayerQuerySet(models.QuerySet["MarkLayer"]):
     def open_to(self, track: Track) -> MarkLayerQuerySet:
         """Return the ready layers that the settings of a track may name.
 
-        Those of its own runs. Judges of marks have those by people of the answers that they judge:
-        on their collection, and in their benchmark, whose organisers may know them.
+        They are the layers about its own runs. A track of judges that mark answers has those by
+        people about these answers: on its collection, and in its benchmark, whose organisers may
+        know them.
         """
         if not track.judged_marks:
             return self.ready().filter(track=track.pk)
@@ -152,16 +153,13 @@ class MarkLayerQuerySet(models.QuerySet["MarkLayer"]):
 
     def named_by(self, track: Track, setting: str) -> MarkLayerQuerySet:
         """Return the layer that a setting of a track names, first."""
-        is_support = setting == "support"
-        about = MarkLayer.About.SUPPORT if is_support else MarkLayer.About.NUGGETS
-        name = getattr(track, setting)
+        about, name = ABOUT_OF[setting], getattr(track, setting)
         return self.open_to(track).filter(about=about, version=name) if name else self.none()
 
     def judged_by(self, track: Track) -> MarkLayerQuerySet:
         """Return the layer of people that the judges of a track are compared with, first."""
-        is_support = track.judged_marks == MarkLayer.About.SUPPORT
-        found = self.named_by(track, "support" if is_support else "assignments")
-        return found if track.judged_marks else self.none()
+        marks = track.judged_marks
+        return self.named_by(track, SETTING_OF[marks]) if marks else self.none()
 
 
 class MarkLayer(ImportedVersion):
@@ -209,6 +207,11 @@ class MarkLayer(ImportedVersion):
     def origin(self) -> str:
         """Who marked, as heads of columns and tables name it."""
         return f"machine {self.machine}" if self.machine else "people"
+
+
+# What the layer is about that a setting of a track names, and the other way round.
+ABOUT_OF = {"assignments": MarkLayer.About.NUGGETS, "support": MarkLayer.About.SUPPORT}
+SETTING_OF = {about: setting for setting, about in ABOUT_OF.items()}
 
 
 class MarkedAnswer(models.Model):

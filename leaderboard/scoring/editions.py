@@ -27,6 +27,7 @@ from leaderboard.models import (
     MarkLayer,
     Track,
 )
+from leaderboard.models.nuggets import ABOUT_OF, SETTING_OF
 from leaderboard.models.tracks import settings_digest
 
 
@@ -195,7 +196,7 @@ def edition_identity(track: Track) -> dict[str, Any]:
 
 
 # The layers of marks, which settings of an edition name where there are any.
-NO_MARKS = {"assignments": "", "support": ""}
+NO_MARKS = dict.fromkeys(ABOUT_OF, "")
 
 
 def scoring_settings(track: Track) -> dict[str, Any]:
@@ -226,12 +227,7 @@ def with_marks(edition: Edition) -> Track:
 
 def with_layer(track: Track, layer: MarkLayer) -> Track:
     """Return a copy of the track whose measures read this layer; do not save it."""
-    return _with_values(track, {setting_of(layer): layer.version})
-
-
-def setting_of(layer: MarkLayer) -> str:
-    """Return the setting of a track that may name this layer."""
-    return "support" if layer.about == MarkLayer.About.SUPPORT else "assignments"
+    return _with_values(track, {SETTING_OF[layer.about]: layer.version})
 
 
 def _with_values(track: Track, values: Mapping[str, Any]) -> Track:

@@ -49,11 +49,12 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.nuggets import SETTING_OF
 from leaderboard.models.tracks import Track, settings_digest
 from leaderboard.runs.answers import read_answers
 from leaderboard.scoring import entrants
 from leaderboard.scoring.answer_marks import find_marks
-from leaderboard.scoring.editions import scoring_settings, setting_of, with_marks
+from leaderboard.scoring.editions import scoring_settings, with_marks
 from leaderboard.scoring.entrants import judges_of, load_counted_people
 from leaderboard.scoring.files import open_run
 from leaderboard.scoring.judge_runs import load_judge
@@ -106,7 +107,7 @@ def measures_by_judge(track: Track) -> list[str]:
 
 def measures_by_marks(track: Track, layer: MarkLayer) -> list[str]:
     """Return the measures of a track of answers for which such marks suffice, the primary first."""
-    usable = [text for text in track.measures if find_marks(text) == (setting_of(layer),)]
+    usable = [text for text in track.measures if find_marks(text) == (SETTING_OF[layer.about],)]
     return sorted(usable, key=lambda text: text != track.primary_measure)
 
 

@@ -23,6 +23,7 @@ from leaderboard.actions.track_settings import FIXED, SHARED_DATES, check, match
 from leaderboard.display.numbers import score
 from leaderboard.models import Benchmark, Collection, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.models.nuggets import ABOUT_OF
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
     AOE,
@@ -61,8 +62,6 @@ DATES = [
 EMPTY_FOR_DEFAULT = [
     name for name, model_field in SETTINGS.items() if model_field.setting.may_be_empty
 ]
-# What the layers that a track may choose are about, by setting.
-LAYERS_ABOUT = {"assignments": MarkLayer.About.NUGGETS, "support": MarkLayer.About.SUPPORT}
 COMPARED = (
     "Judges are compared with these marks of people. They are of a track of answers on this "
     "collection, in this benchmark."
@@ -192,7 +191,7 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
         self.fields["slug"].required = False
         if self.instance.pk is not None:
             self._show_rules(self.instance.benchmark)
-        for name, about in LAYERS_ABOUT.items():
+        for name, about in ABOUT_OF.items():
             ready = MarkLayer.objects.open_to(self.instance).filter(about=about)
             choices = [(each.version, f"{each.version}, {each.origin}") for each in ready]
             self.fields[name].choices = [("", "none"), *choices]
