@@ -29,15 +29,7 @@ from benchmarks.load import Bench, Size, paused
 from benchmarks.loading import processor_of, small_run
 from benchmarks.networks import OURS, can_have_hosts, own_hosts
 from benchmarks.tables import seconds
-from tests.services.machines import (
-    Postgres,
-    Redis,
-    ServerSite,
-    binary,
-    children,
-    folder,
-    until,
-)
+from tests.services.machines import Postgres, Redis, ServerSite, binary, children, folder, until
 
 os.environ["API_WRITES_PER_MINUTE"] = "1000000"
 CELLS = ("1x2", "2x2", "1x4", "2x4", "1x8", "2x8")

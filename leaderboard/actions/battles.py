@@ -11,9 +11,7 @@ from django.utils import timezone
 from evaluation.battles import CHOICES
 from evaluation.reading.judging.votes import read_votes
 from leaderboard.actions.refusals import ActionError, NotAccepted
-from leaderboard.actions.submission_rules import (
-    refuse_large,
-)
+from leaderboard.actions.submission_rules import refuse_large
 from leaderboard.assessments.battles import VoteNames, draw_battle, find_open_pair
 from leaderboard.models import AuditEvent, Battles, BattleVote, BattleVoter, User
 from leaderboard.models.battles import LATER

@@ -26,10 +26,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from leaderboard.actions.refusals import NotAccepted
-from leaderboard.actions.submission_rules import (
-    refuse_full_site,
-    refuse_size,
-)
+from leaderboard.actions.submission_rules import refuse_full_site, refuse_size
 from leaderboard.display.numbers import counted
 from leaderboard.infrastructure.free_space import check_free_space
 from leaderboard.models import PartialUpload, UploadPiece, User

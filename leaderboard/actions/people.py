@@ -21,9 +21,7 @@ from leaderboard.actions.registrations import (
     give_registration,
     register,
 )
-from leaderboard.actions.submission_rules import (
-    format_utc,
-)
+from leaderboard.actions.submission_rules import format_utc
 from leaderboard.models import (
     AuditEvent,
     Benchmark,

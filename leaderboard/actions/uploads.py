@@ -21,10 +21,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 
 from leaderboard.actions.refusals import NotAccepted
-from leaderboard.actions.submission_rules import (
-    refuse_full_site,
-    refuse_large,
-)
+from leaderboard.actions.submission_rules import refuse_full_site, refuse_large
 from leaderboard.collections.beir import write_beir_files
 from leaderboard.collections.pools import record_pooled_runs
 from leaderboard.collections.published import UnavailableCollectionError

@@ -13,9 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from leaderboard.actions.refusals import ActionError
-from leaderboard.actions.submission_rules import (
-    refuse_full_benchmark,
-)
+from leaderboard.actions.submission_rules import refuse_full_benchmark
 from leaderboard.actions.uploads import refuse_files, store_version, store_version_file
 from leaderboard.collections.mark_layers import render_carried
 from leaderboard.collections.nuggets import compare_versions

@@ -34,11 +34,7 @@ from leaderboard.pages.page_urls import (
     page_url,
     topic_url_builder,
 )
-from leaderboard.pages.views.lookups import (
-    board_or_404,
-    page_number,
-    requested_topics,
-)
+from leaderboard.pages.views.lookups import board_or_404, page_number, requested_topics
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # A matrix shows up to this many runs; more would be unreadable.
