@@ -27,7 +27,7 @@ ECHOED = 200
 # More faults of one kind than this, in nearly every line, are one problem.
 FEW = 50
 NEARLY_ALL = 0.9
-# What mends an error of which a reader knows no more.
+# How to fix an error, where its reader gives no better hint.
 MENDS = {
     "E_EMPTY": "Is this the right file, and was it written to its end?",
     "E_COLUMNS": "Is a value missing in this line, or is a blank or a separator within one?",

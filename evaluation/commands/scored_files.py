@@ -20,7 +20,7 @@ from evaluation.measures import Asked
 from evaluation.problems import Problems, Refused
 from evaluation.scoring import RunScores, score_run
 
-# Another process is worth its start for so many bytes.
+# A further process pays off for every 16 MiB.
 SHARE = 16 * 1024 * 1024
 # The scores of a run, or why there are none.
 Outcome: TypeAlias = RunScores | Refused | OSError

@@ -73,7 +73,7 @@ GROUPS = (
 )
 # The document that a topic is about, as in the background linking.
 DOCUMENTS = ("docid", "docno")
-# Fields that say where something is or of which kind it is: never the title of a topic.
+# Fields that say where something is, or what kind it is: never the title of a topic.
 NOT_TITLES = {
     *("image", "images", "img", "imageurl", "imagepath", "imgurl", "imgpath", "picture", "photo"),
     *("figure", "video", "modality", "media", "mediatype"),

@@ -1,4 +1,4 @@
-"""What an action raises that cannot be done: a request that is rejected, or a reason in words."""
+"""What actions raise: a rejected request with its code, or the reason in words."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def use_layer(track: Track, user: User, layer: MarkLayer) -> None:
     """Let the measures of a track read this layer.
 
     A board of rankings that has no such measure gets one, and is ranked by it. Without judgments
-    of documents there is nothing to measure rankings by: measures of marks are left alone.
+    of documents rankings cannot be measured, so only measures of marks stay.
     """
     setting = SETTING_OF[layer.about]
     changes: dict[str, Any] = {setting: layer.version}

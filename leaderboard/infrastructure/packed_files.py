@@ -17,7 +17,7 @@ from leaderboard.infrastructure.storage import sha256_of
 END = ".packed"
 # The slowest level that needs no more memory than 100 MB; a file is packed once.
 LEVEL = 19
-# A file that would stay larger than this part of its size is left as it is.
+# A file that packing would leave larger than this share of its size stays unpacked.
 WORTH = 0.9
 
 

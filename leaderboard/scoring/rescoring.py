@@ -1,4 +1,4 @@
-"""Score an edition again: what changes then is a fault, which its organisers are told of."""
+"""Score an edition again. A score that changes is a fault; the organisers are notified."""
 
 from __future__ import annotations
 
