@@ -388,7 +388,7 @@ class BenchmarkSight:
     def can_take_part(self) -> bool:
         """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
         is_in = self.is_organiser or self.team is not None
-        return is_in or self.benchmark.joining != Benchmark.Joining.INVITATION
+        return is_in or not self.benchmark.needs_invitation
 
     @cached_property
     def team(self) -> Team | None:

@@ -117,6 +117,11 @@ class Benchmark(models.Model):
             ),
         ]
 
+    @property
+    def needs_invitation(self) -> bool:
+        """Whether nobody may join, or ask to, without an invitation link."""
+        return self.joining == Benchmark.Joining.INVITATION
+
     def __str__(self) -> str:
         return self.name
 

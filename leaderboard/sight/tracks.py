@@ -16,7 +16,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import TruncDay
 
-from leaderboard.models import Assessment, Benchmark, Membership, Run, Team, Track, User
+from leaderboard.models import Assessment, Membership, Run, Team, Track, User
 from leaderboard.models.runs import ON_THE_BOARD, RunQuerySet
 from leaderboard.sight.readers import Viewer, is_reader
 
@@ -103,7 +103,7 @@ class TrackSight:
     @property
     def can_take_part(self) -> bool:
         """Whether the viewer is in a team, or may join or ask to, without an invitation link."""
-        return self.is_inside or self.track.benchmark.joining != Benchmark.Joining.INVITATION
+        return self.is_inside or not self.track.benchmark.needs_invitation
 
     @property
     def accepts_late_runs(self) -> bool:
