@@ -33,6 +33,7 @@ from leaderboard.boards.columns import (
     SYSTEM,
     TEAM,
     Column,
+    best_of,
     measure_column,
     sort_rows,
 )
@@ -260,19 +261,23 @@ class BenchmarkBoard:
     @cached_property
     def best(self) -> list[float | None]:
         """The best value of every column, over complete and incomplete systems."""
-        return [_best(column, self.rows + self.incomplete) for column in enumerate(self.columns)]
+        rows = self.rows + self.incomplete
+        return [
+            best_of((row.values[place] for row in rows), column.direction)
+            for place, column in enumerate(self.columns)
+        ]
 
     @cached_property
     def best_means(self) -> list[float | None]:
         """The best mean, followed by the best mean of every group."""
         if self.no_mean or not self.rows:
             return [None] * (1 + len(self.groups))
-        best = max if self.columns[0].direction > 0 else min
+        direction = self.columns[0].direction
         means = [[row.mean for row in self.rows]]
         means += [
             list(of_group) for of_group in zip(*(row.group_means for row in self.rows), strict=True)
         ]
-        return [best((m for m in of if m is not None), default=None) for of in means]
+        return [best_of(of, direction) for of in means]
 
     @property
     def judges(self) -> dict[str, list[BenchmarkColumn]]:
@@ -708,10 +713,3 @@ def _with_results(board: BenchmarkBoard, row: SystemRow, tests: ContestTests) ->
         return row
     against, direction = tests.against[name], board.columns[0].direction
     return replace(row, against=against, verdict=verdict_of(against, against.topics, direction))
-
-
-def _best(column: tuple[int, BenchmarkColumn], rows: Iterable[SystemRow]) -> float | None:
-    place, of = column
-    known = [value for row in rows if (value := row.values[place]) is not None]
-    best = max if of.direction > 0 else min
-    return best(known, default=None)

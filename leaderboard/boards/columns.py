@@ -7,7 +7,7 @@ A column is declared once.  `columns_of_table` of a board says which ones it has
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -144,6 +144,16 @@ def fields_of(row: Row, columns: Sequence[Column]) -> dict[str, Cell]:
         for field, cell in zip(column.fields, column.cells(row), strict=True)
     }
     return {field: None if is_missing(cell) else cell for field, cell in cells.items()}
+
+
+def best_of(values: Iterable[float | None], direction: int) -> float | None:
+    """Return the best of the known values: the largest, or the smallest if direction is -1.
+
+    >>> best_of([0.2, None, 0.5], 1), best_of([0.2, 0.5], -1), best_of([None], 1)
+    (0.5, 0.2, None)
+    """
+    best = max if direction > 0 else min
+    return best((value for value in values if value is not None), default=None)
 
 
 def format_four_decimals(value: float | None) -> str:

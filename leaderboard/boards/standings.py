@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +32,7 @@ from leaderboard.boards.columns import (
     TEAM,
     TYPE,
     Column,
+    best_of,
     measure_column,
     parameter_column,
     sort_rows,
@@ -368,15 +368,15 @@ class Board:
         return [measure for measure in self.sight.track.measures if measure not in self.measures]
 
     @cached_property
-    def best(self) -> dict[str, float]:
+    def best(self) -> dict[str, float | None]:
         """The best value of every measure."""
-        return {measure: self._best(measure) for measure in self.measures}
-
-    def _best(self, measure: str) -> float:
-        values = [standing.scores[measure] for standing in self.standings]
-        known = [value for value in values if value is not None]
-        best = max if parse_measure(measure).direction > 0 else min
-        return best(known, default=math.nan)
+        return {
+            measure: best_of(
+                (standing.scores[measure] for standing in self.standings),
+                parse_measure(measure).direction,
+            )
+            for measure in self.measures
+        }
 
     @property
     def ranked(self) -> list[Standing]:

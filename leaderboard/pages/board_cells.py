@@ -294,7 +294,7 @@ def _score_cells(table: TableOfRuns, column: Column, rows: Sequence[Standing]) -
     """Return cells of scores; each leads to its explanation."""
     plain, best = (f"<td{classes_of(column, more)}>" for more in ("", "best"))
     of_measure, values = table.explain_measure(column), [column.value(row) for row in rows]
-    begins = [best if column.ranks or value == column.best else plain for value in values]
+    begins = [best if column.ranks or column.is_best(row) else plain for row in rows]
     links, texts = [table.explain_number(row) for row in rows], scores(values, column.decimals)
     return [
         f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
