@@ -14,12 +14,10 @@ from functools import partial
 import numpy as np
 
 from evaluation.answers.any_measure import parse_measure
-from evaluation.answers.drawn_pairs import PairEstimate
 from evaluation.answers.lengths import NAMES, UNITS
 from evaluation.answers.marks import SupportLayer
 from evaluation.answers.rankings import rank_cited, rank_references
 from evaluation.answers.runs import Answer, Cited
-from evaluation.answers.scoring import ENOUGH_JUDGED
 from evaluation.reading.documents import Document
 from leaderboard.analysis.nuggets import NuggetMatrix, mark_nuggets
 from leaderboard.analysis.rankings import find_visible_grades
@@ -27,11 +25,12 @@ from leaderboard.analysis.snippets import cut_snippet
 from leaderboard.analysis.topics import TopicBreakdown
 from leaderboard.boards.columns import OF_ANSWERS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.few_marked import FewMarked
 from leaderboard.boards.standings import Board
 from leaderboard.collections.documents import find_documents
 from leaderboard.collections.mark_layers import load_support
 from leaderboard.collections.topic_words import WordPiece, find_stems
-from leaderboard.models import Run, ScoreSet, Topic, Track
+from leaderboard.models import Run, Topic, Track
 from leaderboard.runs.answers import load_answer
 from leaderboard.scoring.answer_marks import find_layer
 from leaderboard.scoring.answer_runs import find_answer_rules
@@ -98,26 +97,6 @@ class AnswerLength:
 
 
 @dataclass(frozen=True)
-class FewMarked:
-    """A run whose pairs are not marked enough for a score: their share, and its bounds.
-
-    Where pairs were drawn, it has the estimate from them, or the reason why there is none.
-    """
-
-    run: Run
-    measure: str
-    judged: float
-    low: float
-    high: float
-    estimate: PairEstimate | None = None
-    why_none: str = ""
-
-    @property
-    def is_drawn(self) -> bool:
-        return self.estimate is not None or bool(self.why_none)
-
-
-@dataclass(frozen=True)
 class LengthTrust:
     """How the score of a board goes with the length and the citations of its answers.
 
@@ -141,8 +120,8 @@ def read_length_trust(board: Board) -> LengthTrust:
         known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
         if len(known) >= FEWEST_RUNS and known.std(axis=0).all():
             correlations[column.title.lower()] = float(np.corrcoef(known.T)[0, 1])
-    few = find_few_marked(board)
-    drawn = sorted((each for each in few if each.is_drawn), key=partial(_place_drawn, board))
+    few = board.few_marked
+    drawn = sorted(board.drawn, key=partial(_place_drawn, board))
     reasons = Counter(each.why_none for each in drawn if each.why_none)
     without = [reason for reason, count in reasons.items() if count > 1]
     return LengthTrust(
@@ -157,31 +136,6 @@ def read_length_trust(board: Board) -> LengthTrust:
 def _place_drawn(board: Board, each: FewMarked) -> tuple[int, float]:
     value = -math.inf if each.estimate is None else each.estimate.value
     return board.measures.index(each.measure), -parse_measure(each.measure).direction * value
-
-
-def find_few_marked(board: Board) -> list[FewMarked]:
-    """Return the runs and measures below the share of marked pairs that a score needs."""
-    runs = {standing.run.pk: standing.run for standing in board.standings}
-    sets = ScoreSet.objects.filter(edition=board.edition, run__in=runs).exclude(bounds={})
-    return [
-        _read_few(runs[run_id], measure, *bounds[measure])
-        for run_id, bounds in sets.values_list("run_id", "bounds")
-        for measure in board.measures
-        if measure in bounds and bounds[measure][0] < ENOUGH_JUDGED
-    ]
-
-
-def _read_few(
-    run: Run,
-    measure: str,
-    judged: float,
-    low: float,
-    high: float,
-    drawn: list[float | None] | str = "",
-) -> FewMarked:
-    if isinstance(drawn, str):
-        return FewMarked(run, measure, judged, low, high, why_none=drawn)
-    return FewMarked(run, measure, judged, low, high, PairEstimate(*drawn))
 
 
 @dataclass(frozen=True)

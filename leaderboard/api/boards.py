@@ -119,6 +119,10 @@ def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
         "tag": standing.run.tag,
         "late": standing.run.is_late,
         "scores": standing.scores,
+        "estimates": [
+            {"measure": each.measure, "marked": each.judged, **each.parts}
+            for each in board.drawn_by_run.get(standing.run.pk, ())
+        ],
         "facts": all_facts(standing.run),
         "judged_at_10": standing.judged_at_10,
         "p_holm": found["p_adjusted"] if board.correction == "Holm" else None,

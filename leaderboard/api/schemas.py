@@ -874,11 +874,28 @@ class BoardRow(Schema):
     )
 
 
+class PairEstimateOut(Schema):
+    """The mean of a run estimated from drawn pairs of its answers, with 95 % intervals."""
+
+    measure: str
+    marked: float = Field(description="The share of its pairs that people marked.")
+    value: Number
+    low: Number = Field(description="For these topics: chance is which pairs were drawn.")
+    high: Number
+    low_over_topics: Number = Field(description="For topics like these; null with too few topics.")
+    high_over_topics: Number
+    method: str | None = Field(description="How it is estimated; null without an estimate.")
+    why_none: str | None = Field(description="Why there is no estimate; null if there is one.")
+
+
 class StandingOut(BoardRow):
     run: str
     tag: str
     late: Late
     scores: dict[str, Number]
+    estimates: list[PairEstimateOut] = Field(
+        description="Where people marked pairs that were drawn; they rank no run."
+    )
     facts: dict[str, Any] = Field(
         description="What its team states: parameters, costs and links. Under a pseudonym "
         "only facts in fixed words, and costs."

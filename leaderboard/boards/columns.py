@@ -69,6 +69,8 @@ class Column:
     # Whether it shows until the reader chooses, and whether a paper has it.
     is_default: bool = True
     is_paper: bool = False
+    # Whether files have it too until the reader chooses, where the page says it elsewhere.
+    is_in_files: bool = False
 
     @property
     def title_in_papers(self) -> str:
@@ -109,7 +111,7 @@ def available_columns(board: AnyBoard) -> list[Column]:
     ]
 
 
-def shown_columns(board: AnyBoard) -> list[Column]:
+def shown_columns(board: AnyBoard, in_files: bool = False) -> list[Column]:
     """Return the columns that the reader chose, or the default ones."""
     columns, chosen = available_columns(board), set(board.choice.columns)
     if ALL_COLUMNS in chosen:
@@ -118,7 +120,8 @@ def shown_columns(board: AnyBoard) -> list[Column]:
         return [
             column
             for column in columns
-            if column.is_default and not (board.compares_all and column.needs_baseline)
+            if (column.is_default or (in_files and column.is_in_files))
+            and not (board.compares_all and column.needs_baseline)
         ]
     return [column for column in columns if column.is_fixed or column.name in chosen]
 

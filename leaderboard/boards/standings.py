@@ -38,6 +38,7 @@ from leaderboard.boards.columns import (
     sort_rows,
 )
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.few_marked import FewMarked, estimate_columns, find_few_marked
 from leaderboard.boards.judges import WhoJudged, describe_who_judged
 from leaderboard.boards.rows import (
     AGAINST_ALL,
@@ -327,7 +328,29 @@ class Board:
         against = [replace(each, detail=details.get(each.name, each.detail)) for each in AGAINST]
         judged = replace(JUDGED, decimals=self.decimals)
         lengths = self._length_columns
-        return [*first, STRIP, INTERVAL, *others, *lengths, judged, *against, *last]
+        estimated = estimate_columns(self.drawn)
+        return [*first, STRIP, INTERVAL, *others, *estimated, *lengths, judged, *against, *last]
+
+    @cached_property
+    def few_marked(self) -> list[FewMarked]:
+        """The runs and measures whose pairs are hardly marked, for who sees scores by topic."""
+        if not (kind_of(self.sight.track).has_texts and self.sight.can_see_scores):
+            return []
+        runs = {standing.run.pk: standing.run for standing in self.standings}
+        return find_few_marked(self.edition, runs, self.measures)
+
+    @property
+    def drawn(self) -> list[FewMarked]:
+        """Those of which pairs were drawn, with an estimate or the reason why there is none."""
+        return [each for each in self.few_marked if each.is_drawn]
+
+    @cached_property
+    def drawn_by_run(self) -> dict[str, list[FewMarked]]:
+        """These by the id of their run."""
+        found: dict[str, list[FewMarked]] = {}
+        for each in self.drawn:
+            found.setdefault(each.run.pk, []).append(each)
+        return found
 
     @property
     def _length_columns(self) -> list[Column]:

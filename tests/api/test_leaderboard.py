@@ -21,6 +21,7 @@ COLUMNS = [
     "team",
     "late",
     "scores",
+    "estimates",
     "facts",
     "judged_at_10",
     "received_at",

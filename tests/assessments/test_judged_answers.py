@@ -17,6 +17,7 @@ from leaderboard.assessments.kinds import read_items
 from leaderboard.assessments.progress import find_disputes, measure_assessment
 from leaderboard.assessments.workload import measure_workload
 from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.few_marked import METHOD
 from leaderboard.boards.nugget_files import render_marks
 from leaderboard.collections.answer_pools import read_pair
 from leaderboard.collections.machine_replies import load_replies
@@ -317,7 +318,9 @@ def test_drawn_pairs_are_judged_and_priced_alone(drawn, dan, as_ada):
     assert measure_workload(judge_pool(drawn, dan)).marks == 10
 
 
-def test_scores_are_estimated_from_drawn_pairs(drawn, dan, client, monkeypatch):
+@pytest.fixture
+def estimated(drawn, dan, monkeypatch) -> Track:
+    """The drawn pairs are judged, and score the answers by two measures."""
     monkeypatch.setattr(pairs, "FEWEST_LABELS", 0)
     pools.approve_pool(drawn, drawn.track.benchmark.owner)
     drawn.refresh_from_db()
@@ -326,7 +329,11 @@ def test_scores_are_estimated_from_drawn_pairs(drawn, dan, client, monkeypatch):
     assessments.close_assessment(assessment, drawn.track.benchmark.owner, "drawn")
     work()
     use(drawn.track, ["SupportP(cites=all)", "SupportF1"], support="drawn")
-    bounds = ScoreSet.objects.get(run__tag="run3", edition=drawn.track.edition).bounds
+    return drawn.track
+
+
+def test_scores_are_estimated_from_drawn_pairs(estimated, client):
+    bounds = ScoreSet.objects.get(run__tag="run3", edition=estimated.edition).bounds
     value, margin, over_topics = bounds["SupportP(cites=all)"][3]
     assert value >= 0 and margin >= 0 and over_topics >= 0
     assert bounds["SupportF1"][3] == "SupportF1 is no sum over pairs"
@@ -335,6 +342,32 @@ def test_scores_are_estimated_from_drawn_pairs(drawn, dan, client, monkeypatch):
         "Estimated from drawn pairs" in page
         and "No estimate: SupportF1 is no sum over pairs" in page
     )
+
+
+def of_run3(response) -> list[dict]:
+    return [each for each in response.json()["standings"] if each["tag"] == "run3"]
+
+
+def test_estimates_are_in_the_files_of_the_board_and_in_the_api(estimated, client):
+    bounds = ScoreSet.objects.get(run__tag="run3", edition=estimated.edition).bounds
+    value, margin, _ = bounds["SupportP(cites=all)"][3]
+    page, name = "/benchmarks/bread/board/", "SupportP(cites=all)"
+    (row,) = of_run3(client.get(f"{page}?format=json"))
+    told = {part: row[f"{name}_estimate_{part}"] for part in ("value", "low", "method")}
+    assert told == {"value": value, "low": value - margin, "method": METHOD}
+    assert f"{name}_estimate_low," in client.get(f"{page}?format=csv").text
+    (row,) = of_run3(client.get("/api/v1/tracks/bread/leaderboard"))
+    by_measure = {each["measure"]: each for each in row["estimates"]}
+    assert by_measure[name].items() >= told.items()
+    assert by_measure["SupportF1"]["why_none"] == "SupportF1 is no sum over pairs"
+
+
+def test_who_sees_means_alone_sees_no_estimates(estimated, client, as_ada):
+    Track.objects.filter(pk=estimated.pk).update(disclosure="leaderboard")
+    found = client.get("/api/v1/tracks/bread/leaderboard").json()["standings"]
+    assert found and not any(each["estimates"] for each in found)
+    assert "estimate" not in client.get("/benchmarks/bread/board/?format=csv&column=all").text
+    assert "estimate" in as_ada.get("/benchmarks/bread/board/?format=csv&column=all").text
 
 
 def test_documents_are_drawn_by_samples_of_a_machine(collection, ben, ada):

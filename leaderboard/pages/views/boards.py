@@ -52,7 +52,7 @@ def board(request: HttpRequest, address: str) -> HttpResponse:
     found = find_visible_board(sight, requested_choice(request))
     format = request.GET.get("format", "")
     if found is not None and format in FORMATS:
-        return download(file_of(found, shown_columns(found)), format)
+        return download(file_of(found, shown_columns(found, in_files=True)), format)
     waiting = find_waiting_runs(sight)
     context = {
         "sight": sight,
