@@ -112,7 +112,7 @@ def board_or_404(board: Board | None, choice: BoardChoice) -> Board:
 
 
 def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
-    found = describe_common(standing)
+    found = describe_common(standing, board.sight.can_see_scores)
     return {
         **found,
         "run": standing.run.pk,

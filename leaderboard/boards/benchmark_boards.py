@@ -35,6 +35,7 @@ from leaderboard.boards.columns import (
     Column,
     best_of,
     measure_column,
+    seen_columns,
     sort_rows,
 )
 from leaderboard.boards.disclosure import BenchmarkSight, Sight
@@ -52,6 +53,7 @@ from leaderboard.models import Edition, Run, Score, SystemVersion, Team
 from leaderboard.scoring.contest_tests import ContestTests, load_tests
 from leaderboard.scoring.contests import Contest, ContestLead, Part, explain_missing_mean
 from leaderboard.scoring.families import match_measure
+from leaderboard.scoring.scores import BoardFigures, Figures
 from leaderboard.scoring.verdicts import verdict_of
 
 # The choice that shows the tracks of all phases, and the one that shows all versions.
@@ -146,6 +148,11 @@ class SystemRow:
     interval: tuple[int, int] | None = None
     against: Difference | None = None
     verdict: str = ""
+    all_figures: BoardFigures = field(default_factory=BoardFigures, repr=False, compare=False)
+
+    @property
+    def figures(self) -> list[Figures]:
+        return self.all_figures.of(self.runs.values())
 
     @property
     def key(self) -> str:
@@ -227,6 +234,11 @@ class BenchmarkBoard:
     @property
     def compares_all(self) -> bool:
         return self.family == AGAINST_ALL
+
+    @property
+    def shows_scores(self) -> bool:
+        """Whether the viewer sees all scores of every column."""
+        return all(column.sight.can_see_scores for column in self.columns)
 
     @property
     def is_untested(self) -> bool:
@@ -360,7 +372,8 @@ class BenchmarkBoard:
             points = [row.borda for row in self.rows if row.borda is not None]
             columns.append(replace(BORDA, best=max(points, default=None)))
         columns += [ANSWERED] if self.incomplete else []
-        columns += [*map(self._track_column, range(len(self.columns))), *LAST]
+        columns += map(self._track_column, range(len(self.columns)))
+        columns += seen_columns(LAST, self.shows_scores)
         return [
             replace(
                 each,
@@ -570,6 +583,7 @@ def _load_rows(
         runs[version_id][track_id] = run_id
     versions = SystemVersion.objects.filter(pk__in=runs).select_related("system")
     teams = _load_team_names(columns)
+    figures = BoardFigures([column.edition for column in columns])
     rows = []
     for version in versions:
         own = runs[version.pk]
@@ -583,6 +597,7 @@ def _load_rows(
                 runs=own,
                 values=values,
                 is_own=sight.owns(version.system),
+                all_figures=figures,
             )
         )
     baseline = _find_baseline(sight, choice)
@@ -683,8 +698,7 @@ def _group_means(columns: Sequence[BenchmarkColumn], row: SystemRow) -> list[flo
 
 def _with_tests(board: BenchmarkBoard) -> BenchmarkBoard:
     """Return the board with the tests of its complete systems, if all its scores are shown."""
-    shows_scores = all(column.sight.can_see_scores for column in board.columns)
-    if board.no_mean or not shows_scores or len(board.rows) < 2:
+    if board.no_mean or not board.shows_scores or len(board.rows) < 2:
         return board
     parts = tuple(Part(column.edition, column.measure) for column in board.columns)
     # In the order of ids, so that the same systems are one contest however they rank.

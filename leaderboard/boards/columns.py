@@ -64,6 +64,8 @@ class Column:
     # Whether a phone shows it; the others appear after "all columns".
     on_phone: bool = False
     needs_baseline: bool = False
+    # Whether it tells of scores, so that a reader of rounded means has none of it.
+    needs_scores: bool = False
     # Whether it shows the decisions about all pairs.
     needs_all_pairs: bool = False
     # Whether it shows until the reader chooses, and whether a paper has it.
@@ -137,6 +139,11 @@ def sort_rows(rows: list[AnyRow], choice: Choice, columns: Sequence[Column]) -> 
     known = [row for row in rows if column.order(row) is not None]
     known.sort(key=column.order, reverse=column.falls != choice.is_reversed)
     return [*known, *(row for row in rows if column.order(row) is None)]
+
+
+def seen_columns(columns: Iterable[Column], shows_scores: bool) -> list[Column]:
+    """Return the columns that a reader may see who sees all scores, or rounded means alone."""
+    return [column for column in columns if shows_scores or not column.needs_scores]
 
 
 def fields_of(row: Row, columns: Sequence[Column]) -> dict[str, Cell]:
@@ -302,7 +309,8 @@ DATE = Column(
     kind="date",
 )
 # The columns that end both boards.  One that is added here is on both, in all files and in the
-# answers of the API whose schema names its fields.
+# answers of the API whose schema names its fields.  One that is counted of runs reads `figures` of
+# its row and has `needs_scores`.
 LAST = (DATE,)
 
 

@@ -12,7 +12,16 @@ from typing import Any
 from evaluation.significance import TESTS
 from leaderboard.boards.benchmark_boards import BenchmarkBoard, SystemRow
 from leaderboard.boards.board_files import BoardFile
-from leaderboard.boards.columns import AGAINST, INTERVAL, LAST, RANK, TEAM, Column, fields_of
+from leaderboard.boards.columns import (
+    AGAINST,
+    INTERVAL,
+    LAST,
+    RANK,
+    TEAM,
+    Column,
+    fields_of,
+    seen_columns,
+)
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run
@@ -86,9 +95,11 @@ def describe_judgments(board: Board) -> dict[str, Any]:
     }
 
 
-def describe_common(row: Standing | SystemRow) -> dict[str, Any]:
+def describe_common(row: Standing | SystemRow, shows_scores: bool) -> dict[str, Any]:
     """Return what rows of both boards tell programs, by field; missing values are null."""
-    found = fields_of(row, (RANK, INTERVAL, TEAM, *AGAINST, *LAST))
+    columns = (RANK, INTERVAL, TEAM, *AGAINST, *LAST)
+    missing = dict.fromkeys(name for column in columns for name in column.fields)
+    found = {**missing, **fields_of(row, seen_columns(columns, shows_scores))}
     unit = None if row.against is None else row.against.unit
     return {**found, "unit": unit, "verdict": row.verdict or None}
 
@@ -192,7 +203,7 @@ def _name_test(board: BenchmarkBoard) -> str | None:
 def describe_row(board: BenchmarkBoard, row: SystemRow) -> dict[str, Any]:
     """Return a system on the board as JSON."""
     return {
-        **describe_common(row),
+        **describe_common(row, board.shows_scores),
         "system": row.version.system_id,
         "name": row.name,
         "version": row.version.pk,

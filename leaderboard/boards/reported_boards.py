@@ -47,6 +47,7 @@ from leaderboard.collections.reported_scores import (
 from leaderboard.display.numbers import counted
 from leaderboard.models import ReportedScores
 from leaderboard.scoring.reported_ranks import ReportedRanks, load_ranks
+from leaderboard.scoring.scores import Figures
 
 # What every file of the board says beside its cells.
 MARK = "reported, not recomputed"
@@ -120,6 +121,7 @@ class ReportedRow:
     # No run is behind the row, so it has no baseline, and no user owns it.
     team: ClassVar[str] = ""
     facts: ClassVar[Mapping[str, Any]] = {}
+    figures: ClassVar[Sequence[Figures]] = ()
     against: ClassVar[None] = None
     verdict: ClassVar[str] = ""
     is_own: ClassVar[bool] = False

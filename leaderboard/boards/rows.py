@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from evaluation.significance import Difference
 from leaderboard.runs.facts import FILTERS, Parameter
+from leaderboard.scoring.scores import Figures
 
 # What begins the name of a parameter in an address, as a column and as a filter, and its limits.
 OF_PARAMETERS, FROM, TO = "fact.", "from.", "to."
@@ -51,6 +52,11 @@ class Row(Protocol):
 
     @property
     def facts(self) -> Mapping[str, Any]: ...
+    @property
+    def figures(self) -> Sequence[Figures]:
+        """What was counted of its run, or of its run on each track that is scored."""
+        ...
+
     @property
     def rank(self) -> int | None: ...
     @property

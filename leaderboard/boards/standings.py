@@ -35,6 +35,7 @@ from leaderboard.boards.columns import (
     best_of,
     measure_column,
     parameter_column,
+    seen_columns,
     sort_rows,
 )
 from leaderboard.boards.disclosure import Sight
@@ -75,7 +76,7 @@ from leaderboard.scoring.families import (
 )
 from leaderboard.scoring.judgments import count_units, is_not_estimated, tested_groups
 from leaderboard.scoring.kinds import kind_of
-from leaderboard.scoring.scores import EditionMeans, load_means
+from leaderboard.scoring.scores import BoardFigures, EditionMeans, Figures, load_means
 from leaderboard.scoring.verdicts import verdict_of
 
 # The fields of a run that pages of many runs print; its own page prints the others.
@@ -135,6 +136,11 @@ class Standing:
     verdict: str = ""
     # Every run down to here is significantly better than every run below.
     breaks_after: bool = False
+    all_figures: BoardFigures = field(default_factory=BoardFigures, repr=False, compare=False)
+
+    @property
+    def figures(self) -> list[Figures]:
+        return self.all_figures.of([self.run.pk])
 
     @property
     def key(self) -> str:
@@ -320,7 +326,8 @@ class Board:
             for place, measure in enumerate(self.others)
         ]
         first = [RANK, run, TEAM, TYPE, ranking, AXIS]
-        last = [*map(parameter_column, self.parameters), *LAST]
+        parameters = map(parameter_column, self.parameters)
+        last = [*parameters, *seen_columns(LAST, self.sight.can_see_scores)]
         if not self.sight.can_see_scores:
             return [*first, *others, *last]
         topics = counted(self.edition.num_evaluated, "topic")
@@ -698,7 +705,7 @@ def _rank(
 ) -> list[Standing]:
     """Rank the runs by the values shown; equal values share a rank (1, 2, 2, 4)."""
     direction, units = parse_measure(measure).direction, count_units(edition)
-    means = measured.means
+    means, figures = measured.means, BoardFigures((edition,))
     baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
 
     values = {run_id: means[run_id].get(measure) for run_id in runs}
@@ -717,6 +724,7 @@ def _rank(
             is_own=sight.owns(runs[run_id]),
             verdict=verdict_of(tests.against.get(run_id), units, direction),
             breaks_after=place in breaks,
+            all_figures=figures,
         )
         for place, run_id in enumerate(ordered)
     ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -34,6 +35,35 @@ class EditionMeans:
     def by(self, measure: str) -> dict[str, float | None]:
         """Return the mean of each run that was scored by the measure."""
         return {run: of[measure] for run, of in self.means.items() if measure in of}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was counted of a run on an edition besides its scores: numbers alone, no name."""
+
+    num_topics: int
+    num_answered: int
+    num_retrieved: int
+    judged_at_10: float
+
+
+@dataclass(frozen=True)
+class BoardFigures:
+    """The figures of all runs on these editions, read when a column first asks for them."""
+
+    editions: Sequence[Edition] = field(default=(), repr=False)
+
+    def of(self, run_ids: Iterable[str]) -> list[Figures]:
+        """Return the figures of those of these runs that were scored."""
+        return [self._by_run[run_id] for run_id in run_ids if run_id in self._by_run]
+
+    @cached_property
+    def _by_run(self) -> dict[str, Figures]:
+        topics = {edition.pk: edition.num_evaluated for edition in self.editions}
+        counted = ScoreSet.objects.filter(edition__in=list(topics)).values_list(
+            "run", "edition", "run__num_answered", "run__num_retrieved", "judged_at_10"
+        )
+        return {run_id: Figures(topics[of], *numbers) for run_id, of, *numbers in counted}
 
 
 # The key is the id of an edition and a stamp that changes with its scores.

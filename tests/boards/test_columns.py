@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.api import boards as board_calls
+from leaderboard.api.benchmark_schemas import BenchmarkBoardOut, SystemStandingOut
+from leaderboard.api.schemas import BoardOut, StandingOut
 from leaderboard.boards import benchmark_boards, exports, standings
 from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.columns import LAST, Column
@@ -52,3 +55,61 @@ def test_a_column_that_is_declared_is_in_every_file(with_length, client, board, 
 def test_the_api_says_the_same_of_the_rows_of_both_boards(scene, client, path):
     first = client.get(f"/api/v1/{path}").json()["standings"][0]
     assert {"rank", "rank_low", "team", "difference", "p_adjusted", "wins", "unit"} <= first.keys()
+
+
+def share_answered(row) -> float:
+    figures = row.figures
+    return sum(each.num_answered for each in figures) / sum(each.num_topics for each in figures)
+
+
+SHARE = Column(
+    "share",
+    "Topics answered",
+    ("share_answered",),
+    lambda row: (share_answered(row),),
+    lambda row: f"{share_answered(row):.0%} of topics",
+    order=share_answered,
+    is_paper=True,
+    needs_scores=True,
+)
+
+
+class TrackRow(StandingOut):
+    share_answered: float | None
+
+
+class SystemRow(SystemStandingOut):
+    share_answered: float | None
+
+
+class TrackRows(BoardOut):
+    standings: list[TrackRow]
+
+
+class SystemRows(BenchmarkBoardOut):
+    standings: list[SystemRow]
+
+
+@pytest.fixture
+def with_share(scene, monkeypatch) -> None:
+    for module in (standings, benchmark_boards, exports):
+        monkeypatch.setattr(module, "LAST", (*LAST, SHARE))
+    monkeypatch.setattr(board_calls, "BoardOut", TrackRows)
+    monkeypatch.setattr(board_calls, "BenchmarkBoardOut", SystemRows)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_column_counted_of_runs_is_in_every_file(with_share, client, board, format):
+    text = client.get(f"{board}?column=all&format={format}").text
+    assert ("of topics" if format in ("md", "tex") else "share_answered") in text
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_column_counted_of_runs_is_on_both_boards(with_share, client, board):
+    assert "100% of topics" in words(page_at(client, f"{board}?column=share"))
+
+
+@pytest.mark.parametrize("path", ["tracks/bread/leaderboard", "benchmarks/food/board"])
+def test_the_api_says_a_column_counted_of_runs(with_share, client, path):
+    assert client.get(f"/api/v1/{path}").json()["standings"][0]["share_answered"] == 1
