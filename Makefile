@@ -28,7 +28,7 @@ night: .venv/night       ## every test there is, some of them on both databases
 
 # Tests that meet a real library, whose versions the others may not want.
 MEETINGS = tests/client tests/evaluation/test_library.py
-libraries: .venv-libraries/ready  ## beside polars, ranx, MLflow, Weights & Biases, the MCP and Datasette
+libraries: .venv-libraries/ready  ## beside the real PyTerrier, MTEB, sentence-transformers, ranx, MLflow ...
 	.venv-libraries/bin/python -m pytest -q --no-migrations -m night $(MEETINGS) $(ARGS)
 
 lint: .venv/dev
@@ -117,7 +117,12 @@ INSTALL = .venv/bin/uv pip install -q --compile-bytecode -p .venv/bin/python --r
 	  || .venv/bin/pip install -q --require-hashes -r $<
 	touch $@
 
-.venv-libraries/ready: requirements-libraries.txt
+# requirements-libraries.txt is complete without PyTorch, so pip need not look for what is missing.
+INSTALL_ALONE = .venv-libraries/bin/pip install -q --require-hashes --no-deps
+.venv-libraries/ready: requirements-libraries.txt requirements-apart.txt
 	$(PYTHON) -m venv .venv-libraries
-	.venv-libraries/bin/pip install -q --require-hashes -r $<
+	$(INSTALL_ALONE) -r $<
+	grep -v '^#' requirements-apart.txt | while read -r one; do \
+	  echo "$$one" | $(INSTALL_ALONE) --ignore-requires-python -r /dev/stdin \
+	    || echo "Not at hand, so its tests are skipped: $${one%% *}. See CONTRIBUTING.md."; done
 	touch $@
