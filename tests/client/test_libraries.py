@@ -1,7 +1,7 @@
 """Rankfield beside sentence-transformers, MTEB, PyTerrier, MLflow and Weights & Biases.
 
-The real libraries are asked by night, where they are installed. sentence-transformers and mteb need
-PyTorch, which no lane installs: by day models of a few lines stand for them.
+The real libraries are asked by night, where they are installed; by day models of a few lines stand
+for those that need PyTorch.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import evaluation
+from evaluation.library.comparisons import Comparisons
 from leaderboard.models import Run
 from rankfield.errors import SiteError
 from rankfield.libraries import mteb, tracking
@@ -144,11 +145,16 @@ def experiment(measure: str) -> Table:
     return Table(name=names, qid=[*range(8)] * 2, measure=[measure] * 16, value=values)
 
 
-@pytest.mark.parametrize("measure", ["RR", "rankfield:RR", "recip_rank"])
-def test_an_experiment_is_compared_as_our_own_runs_are(measure):
+def two_systems() -> Comparisons:
+    """RR of a system that is always first beside one that is always second."""
     qrels = {topic: {"d1": 1} for topic in range(8)}
     runs = {"bm25": {t: {"d2": 2, "d1": 1} for t in qrels}, "dense": {t: {"d1": 1} for t in qrels}}
-    ours = evaluation.compare(qrels, runs, "RR")["RR", "dense"]
+    return evaluation.compare(qrels, runs, "RR")
+
+
+@pytest.mark.parametrize("measure", ["RR", "rankfield:RR", "recip_rank"])
+def test_an_experiment_is_compared_as_our_own_runs_are(measure):
+    ours = two_systems()["RR", "dense"]
     assert compare_experiment(experiment(measure))[measure, "dense"].outcome == ours.outcome
 
 
@@ -179,9 +185,7 @@ def test_what_is_logged_of_a_run_has_scores_verdict_and_page(track, ada, ben, be
 
 
 def test_what_is_logged_of_a_comparison_has_the_interval():
-    qrels = {topic: {"d1": 1} for topic in range(8)}
-    runs = {"bm25": {t: {"d2": 2, "d1": 1} for t in qrels}, "dense": {t: {"d1": 1} for t in qrels}}
-    logged = tracking.describe_result(evaluation.compare(qrels, runs, "RR"))
+    logged = tracking.describe_result(two_systems())
     low, high = (logged.metrics[f"dense.RR.{end}"] for end in ("low", "high"))
     assert low < logged.metrics["dense.RR.difference"] == 0.5 < high
     assert logged.texts["verdict.dense.RR"] == "better"
@@ -230,11 +234,37 @@ def test_mlflow_itself_has_what_was_logged(tmp_path, monkeypatch):
 
 
 @pytest.mark.night
-def test_wandb_itself_has_what_was_logged(tmp_path, monkeypatch):
+def test_mlflow_itself_has_intervals_and_the_page_of_a_run(
+    track, ben, bens_site, tmp_path, monkeypatch
+):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri(tmp_path.as_uri())
+    mlflow.set_experiment("bread")
+    sent = bens_site.run(make_run(track, ben).pk)
+    with mlflow.start_run() as run:
+        tracking.log_to_mlflow(sent, bens_site)
+        logged = tracking.log_to_mlflow(two_systems())
+    kept = mlflow.get_run(run.info.run_id).data
+    assert kept.tags["rankfield.page"] == f"http://testserver/runs/{sent.id}/"
+    for end in ("low", "high"):
+        assert kept.metrics[f"dense.RR.{end}"] == logged.metrics[f"dense.RR.{end}"]
+
+
+@pytest.mark.night
+def test_wandb_itself_has_what_was_logged_and_gives_its_configuration(
+    track, ben, bens_site, tmp_path, monkeypatch
+):
     wandb = pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_SILENT", "true")
     scores = evaluation.evaluate(QRELS, {"1": {"d1": 1}}, ["nDCG@10"])
-    with wandb.init(mode="offline", dir=tmp_path, project="bread") as run:
-        tracking.log_to_wandb(scores)
-        kept = dict(run.summary)
-    assert kept["rankfield/nDCG_at_10"] == scores["nDCG@10"]
+    sent = bens_site.run(make_run(track, ben).pk)
+    config = {"lr": 1e-5, "encoder": {"size": "large"}}
+    with wandb.init(mode="offline", dir=tmp_path, project="bread", config=config) as run:
+        for result in (scores, two_systems(), sent):
+            tracking.log_to_wandb(result, bens_site)
+        kept, facts = dict(run.summary), tracking.facts_from_wandb()
+    assert kept["rankfield/nDCG_at_10"] == sent.scores["nDCG@10"]
+    assert kept["rankfield/dense.RR.low"] < 0.5 < kept["rankfield/dense.RR.high"]
+    assert kept["rankfield/page"] == f"http://testserver/runs/{sent.id}/"
+    assert facts == {"lr": 1e-5, "encoder.size": "large"}

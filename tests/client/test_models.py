@@ -1,6 +1,6 @@
 """The evaluator in sentence-transformers itself, and our scores beside those of mteb itself.
 
-Both need PyTorch, which no lane installs: these tests run where somebody has installed them.
+Both need PyTorch, which `make libraries` installs alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def model(monkeypatch):
     """A model with random vectors of words, which needs no download."""
     library = pytest.importorskip("sentence_transformers")
     tokenizers = pytest.importorskip("tokenizers")
-    static = import_module("sentence_transformers.models")
+    static = import_module("sentence_transformers.sentence_transformer.modules")
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"):
         monkeypatch.setenv(name, "1")
     numbers = {word: number for number, word in enumerate(["[UNK]", *WORDS])}
@@ -41,7 +41,9 @@ def model(monkeypatch):
 
 
 def test_the_evaluator_has_the_values_of_the_library(model):
-    from sentence_transformers.evaluation import InformationRetrievalEvaluator
+    from sentence_transformers.sentence_transformer.evaluation import (
+        InformationRetrievalEvaluator,
+    )
 
     measures = ["nDCG@10", "RR@10", "P@5", "R@10"]
     ours = RetrievalEvaluator(QUERIES, CORPUS, RELEVANT, measures)(model)
@@ -56,7 +58,7 @@ def test_the_evaluator_has_the_values_of_the_library(model):
 def test_a_trainer_evaluates_by_it_and_submits(model, tmp_path):
     import datasets
     import sentence_transformers
-    from sentence_transformers.losses import MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     sent = []
     site = SimpleNamespace(submit=lambda track, run, **fields: sent.append((track, run)))

@@ -23,6 +23,8 @@ from ir_measures import (
 
 import evaluation
 from evaluation.reading.objects import qrels_from, run_from
+from leaderboard.models import Run
+from rankfield.libraries.pyterrier import compare_experiment, submit_experiment
 from rankfield.providers import experiment_measures, our_measure, provider
 
 QRELS = {"7": {"d1": 2, "d2": 0, "d3": 1}, "8": {"d4": 1, "d5": 0}, "9": {"d6": 1}}
@@ -189,6 +191,37 @@ def test_an_experiment_compares_systems_by_measures_of_rankfield():
     assert table["rankfield:RR"][1] == pytest.approx(2 / 3, abs=1e-12)
     assert table["rankfield:RR +"][1] == 2
     assert table["rankfield:RR p-value"][1] > 0
+
+
+@pytest.mark.night
+def test_the_topics_of_an_experiment_are_compared_as_its_rankings_are():
+    pyterrier, system, topics, qrels = experiment()
+    ideal = system(topics).assign(score=lambda frame: frame.docno.isin(["d1", "d4"]) * 1.0)
+    systems = {"a": system, "b": pyterrier.Transformer.from_df(ideal)}
+    table = pyterrier.Experiment(
+        systems, topics, qrels, ["recip_rank", *experiment_measures("RR")], perquery=True
+    )
+    found = compare_experiment(table)
+    ours = evaluation.compare(QRELS, {"a": RUN, "b": ideal}, "RR")["RR", "b"]
+    for name in ("recip_rank", "rankfield:RR"):
+        assert found[name, "b"].outcome == ours.outcome
+
+
+@pytest.mark.night
+def test_what_pyterrier_ranks_and_writes_is_submitted(track, ben, bens_site, tmp_path):
+    pyterrier, *_ = experiment()
+    pandas = pytest.importorskip("pandas")
+    ranked = pandas.DataFrame(
+        [("1", "d1", 2.0, 0), ("1", "d2", 1.0, 1), ("2", "d2", 1.0, 0)],
+        columns=["qid", "docno", "score", "rank"],
+    )
+    topics = pandas.DataFrame([("1", "rye"), ("2", "yeast")], columns=["qid", "query"])
+    system = pyterrier.Transformer.from_df(ranked)
+    [sent] = submit_experiment(bens_site, "bread", {"bm25": system % 1}, topics)
+    pyterrier.io.write_results(ranked, str(tmp_path / "a.res.gz"), run_name="bm25")
+    written = bens_site.wait(bens_site.submit("bread", tmp_path / "a.res.gz"))
+    assert [bens_site.wait(sent).tag, written.tag] == ["bm25", "bm25"]
+    assert {Run.objects.get(pk=run.id).state for run in (sent, written)} == {"scored"}
 
 
 @pytest.mark.night

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 import yaml
@@ -49,6 +50,13 @@ def test_an_entry_of_eval_results_is_what_the_hub_documents():
 
 
 @pytest.mark.night
+def test_the_library_of_the_hub_keeps_a_card_as_it_is():
+    hub = pytest.importorskip("huggingface_hub")
+    card = hub.ModelCard("---\nlicense: mit\n---\n" + WRITERS["card"](FOUND))
+    assert (card.data.license, card.text) == ("mit", WRITERS["card"](FOUND))
+
+
+@pytest.mark.night
 def test_the_library_of_the_hub_reads_the_entry():
     hub = pytest.importorskip("huggingface_hub")
     [read] = hub.parse_eval_result_entries(yaml.safe_load(WRITERS["eval-results"](FOUND)))
@@ -86,12 +94,13 @@ def test_a_record_of_every_eval_ever_has_a_result_per_measure():
 
 @pytest.mark.night
 @pytest.mark.parametrize("dataset", ["", "bakery/loaves"])
-def test_the_schema_of_every_eval_ever_accepts_the_record(dataset):
-    """Its library wants Python 3.12."""
-    types = pytest.importorskip("every_eval_ever.eval_types")
-    types.EvaluationLog.model_validate_json(
-        WRITERS["every-eval-ever"](replace(FOUND, dataset=dataset))
-    )
+def test_every_eval_ever_itself_accepts_the_record(dataset, tmp_path):
+    validator = pytest.importorskip("every_eval_ever.validator.validation_core")
+    place = f"data/bread/bakery/words/{uuid4()}.json"
+    file = tmp_path / place.rpartition("/")[2]
+    file.write_text(WRITERS["every-eval-ever"](replace(FOUND, dataset=dataset)))
+    report = validator.validate_file(file, repo_path=place, run_semantic_checks=True)
+    assert (report.errors, report.warnings) == ([], [])
 
 
 def test_a_badge_stays_as_it_is_and_leads_to_the_proof():

@@ -155,6 +155,23 @@ def test_the_objects_of_ranx_itself_give_the_same():
 
 
 @pytest.mark.night
+@pytest.mark.parametrize(
+    "endings",
+    [("json", "json"), ("gz", "trec"), ("trec", "lz4"), ("parquet", "parquet")],
+)
+def test_the_files_of_ranx_itself_give_the_same(endings, tmp_path):
+    ranx = pytest.importorskip("ranx")
+    qrels = ranx.Qrels({"7": {"d1": 2, "d3": 1}, "8": {"d4": 1}})
+    run = ranx.Run({"7": {"d2": 9.5, "d1": 9, "d4": 8}, "8": {"d4": 3, "d5": 2}}, name="bm25")
+    places = [str(tmp_path / f"{n}.{ending}") for n, ending in enumerate(endings)]
+    for each, place in zip((qrels, run), places, strict=True):
+        each.save(place)
+    found = evaluation.evaluate(*places, ["P@2", "nDCG@10", "AP"])
+    theirs = ranx.evaluate(qrels, run, ["precision@2", "ndcg@10", "map"])
+    assert list(found.means.values()) == pytest.approx(list(theirs.values()), abs=1e-12)
+
+
+@pytest.mark.night
 def test_tables_of_polars_give_the_same():
     polars = pytest.importorskip("polars")
     qrels, run = (
