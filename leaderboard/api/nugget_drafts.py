@@ -188,7 +188,7 @@ def freeze_draft(request: HttpRequest, slug: str, body: NuggetFreezeIn) -> Statu
 @router.get(
     "/{slug:slug}/nugget-draft/topic", auth=PUBLIC, response=response_schemas(WrittenTopicOut)
 )
-def get_draft_topic(request: HttpRequest, slug: str, topic: str) -> dict[str, Any]:
+def get_draft_topic(request: HttpRequest, slug: str, topic: Text) -> dict[str, Any]:
     """Get the nuggets of one topic of the draft (organisers only)."""
     sight = seen_by_organiser_or_404(viewer(request), slug)
     return serialise_topic(read_topic(draft_or_404(sight), topic_or_error(sight, topic)))
@@ -197,7 +197,7 @@ def get_draft_topic(request: HttpRequest, slug: str, topic: str) -> dict[str, An
 @router.post(
     "/{slug:slug}/nugget-draft/steps", auth=ORGANISE, response=response_schemas(WrittenTopicOut)
 )
-def take_step(request: HttpRequest, slug: str, topic: str, body: WritingStepIn) -> dict[str, Any]:
+def take_step(request: HttpRequest, slug: str, topic: Text, body: WritingStepIn) -> dict[str, Any]:
     """Propose, revise, split, merge or remove nuggets of a topic, or undo its last step.
 
     The answer is the topic as it is then. A nugget that someone else changed meanwhile is rejected.

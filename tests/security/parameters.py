@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from django.db import transaction
+from django.db import DataError, connection, transaction
 from django.http import HttpResponse, QueryDict
 from django.test import Client
 from django.urls import resolve
@@ -30,6 +30,16 @@ MANY = 10
 LOOKS = ("__getitem__", "__contains__", "get", "getlist")
 
 
+def refuse_nul(
+    execute: Callable[..., Any], sql: str, values: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Refuse on every database what PostgreSQL refuses: NUL in a query."""
+    rows = values if many else [values]
+    if any(isinstance(each, str) and "\0" in each for row in rows for each in row or ()):
+        raise DataError("a text with NUL")
+    return execute(sql, values, many, context)
+
+
 @dataclass
 class Walker:
     """Asks for addresses, and keeps what was answered by a failure."""
@@ -46,7 +56,7 @@ class Walker:
     def note(self, what: str, send: Callable[[], HttpResponse]) -> None:
         """Each request finds the same database and the same session."""
         cookies = self.client.cookies.copy()
-        with transaction.atomic():
+        with connection.execute_wrapper(refuse_nul), transaction.atomic():
             answer = send()
             if answer.streaming:
                 b"".join(answer)
