@@ -103,7 +103,7 @@ class Month:
         until(lambda: self.site.said("nights").count("passed") > passed, "a day passes")
 
     def is_scored(self, run: str) -> bool:
-        return self.ben.ask(f"/runs/{run}")["state"] == "scored"
+        return self.ada.ask(f"/runs/{run}")["state"] == "scored"
 
     def judge(self, most: int) -> None:
         """Dan judges so many documents, topic after topic."""
