@@ -26,9 +26,12 @@ LONG_AGO = 6 * 3600
 SWEEP = "from leaderboard.jobs.cleanup import sweep; sweep()"
 FILES = (
     *(("run", name) for name in ("file", "ranking_file", "answer_file", "problems_file")),
-    *(("collection", name) for name in ("topics_file", "documents_file", "documents")),
-    *(("judgmentset", name) for name in ("file", "changes")),
+    *(("collection", name) for name in ("topics_file", "documents_file", "groups_file")),
+    *(("collection", name) for name in ("documents", "words")),
+    *(("judgmentset", name) for name in ("file", "intents_file", "changes")),
     *(("pool", name) for name in ("file", "texts_file", "frame_file")),
+    *((noun, "file") for noun in ("nuggetversion", "marklayer", "resultsfile", "pagescopy")),
+    ("uploadpiece", "file"),
 )
 USED = {"queued", "checking", "valid", "scoring", "scored"}
 

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.apps import apps
+from django.db.models import FileField
 
 from tests.faults import databases, files, hosts, messages, people, workers
 from tests.faults.catalogue import FAULTS, Fault, make
 from tests.faults.chaos import rage
-from tests.faults.invariants import broken
+from tests.faults.invariants import FILES, broken
 from tests.faults.stage import Stage
 from tests.services.machines import ROOT
 
@@ -30,6 +32,13 @@ def test_everything_holds_after(stage: Stage, fault: Fault) -> None:
 
 def test_every_fault_of_the_model_is_made() -> None:
     assert {each.number for each in FAULTS} == {f"F{number}" for number in range(1, 25)}
+
+
+def test_every_file_that_a_row_may_name_is_looked_for() -> None:
+    models = apps.get_app_config("leaderboard").get_models()
+    fields = [each for model in models for each in model._meta.fields]
+    files = [each for each in fields if isinstance(each, FileField)]
+    assert {(each.model._meta.model_name, each.name) for each in files} == set(FILES)
 
 
 @pytest.mark.night
