@@ -472,7 +472,7 @@ def test_every_page_says_the_same_without_javascript(browser, scene, reader):
         for has_script in (False, True)
     )
     bare, full = plain.new_page(), scripted.new_page()
-    until(lambda: is_idle(scene), "no page is going to change by itself")
+    until(lambda: is_idle(scene), "no page is going to change by itself", seconds=600)
     for address in reader.pages.values():
         assert bare.goto(address).status in (200, 410), address
         full.goto(address)
