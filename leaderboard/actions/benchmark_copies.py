@@ -19,7 +19,7 @@ KEPT = (
     *(*RULES, "description", "asked", "question", "quota_per_day", "quota_total", "measure"),
     "reminds_teams",
 )
-DATES = ("opens_at", "closes_at", "release_at", "judgments_at")
+DATES = ("opens_at", "closes_at", "release_at", "judgments_at", "baseline_at")
 Day = TypeVar("Day", date, datetime)
 
 

@@ -72,6 +72,7 @@ def find_files_taken_back(track: Track, changes: Mapping[str, Any]) -> list[str]
         "topics_at": changed.hides_topics and not track.hides_topics,
         "documents_at": changed.hides_documents and not track.hides_documents,
         "judgments_at": was_offered and changed.shares_judgments and not changed.offers_judgments,
+        "baseline_at": changed.hides_baseline_file and not track.hides_baseline_file,
     }
     return [name for name, is_taken in taken_back.items() if is_taken and name in changes]
 

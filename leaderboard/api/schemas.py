@@ -429,6 +429,7 @@ class TrackOut(TrackSettings):
     topics_at: datetime | None = None
     documents_at: datetime | None = None
     judgments_at: datetime | None = None
+    baseline_at: datetime | None = None
     closes_at: datetime | None = None
     your_deadline: datetime | None = Field(
         None, description="Your team's later deadline, if the organisers gave it one."

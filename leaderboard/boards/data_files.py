@@ -15,9 +15,10 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_groups, render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Collection, Overview, Run
+from leaderboard.models import Collection, Overview, Run, Track
 from leaderboard.models.registrations import FileReaders
 from leaderboard.scoring.kinds import kind_of
+from leaderboard.sight.readers import is_reader
 from leaderboard.sight.visible_rows import can_download_documents, can_download_topics
 
 SAMPLE_DEPTH = 3
@@ -156,8 +157,11 @@ def _topic_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
 
 
 def _baseline_files(sight: Sight) -> Iterator[DataFile]:
-    run = find_shared_baseline(sight)
-    if run is not None:
+    run = find_offered_baseline(sight)
+    if run is None:
+        return
+    readers = baseline_readers(sight.track)
+    if can_download_baseline(sight):
         yield DataFile(
             "Baseline run",
             run.tag,
@@ -165,16 +169,40 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
             name=baseline_name(run),
             size=run.size,
             sha256=run.sha256,
+            note=_name_readers(readers) if readers else ORGANISERS_ONLY,
         )
+    elif sight.track.hides_baseline_file:
+        yield DataFile("Baseline run", "not out yet", released_at=sight.track.baseline_at)
+    else:
+        yield DataFile("Baseline run", "", note=_name_readers(readers))
 
 
 def find_shared_baseline(sight: Sight) -> Run | None:
-    """Return the baseline if the organisers sent it and hand it out."""
+    """Return the baseline if the organisers sent it and this viewer may download it."""
+    run = find_offered_baseline(sight)
+    return run if run is not None and can_download_baseline(sight) else None
+
+
+def find_offered_baseline(sight: Sight) -> Run | None:
+    """Return the baseline that the organisers sent, where they hand it out to anybody."""
     run = sight.track.baseline
     if run is None or not run.file or not run.team.of_organisers or not sight.can_see_data:
         return None
-    shared = Overview.objects.filter(track=sight.track, shares_baseline=True).exists()
-    return run if shared or sight.is_organiser else None
+    return run if sight.is_organiser or baseline_readers(sight.track) else None
+
+
+def can_download_baseline(sight: Sight) -> bool:
+    """Whether an offered baseline run may be downloaded: from its date on, by its readers."""
+    track = sight.track
+    if sight.is_organiser or track.hides_baseline_file:
+        return sight.is_organiser
+    return is_reader(sight.viewer, track.collection, baseline_readers(track))
+
+
+def baseline_readers(track: Track) -> str:
+    """Return who may download the organisers' baseline run; "" where they alone may."""
+    pages = Overview.objects.filter(track=track, shares_baseline=True)
+    return pages.values_list("baseline_readers", flat=True).first() or ""
 
 
 def baseline_name(run: Run) -> str:

@@ -16,6 +16,7 @@ OPENS = "Opens"
 TOPICS_APPEAR = "Topics appear"
 DOCUMENTS_APPEAR = "Documents appear"
 JUDGMENTS_APPEAR = "Judgments as a file"
+BASELINE_APPEARS = "Baseline as a file"
 CLOSES = "Closes"
 JUDGING = WORDS[Phase.JUDGING]
 RELEASED = WORDS[Phase.RELEASED]
@@ -26,6 +27,7 @@ MEANINGS = {
     TOPICS_APPEAR: "Until then only organisers see topics, and no run is accepted.",
     DOCUMENTS_APPEAR: "Until then only organisers see documents, and no run is accepted.",
     JUDGMENTS_APPEAR: "From then on readers of all scores can download the judgments.",
+    BASELINE_APPEARS: "From then on those who see the data can download the organisers’ run.",
     CLOSES: "Later runs are rejected or marked late, as the rules for runs say.",
     JUDGING: "Between the deadline and the release.",
     PLANNED_RELEASE: "Scores appear when you release them, never automatically.",
@@ -113,6 +115,8 @@ def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
         yield ScheduleEntry(DOCUMENTS_APPEAR, track.documents_at)
     if track.shares_judgments and track.judgments_at is not None:
         yield ScheduleEntry(JUDGMENTS_APPEAR, track.judgments_at)
+    if track.baseline_at is not None:
+        yield ScheduleEntry(BASELINE_APPEARS, track.baseline_at)
     deadline = track.deadline_of(team)
     if deadline is not None:
         yield ScheduleEntry(CLOSES, deadline)

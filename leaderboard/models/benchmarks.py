@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.models.people import Team, User, find_organisers, team_key
-from leaderboard.models.registrations import Agreement
+from leaderboard.models.registrations import Agreement, of_readers
 from leaderboard.models.track_settings import setting
 from leaderboard.models.tracks import Track, new_invitation
 
@@ -244,6 +244,8 @@ class Overview(models.Model):
     citation = models.TextField(blank=True, max_length=2000)
     # Whether all who see the track may download the organisers' baseline run.
     shares_baseline = models.BooleanField(default=True, db_default=True)
+    # Who of them, if it is offered.
+    baseline_readers = of_readers()
     questions = models.TextField(blank=True, max_length=20000)
 
     def __str__(self) -> str:

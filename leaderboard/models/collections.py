@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.models.people import User
-from leaderboard.models.registrations import FileReaders
+from leaderboard.models.registrations import of_readers
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -34,14 +34,6 @@ class ImportState(models.TextChoices):
     READY = "ready"
     REFUSED = "refused"
     FAILED = "failed"
-
-
-def of_readers() -> models.CharField:
-    """Return a field that says who may download a file."""
-    everyone = FileReaders.EVERYONE
-    return models.CharField(
-        max_length=12, choices=FileReaders, default=everyone, db_default=everyone
-    )
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):

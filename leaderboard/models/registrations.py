@@ -33,6 +33,14 @@ class FileReaders(models.TextChoices):
     SIGNED = "signed", "registered teams that signed the agreement"
 
 
+def of_readers() -> models.CharField:
+    """Return a field that says who may download a file."""
+    everyone = FileReaders.EVERYONE
+    return models.CharField(
+        max_length=12, choices=FileReaders, default=everyone, db_default=everyone
+    )
+
+
 class Agreement(models.Model):
     """A version of what teams sign; it never changes, and a new one is signed again."""
 

@@ -264,6 +264,14 @@ class Track(models.Model):
         description="From when the judgments are offered as a file; null for once scores are "
         "visible.",
     )
+    baseline_at = setting(
+        models.DateTimeField(null=True, blank=True),
+        "Baseline as a file",
+        hint="If it is offered. Until then no one else downloads it; what pages show of it follows "
+        "the scores.",
+        description="From when the organisers' baseline run is offered as a file; null for at "
+        "once.",
+    )
     # The announced date; the organisers release the scores themselves.
     release_at = setting(
         models.DateTimeField(null=True, blank=True),
@@ -579,6 +587,11 @@ class Track(models.Model):
     def hides_data(self) -> bool:
         """Return whether topics or documents are not out yet; then nothing is shown of runs."""
         return self.hides_topics or self.hides_documents
+
+    @property
+    def hides_baseline_file(self) -> bool:
+        """Return whether only organisers may download their baseline run yet."""
+        return self.baseline_at is not None and timezone.now() < self.baseline_at
 
     @property
     def offers_judgments(self) -> bool:

@@ -28,6 +28,7 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "topics_at": None,
         "documents_at": None,
         "judgments_at": None,
+        "baseline_at": None,
         "url": "/api/v1/tracks/loaves",
         "state": "open",
         "phase": "Open: runs are accepted without a deadline. Scores appear on release.",

@@ -8,7 +8,8 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions.refusals import ActionError
 from leaderboard.actions.tracks import change_track
-from leaderboard.models import AuditEvent, Collection, Track
+from leaderboard.models import AuditEvent, Collection, Overview, Run, Team, Track
+from leaderboard.models.registrations import Download
 from tests.builders import RUN, make_run, make_track, make_user, upload
 
 DAY = timedelta(days=1)
@@ -21,6 +22,7 @@ DOCUMENTS = (
     "/benchmarks/bread/document/?docno=d1",
 )
 JUDGMENTS = "/benchmarks/bread/judgments/v1/qrels.txt"
+BASELINE = "/benchmarks/bread/data/baseline.run"
 
 
 def date(track: Track, **dates) -> None:
@@ -89,7 +91,11 @@ def test_judgments_are_a_file_from_their_minute(track, ben, as_cat, as_ada):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("documents_at", "The documents are out."), ("judgments_at", "offered as a file.")],
+    [
+        ("documents_at", "The documents are out."),
+        ("judgments_at", "offered as a file."),
+        ("baseline_at", "The baseline run is offered as a file."),
+    ],
 )
 def test_taking_a_file_back_is_asked_once_more(track, as_ada, name, sentence):
     Track.objects.update(shares_judgments=True)
@@ -98,3 +104,34 @@ def test_taking_a_file_back_is_asked_once_more(track, as_ada, name, sentence):
     assert getattr(Track.objects.get(), name) is None
     as_ada.post(SAVE, sent | {"confirmed": "1"})
     assert getattr(Track.objects.get(), name).year == 2099
+
+
+@pytest.fixture
+def baseline(track, ada) -> Run:
+    """A run of the organisers that everyone may download."""
+    run = make_run(track, ada)
+    Team.objects.filter(pk=run.team_id).update(of_organisers=True)
+    Track.objects.update(baseline=run)
+    Overview.objects.create(track=track)
+    return run
+
+
+def test_the_baseline_is_a_file_from_its_minute(track, baseline, as_cat, as_ada):
+    date(track, baseline_at=timezone.now() + DAY)
+    assert as_cat.get(BASELINE).status_code == 404
+    page = as_cat.get("/benchmarks/bread/data/")
+    assertContains(page, "not out yet")
+    assertNotContains(page, baseline.sha256)
+    assert as_ada.get(BASELINE).status_code == 200
+    Track.objects.update(baseline_at=timezone.now() - timedelta(seconds=1))
+    assert as_cat.get(BASELINE).status_code == 200
+
+
+def test_the_baseline_is_for_its_readers_and_their_downloads_are_noted(
+    track, baseline, client, as_cat
+):
+    Overview.objects.update(baseline_readers="signed_in")
+    assert client.get(BASELINE).status_code == 404
+    assertContains(client.get("/benchmarks/bread/data/"), "for signed-in people")
+    assert as_cat.get(BASELINE).status_code == 200
+    assert Download.objects.get().user.username == "cat"

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from leaderboard.actions.overviews import Day, find_overview, list_days
 from leaderboard.models import Collection, Milestone, Track
 from leaderboard.models.benchmarks import check_contact
+from leaderboard.models.registrations import FileReaders
 from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
 from leaderboard.pages.forms.other_saves import SeesOtherSaves
 
@@ -20,7 +21,7 @@ LINE = re.compile(rf"{DATE}(?:\s*(?:to|–|-)\s*{DATE})?[\s:,]+(\S.*)")
 DATE_FORMS = ("%Y-%m-%d", "%d %b %Y", "%d %B %Y")
 MOST_DAYS = 20
 LONGEST_LABEL = Milestone._meta.get_field("label").max_length
-TEXTS = ("authors", "contact", "citation", "questions", "shares_baseline")
+TEXTS = ("authors", "contact", "citation", "questions", "shares_baseline", "baseline_readers")
 
 
 class DaysField(forms.CharField):
@@ -113,6 +114,12 @@ class OverviewForm(SeesOtherSaves, forms.Form):
     shares_baseline = forms.BooleanField(
         label="Offer the organisers’ baseline run for download", required=False
     )
+    baseline_readers = forms.ChoiceField(
+        label="Who may download the baseline run",
+        choices=FileReaders.choices,
+        required=False,
+        help_text="From its date on, if it has one.",
+    )
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         page = find_overview(track)
@@ -129,7 +136,9 @@ class OverviewForm(SeesOtherSaves, forms.Form):
     @property
     def texts(self) -> dict[str, Any]:
         """The values of the Overview."""
-        return {name: self.cleaned_data[name] for name in TEXTS}
+        sent = {name: self.cleaned_data[name] for name in TEXTS}
+        readers = sent["baseline_readers"] or self.initial["baseline_readers"]
+        return sent | {"baseline_readers": readers}
 
 
 # Who may download each kind of file.

@@ -133,8 +133,8 @@ DATES = Section(
     (
         SettingsRow(("opens_at", "closes_at")),
         SettingsRow(("topics_at", "documents_at")),
-        SettingsRow(("release_at", "judgments_at")),
-        SettingsRow(("zone",)),
+        SettingsRow(("judgments_at", "baseline_at")),
+        SettingsRow(("release_at", "zone")),
         SettingsRow(("grace_minutes", "late_runs")),
     ),
     "Teams are notified of another deadline.",

@@ -11,8 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.actions import overviews
+from leaderboard.actions.collections import record_download
 from leaderboard.boards.data_files import (
     baseline_name,
+    baseline_readers,
     find_data_files,
     find_shared_baseline,
     write_commands,
@@ -70,7 +72,8 @@ def data(request: HttpRequest, address: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_at_or_404(request.user, address)
     collection, files = sight.track.collection, find_data_files(sight)
-    has_readers = any(getattr(collection, name) != FileReaders.EVERYONE for name in READERS)
+    readers = {getattr(collection, name) for name in READERS} | {baseline_readers(sight.track)}
+    has_readers = not readers <= {FileReaders.EVERYONE, ""}
     context = {
         "sight": sight,
         "track": sight.track,
@@ -126,7 +129,10 @@ def manage_overview(request: HttpRequest, address: str) -> HttpResponse:
 @accept_token
 def baseline_file(request: HttpRequest, address: str) -> HttpResponseBase:
     """Return the organisers' baseline run, if they hand it out."""
-    run = find_shared_baseline(track_at_or_404(request.user, address))
+    sight = track_at_or_404(request.user, address)
+    run = find_shared_baseline(sight)
     if run is None:
         raise Http404("no baseline run to download")
+    readers = baseline_readers(sight.track) or FileReaders.EVERYONE
+    record_download(request.user, sight.track.collection, baseline_name(run), readers)
     return send_file(request, run.file, baseline_name(run), run.sha256)

@@ -20,6 +20,7 @@ LABELS = {
     "topics_at": "Topics appear",
     "documents_at": "Documents appear",
     "judgments_at": "Judgments as a file",
+    "baseline_at": "Baseline as a file",
 }
 EFFECTS = {
     "name": "All pages show the new name at once. No one is notified.",
@@ -34,6 +35,7 @@ EFFECTS = {
     "documents_at": "The documents are out. They disappear from all pages with every board, and "
     "runs are rejected until then. Anyone who downloaded them keeps them.",
     "judgments_at": "The judgments are offered as a file. Anyone who downloaded them keeps them.",
+    "baseline_at": "The baseline run is offered as a file. Anyone who downloaded it keeps it.",
 }
 CLOSES = "This is in the past: the track closes at once. You can move the deadline again."
 REOPENS = "The track accepts runs again."
