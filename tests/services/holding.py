@@ -28,6 +28,9 @@ def begun(site: Site, send: Callable[[], str]) -> Iterator[str]:
         file = site.home / "files" / site.rows(FILE.format(run))[0][0]
         whole = file.rename(file.with_name("aside"))
         os.mkfifo(file)
+        # The worker may be somebody else, who alone may read what he stored.
+        owner = whole.stat()
+        os.chown(file, owner.st_uid, owner.st_gid)
     finally:
         site.continue_workers()
     pipe = until(lambda: opened(file), f"a worker has begun run {run}")
