@@ -15,10 +15,9 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.topics import render_groups, render_json_topics, render_trec_topics
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Collection, Overview, Run, Track
+from leaderboard.models import Collection, Run
 from leaderboard.models.registrations import FileReaders
 from leaderboard.scoring.kinds import kind_of
-from leaderboard.sight.readers import is_reader
 from leaderboard.sight.visible_rows import can_download_documents, can_download_topics
 
 SAMPLE_DEPTH = 3
@@ -160,8 +159,8 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
     run = find_offered_baseline(sight)
     if run is None:
         return
-    readers = baseline_readers(sight.track)
-    if can_download_baseline(sight):
+    readers = sight.track.baseline_readers
+    if sight.can_download_baseline:
         yield DataFile(
             "Baseline run",
             run.tag,
@@ -180,7 +179,7 @@ def _baseline_files(sight: Sight) -> Iterator[DataFile]:
 def find_shared_baseline(sight: Sight) -> Run | None:
     """Return the baseline if the organisers sent it and this viewer may download it."""
     run = find_offered_baseline(sight)
-    return run if run is not None and can_download_baseline(sight) else None
+    return run if run is not None and sight.can_download_baseline else None
 
 
 def find_offered_baseline(sight: Sight) -> Run | None:
@@ -188,21 +187,7 @@ def find_offered_baseline(sight: Sight) -> Run | None:
     run = sight.track.baseline
     if run is None or not run.file or not run.team.of_organisers or not sight.can_see_data:
         return None
-    return run if sight.is_organiser or baseline_readers(sight.track) else None
-
-
-def can_download_baseline(sight: Sight) -> bool:
-    """Whether an offered baseline run may be downloaded: from its date on, by its readers."""
-    track = sight.track
-    if sight.is_organiser or track.hides_baseline_file:
-        return sight.is_organiser
-    return is_reader(sight.viewer, track.collection, baseline_readers(track))
-
-
-def baseline_readers(track: Track) -> str:
-    """Return who may download the organisers' baseline run; "" where they alone may."""
-    pages = Overview.objects.filter(track=track, shares_baseline=True)
-    return pages.values_list("baseline_readers", flat=True).first() or ""
+    return run if sight.is_organiser or sight.track.baseline_readers else None
 
 
 def baseline_name(run: Run) -> str:

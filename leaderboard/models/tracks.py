@@ -589,6 +589,12 @@ class Track(models.Model):
         return self.hides_topics or self.hides_documents
 
     @property
+    def baseline_readers(self) -> str:
+        """Return who may download the organisers' baseline run; "" where they alone may."""
+        overview = getattr(self, "overview", None)
+        return overview.baseline_readers if overview and overview.shares_baseline else ""
+
+    @property
     def hides_baseline_file(self) -> bool:
         """Return whether only organisers may download their baseline run yet."""
         return self.baseline_at is not None and timezone.now() < self.baseline_at

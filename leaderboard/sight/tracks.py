@@ -161,6 +161,14 @@ class TrackSight:
         return is_offered and is_reader(self.viewer, collection, collection.judgments_readers)
 
     @property
+    def can_download_baseline(self) -> bool:
+        """Whether an offered baseline run may be downloaded: from its date on, by its readers."""
+        track = self.track
+        if self.is_organiser or track.hides_baseline_file:
+            return self.is_organiser
+        return is_reader(self.viewer, track.collection, track.baseline_readers)
+
+    @property
     def can_compare_judges(self) -> bool:
         """Whether boards by people and by a machine may be shown, with the names of runs."""
         return self.is_organiser or (self.can_see_scores and not self.hides_names)

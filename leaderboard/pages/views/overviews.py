@@ -14,7 +14,6 @@ from leaderboard.actions import overviews
 from leaderboard.actions.collections import record_download
 from leaderboard.boards.data_files import (
     baseline_name,
-    baseline_readers,
     find_data_files,
     find_shared_baseline,
     write_commands,
@@ -72,7 +71,7 @@ def data(request: HttpRequest, address: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_at_or_404(request.user, address)
     collection, files = sight.track.collection, find_data_files(sight)
-    readers = {getattr(collection, name) for name in READERS} | {baseline_readers(sight.track)}
+    readers = {getattr(collection, name) for name in READERS} | {sight.track.baseline_readers}
     has_readers = not readers <= {FileReaders.EVERYONE, ""}
     context = {
         "sight": sight,
@@ -133,6 +132,6 @@ def baseline_file(request: HttpRequest, address: str) -> HttpResponseBase:
     run = find_shared_baseline(sight)
     if run is None:
         raise Http404("no baseline run to download")
-    readers = baseline_readers(sight.track) or FileReaders.EVERYONE
+    readers = sight.track.baseline_readers or FileReaders.EVERYONE
     record_download(request.user, sight.track.collection, baseline_name(run), readers)
     return send_file(request, run.file, baseline_name(run), run.sha256)
