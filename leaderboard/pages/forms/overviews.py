@@ -127,6 +127,10 @@ class OverviewForm(SeesOtherSaves, forms.Form):
         initial = {"description": track.description, "schedule": list_days(track), **known}
         super().__init__(*args, initial=initial, **kwargs)
 
+    def clean_baseline_readers(self) -> str:
+        """Leave the readers as they are where none are sent."""
+        return self.cleaned_data["baseline_readers"] or self.initial["baseline_readers"]
+
     def clean_contact(self) -> str:
         contact: str = self.cleaned_data["contact"].strip()
         if contact:
@@ -136,9 +140,7 @@ class OverviewForm(SeesOtherSaves, forms.Form):
     @property
     def texts(self) -> dict[str, Any]:
         """The values of the Overview."""
-        sent = {name: self.cleaned_data[name] for name in TEXTS}
-        readers = sent["baseline_readers"] or self.initial["baseline_readers"]
-        return sent | {"baseline_readers": readers}
+        return {name: self.cleaned_data[name] for name in TEXTS}
 
 
 # Who may download each kind of file.
