@@ -369,8 +369,7 @@ class BenchmarkBoard:
             # An effect size is one of a single track.
             columns += [each for each in AGAINST if each is not EFFECT]
         if self.no_mean != "phases":
-            points = [row.borda for row in self.rows if row.borda is not None]
-            columns.append(replace(BORDA, best=max(points, default=None)))
+            columns.append(replace(BORDA, best=best_of((row.borda for row in self.rows), 1)))
         columns += [ANSWERED] if self.incomplete else []
         columns += map(self._track_column, range(len(self.columns)))
         columns += seen_columns(LAST, self.shows_scores)
