@@ -64,14 +64,14 @@ class Column:
     # Whether a phone shows it; the others appear after "all columns".
     on_phone: bool = False
     needs_baseline: bool = False
-    # Whether it tells of scores, so that a reader of rounded means has none of it.
+    # Whether it reveals scores, so readers of rounded means do not see it.
     needs_scores: bool = False
     # Whether it shows the decisions about all pairs.
     needs_all_pairs: bool = False
     # Whether it shows until the reader chooses, and whether a paper has it.
     is_default: bool = True
     is_paper: bool = False
-    # Whether files have it too until the reader chooses, where the page says it elsewhere.
+    # Whether files have it until the reader chooses; the page says the same elsewhere.
     is_in_files: bool = False
 
     @property
@@ -142,7 +142,7 @@ def sort_rows(rows: list[AnyRow], choice: Choice, columns: Sequence[Column]) -> 
 
 
 def seen_columns(columns: Iterable[Column], shows_scores: bool) -> list[Column]:
-    """Return the columns that a reader may see who sees all scores, or rounded means alone."""
+    """Return the columns for a reader of all scores, or of rounded means alone."""
     return [column for column in columns if shows_scores or not column.needs_scores]
 
 

@@ -1,4 +1,4 @@
-"""The runs of a board of answers whose pairs are hardly marked, and what is estimated of them.
+"""The runs of a board of answers with few marked pairs, and estimates of their scores.
 
 An estimate from drawn pairs stands beside a score and never ranks.
 """
@@ -18,7 +18,7 @@ from leaderboard.models import Edition, Run, ScoreSet
 
 # How scores are estimated, see `evaluation.answers.drawn_pairs`.
 METHOD = "stratified sample of pairs"
-# What files say of an estimate, after the name of its measure.
+# The fields of an estimate in files, each after the name of its measure.
 PARTS = ("value", "low", "high", "low_over_topics", "high_over_topics", "method", "why_none")
 
 
@@ -43,7 +43,7 @@ class FewMarked:
 
     @property
     def parts(self) -> dict[str, Cell]:
-        """What programs are told of the estimate, with the ends of both 95 % intervals."""
+        """The estimate for programs, with the ends of both 95 % intervals."""
         found: dict[str, Cell] = dict.fromkeys(PARTS)
         if self.estimate is None:
             return found | {"why_none": self.why_none}

@@ -340,7 +340,7 @@ class Board:
 
     @cached_property
     def few_marked(self) -> list[FewMarked]:
-        """The runs and measures whose pairs are hardly marked, for who sees scores by topic."""
+        """The runs and measures with few marked pairs; none for readers of rounded means."""
         if not (kind_of(self.sight.track).has_texts and self.sight.can_see_scores):
             return []
         runs = {standing.run.pk: standing.run for standing in self.standings}
@@ -348,12 +348,12 @@ class Board:
 
     @property
     def drawn(self) -> list[FewMarked]:
-        """Those of which pairs were drawn, with an estimate or the reason why there is none."""
+        """The runs and measures with drawn pairs: an estimate, or the reason why there is none."""
         return [each for each in self.few_marked if each.is_drawn]
 
     @cached_property
     def drawn_by_run(self) -> dict[str, list[FewMarked]]:
-        """These by the id of their run."""
+        """The same by the ID of the run."""
         found: dict[str, list[FewMarked]] = {}
         for each in self.drawn:
             found.setdefault(each.run.pk, []).append(each)

@@ -244,7 +244,7 @@ class Overview(models.Model):
     citation = models.TextField(blank=True, max_length=2000)
     # Whether all who see the track may download the organisers' baseline run.
     shares_baseline = models.BooleanField(default=True, db_default=True)
-    # Who of them, if it is offered.
+    # And which of them, if it is offered.
     baseline_readers = of_readers()
     questions = models.TextField(blank=True, max_length=20000)
 

@@ -39,7 +39,7 @@ class EditionMeans:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was counted of a run on an edition besides its scores: numbers alone, no name."""
+    """Counts of a run on an edition, besides its scores."""
 
     num_topics: int
     num_answered: int
