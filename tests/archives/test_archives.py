@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from datetime import timedelta
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
@@ -297,14 +298,18 @@ def test_what_a_killed_import_left_stays_while_it_may_be_alive(killed):
 
 
 def test_what_a_killed_import_left_is_swept_away(killed):
-    Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
+    Collection.objects.filter(slug="elsewhere").update(
+        arrives_until=timezone.now() - timedelta(seconds=1)
+    )
     cleanup.sweep()
     assert not Track.objects.filter(slug="away").exists()
     assert not Collection.objects.filter(slug="elsewhere").exists()
 
 
 def test_the_next_import_takes_the_place_of_a_killed_one(killed):
-    Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
+    Collection.objects.filter(slug="elsewhere").update(
+        arrives_until=timezone.now() - timedelta(seconds=1)
+    )
     assert "All scores match the archive exactly." in command("import_benchmark", killed, *AWAY)
     assert Collection.objects.get(slug="elsewhere").arrives_until is None
 

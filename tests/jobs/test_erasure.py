@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -67,7 +69,7 @@ def test_a_collection_that_is_judged_here_goes_whatever_its_state(track, ada, be
 def test_an_abandoned_import_that_cannot_be_erased_keeps_no_other(ada, monkeypatch, caplog):
     for slug in ("bread", "rolls"):
         make_collection(ada, slug)
-    Collection.objects.update(arrives_until=timezone.now())
+    Collection.objects.update(arrives_until=timezone.now() - timedelta(seconds=1))
     erase = erasure.erase_collection
     monkeypatch.setattr(
         erasure, "erase_collection", lambda each: 1 / 0 if each.slug == "bread" else erase(each)
