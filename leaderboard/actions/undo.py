@@ -68,11 +68,12 @@ def find_files_taken_back(track: Track, changes: Mapping[str, Any]) -> list[str]
         return []
     changed = with_changes(track, changes)
     was_offered = track.shows_scores and track.offers_judgments
+    had_baseline = track.baseline_readers and not track.hides_baseline_file
     taken_back = {
         "topics_at": changed.hides_topics and not track.hides_topics,
         "documents_at": changed.hides_documents and not track.hides_documents,
         "judgments_at": was_offered and changed.shares_judgments and not changed.offers_judgments,
-        "baseline_at": changed.hides_baseline_file and not track.hides_baseline_file,
+        "baseline_at": had_baseline and changed.hides_baseline_file,
     }
     return [name for name, is_taken in taken_back.items() if is_taken and name in changes]
 

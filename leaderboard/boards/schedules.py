@@ -115,7 +115,7 @@ def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
         yield ScheduleEntry(DOCUMENTS_APPEAR, track.documents_at)
     if track.shares_judgments and track.judgments_at is not None:
         yield ScheduleEntry(JUDGMENTS_APPEAR, track.judgments_at)
-    if track.baseline_at is not None:
+    if track.baseline_readers and track.baseline_at is not None:
         yield ScheduleEntry(BASELINE_APPEARS, track.baseline_at)
     deadline = track.deadline_of(team)
     if deadline is not None:

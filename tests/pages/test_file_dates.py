@@ -14,6 +14,7 @@ from tests.builders import RUN, make_run, make_track, make_user, upload
 
 DAY = timedelta(days=1)
 SAVE = "/benchmarks/bread/manage/section/dates/"
+DATES = {"zone": "UTC", "grace_minutes": "0", "late_runs": "refuse"}
 DOCUMENTS = (
     "/collections/bread/documents/",
     "/collections/bread/document/?docno=d1",
@@ -94,12 +95,11 @@ def test_judgments_are_a_file_from_their_minute(track, ben, as_cat, as_ada):
     [
         ("documents_at", "The documents are out."),
         ("judgments_at", "offered as a file."),
-        ("baseline_at", "The baseline run is offered as a file."),
     ],
 )
 def test_taking_a_file_back_is_asked_once_more(track, as_ada, name, sentence):
     Track.objects.update(shares_judgments=True)
-    sent = {name: "2099-01-01T12:00", "zone": "UTC", "grace_minutes": "0", "late_runs": "refuse"}
+    sent = DATES | {name: "2099-01-01T12:00"}
     assertContains(as_ada.post(SAVE, sent), sentence)
     assert getattr(Track.objects.get(), name) is None
     as_ada.post(SAVE, sent | {"confirmed": "1"})
@@ -125,6 +125,18 @@ def test_the_baseline_is_a_file_from_its_minute(track, baseline, as_cat, as_ada)
     assert as_ada.get(BASELINE).status_code == 200
     Track.objects.update(baseline_at=timezone.now() - timedelta(seconds=1))
     assert as_cat.get(BASELINE).status_code == 200
+
+
+def test_taking_back_a_baseline_that_is_offered_is_asked_once_more(baseline, as_ada):
+    sent = DATES | {"baseline_at": "2099-01-01T12:00"}
+    assertContains(as_ada.post(SAVE, sent), "The baseline run is offered as a file.")
+
+
+def test_the_date_of_a_baseline_that_nobody_is_offered_says_nothing(baseline, as_ada, client):
+    Overview.objects.update(shares_baseline=False)
+    as_ada.post(SAVE, DATES | {"baseline_at": "2099-01-01T12:00"})
+    assert Track.objects.get().baseline_at.year == 2099
+    assertNotContains(client.get("/benchmarks/bread/"), "2099")
 
 
 def test_the_baseline_is_for_its_readers_and_their_downloads_are_noted(
