@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import ssl
 import stat
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cryptography.x509 import load_der_x509_certificate
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -31,6 +34,7 @@ MOST_SKEW = 2.0  # seconds between two clocks
 LOW_SHARE, TOO_LOW_SHARE = 0.10, 0.03  # of the disk
 LEAST_BYTES = 1024 * settings.MIB
 LONG_WAIT = timedelta(minutes=5)
+SOON = timedelta(days=14)  # before a certificate ends
 NETWORK_FILE_SYSTEMS = (
     "nfs",
     "nfs4",
@@ -243,6 +247,45 @@ def check_broker() -> Iterator[Finding]:
     yield report_good(f"Redis {version} answers")
 
 
+def check_certificate() -> Iterator[Finding]:
+    """Check when the certificate that browsers get ends; whether they trust it is theirs to say."""
+    parts = urlsplit(settings.SITE_URL)
+    if parts.scheme != "https":
+        yield report_good("none: SITE_URL does not begin with https://")
+        return
+    try:
+        ends = find_end_of_certificate(parts.hostname or "", parts.port or 443)
+    except OSError as error:
+        yield report_warning(
+            f"{settings.SITE_URL} cannot be reached from here: {error}",
+            "Nothing to do if this host may not; else check the proxy and its certificate.",
+        )
+        return
+    left = ends - timezone.now()
+    if left < timedelta(0):
+        yield report_error(
+            f"The certificate ended on {ends:%Y-%m-%d}: browsers refuse the site.",
+            "Renew it and reload the proxy.",
+        )
+    elif left < SOON:
+        yield report_warning(
+            f"The certificate ends on {ends:%Y-%m-%d}.", "Renew it and reload the proxy."
+        )
+    else:
+        yield report_good(f"the certificate is good until {ends:%Y-%m-%d}")
+
+
+def find_end_of_certificate(host: str, port: int) -> datetime:
+    """Return when the certificate of a server ends, trusted or not; OSError if none answers."""
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection((host, port), timeout=2) as plain,
+        trusting.wrap_socket(plain, server_hostname=host) as safe,
+    ):
+        return load_der_x509_certificate(safe.getpeercert(binary_form=True)).not_valid_after_utc
+
+
 def check_email() -> Iterator[Finding]:
     """Check that the email server accepts our connection; no email is sent."""
     if not settings.EMAIL_HOST:
@@ -359,6 +402,7 @@ CHECKS: dict[str, Check] = {
     "disk": check_disk,
     "storage": check_storage,
     "broker": check_broker,
+    "https": check_certificate,
     "mail": check_email,
     "workers": check_workers,
     "jobs": check_jobs,

@@ -15,6 +15,7 @@ from django.utils import timezone
 from leaderboard.analysis import health_checks
 from leaderboard.models import Job, Worker
 from tests.builders import make_run
+from tests.certificates import make_certificate, tls_server
 
 METRICS = "a-word-for-prometheus"
 
@@ -60,6 +61,23 @@ def test_an_examination_that_fails_is_a_finding(db, monkeypatch):
     monkeypatch.setitem(health_checks.CHECKS, "broker", broken)
     [found] = [each for name, each in health_checks.run_checks() if name == "broker"]
     assert found.level == "bad" and "the cable is out" in found.what
+
+
+@pytest.mark.parametrize(
+    ("days", "level", "words"),
+    [(90, "good", "is good until"), (10, "look", "ends on"), (-1, "bad", "ended on")],
+)
+def test_a_certificate_is_renewed_before_it_ends(settings, tmp_path, days, level, words):
+    make_certificate(tmp_path, timedelta(days=days))
+    with tls_server(tmp_path) as port:
+        settings.SITE_URL = f"https://localhost:{port}"
+        [found] = findings("https")
+    assert found.level == level and words in found.what
+
+
+def test_a_site_that_this_host_cannot_reach_is_looked_at(settings):
+    settings.SITE_URL = "https://localhost:9"
+    assert levels("https") == {"look"}
 
 
 def test_a_worker_that_is_gone_is_bad_once_jobs_wait(track):

@@ -13,20 +13,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from django.urls import get_resolver
 
 from leaderboard.actions.upload_limits import UPLOADS
 from rankfield import Site as Client
 from rankfield.forms import Form, FormFile
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS
+from tests.certificates import make_certificate
 from tests.services.machines import ROOT, Site, binary, folder, free_port, until
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
@@ -60,28 +57,6 @@ class Edge:
         """Bytes of bodies and answers on the disk."""
         files = [path for name in ("bodies", "answers") for path in (self.home / name).rglob("*")]
         return sum(path.stat().st_size for path in files if path.is_file())
-
-
-def make_certificate(home: Path) -> None:
-    """One that this host gave itself, for a day."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    (home / "fullchain.pem").write_bytes(certificate.public_bytes(pem))
-    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    (home / "privkey.pem").write_bytes(secret)
 
 
 def configured(home: Path, edge: Edge, site: Site) -> Path:

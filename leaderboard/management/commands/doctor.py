@@ -14,7 +14,7 @@ SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
 
 class Command(SiteCommand):
     help = (
-        "Check settings, database, clock, disk, broker, workers and files. "
+        "Check settings, database, clock, disk, broker, certificate, workers and files. "
         "The exit status is 1 if something needs repair."
     )
     requires_system_checks = []
