@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
+from evaluation.commands.arguments import add_report_option
 from rankfield.commands.arguments import site_of, site_parser
 from rankfield.commands.outcomes import OK
 from rankfield.errors import SiteError
@@ -19,7 +21,8 @@ badge            a badge that never changes, as SVG
 badge-link       the Markdown that shows rankfield.svg and links to the page of the run
 
 Each names the page of the run, which has what a reader needs to compute the scores again: the
-judgments, the SHA-256 of the run, and the command.
+judgments, the SHA-256 of the run, and the command. --json prints these as an object, with the text
+to publish unless it is written to FILE.
 
 Exit status: 0; 2 when the run has no scores that you may see or the command is wrong; 3 when the
 site is not reached.
@@ -36,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", metavar="ID", default="default", help="task_id of the data set")
     parser.add_argument("--model", metavar="ID", default="", help="the model (facts, or the tag)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="(standard output)")
+    add_report_option(parser)
     return parser
 
 
@@ -49,9 +53,18 @@ def run(options: argparse.Namespace) -> int:
         found, track, site.page_of(found), measure, options.dataset, options.task, options.model
     )
     text = WRITERS[options.form](publication)
-    if options.output is None:
-        sys.stdout.write(text)
-    else:
+    if options.output is not None:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(text, encoding="utf-8")
+    if options.format == "json":
+        print(json.dumps(describe(publication, options, text), indent=2))
+    elif options.output is None:
+        sys.stdout.write(text)
     return OK
+
+
+def describe(found: Publication, options: argparse.Namespace, text: str) -> dict[str, object]:
+    """Return what was published, for programs: the text, or the file that has it."""
+    where = {"text": text} if options.output is None else {"file": str(options.output)}
+    said = {"run": found.run.id, "tag": found.run.tag, "page": found.page, "as": options.form}
+    return {**said, "scores": found.run.scores, "proof": found.proof, **where}

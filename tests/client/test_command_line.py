@@ -10,16 +10,41 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from django.core.management import load_command_class
 
 from leaderboard.models import ApiToken
 from rankfield import configuration
 from rankfield.__main__ import main
+from rankfield.commands.completion import list_commands
+from rankfield.commands.listing import SERVER_COMMANDS
 from rankfield.progress import is_watched
 from tests.client.conftest import URL
 from tests.test_house import ROOT
 
 OK, REJECTED = 0, 2
 SMALL = [str(ROOT / "tests" / "data" / name) for name in ("small.qrels", "small.run")]
+# Commands without --json, each with its reason.
+WITHOUT_JSON = {
+    "it writes a file in the format asked for": {
+        *("convert", "answers convert", "answers ranking", "settle"),
+    },
+    "it writes a script for a shell": {"completion"},
+    "what it prints is the protocol, which is JSON": {"mcp"},
+}
+SERVER_WITHOUT_JSON = {
+    "it runs until it is stopped": {"demo", "serve", "web", "work"},
+    "it changes the site and says so; a program does the same by the API": {
+        *("create_teams", "import_folder", "load_collection", "load_nuggets", "load_reported"),
+        *("load_runs", "rescore"),
+    },
+    "it keeps the site on its host, for the one who sits there": {
+        *("backup", "erase", "forget_second_factor", "import_benchmark", "move", "read_only"),
+        *("restore", "setup", "upgrade"),
+    },
+    "it writes a file, or one secret": {
+        *("create_token", "export_activity", "export_benchmark", "password_link", "publish_board"),
+    },
+}
 
 
 @pytest.fixture
@@ -163,6 +188,23 @@ def test_fish_is_told_every_command(capsys):
 def test_one_word_asks_every_command_for_json(command, capfd):
     assert main([command, *SMALL, SMALL[1], "--json"]) == OK
     assert json.loads(capfd.readouterr().out)
+
+
+def test_every_command_has_json_or_a_reason():
+    commands = [command for command in list_commands() if command.name not in SERVER_COMMANDS]
+    without = [each.name for each in commands if "--json" not in each.options]
+    assert sorted(without) == sorted(name for names in WITHOUT_JSON.values() for name in names)
+
+
+def test_every_command_of_the_server_has_json_or_a_reason():
+    folder = ROOT / "leaderboard" / "management" / "commands"
+    without = []
+    for name in (path.stem for path in folder.glob("[a-z]*.py")):
+        parser = load_command_class("leaderboard", name).create_parser("rankfield", name)
+        without += [] if "--json" in parser.format_help() else [name]
+    assert sorted(without) == sorted(
+        name for named in SERVER_WITHOUT_JSON.values() for name in named
+    )
 
 
 @pytest.fixture

@@ -124,3 +124,18 @@ def test_the_command_asks_the_site(network, track, ben, monkeypatch, tmp_path, c
     assert f"({URL}/runs/{run.pk}/)" in printed and run.sha256 in printed
     assert main(["publish", "bread", run.pk, "--as", "badge", "-o", str(tmp_path / "b.svg")]) == 0
     assert (tmp_path / "b.svg").read_text().startswith("<svg")
+
+
+def test_the_command_says_what_it_published_as_json(
+    network, track, ben, monkeypatch, tmp_path, capsys
+):
+    _, token = ApiToken.objects.issue(ben, ["read"])
+    monkeypatch.setenv("RANKFIELD_URL", URL)
+    monkeypatch.setenv("RANKFIELD_TOKEN", token)
+    run, badge = make_run(track, ben), str(tmp_path / "b.svg")
+    assert main(["publish", "bread", run.pk, "--as", "badge-link", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["tag"], said["proof"]["sha256"]) == (run.tag, run.sha256)
+    assert said["text"].endswith(f"]({said['page']})\n")
+    main(["publish", "bread", run.pk, "--as", "badge", "-o", badge, "--json"])
+    assert json.loads(capsys.readouterr().out)["file"] == badge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -51,6 +52,14 @@ def test_a_fault_makes_the_command_end_with_1(track, capsys, monkeypatch):
         call_command("doctor")
     assert ended.value.code == 1
     assert re.search(r"^BAD  disk      Only .* free", capsys.readouterr().out, re.M)
+
+
+def test_the_findings_are_json_for_programs(track, ben, capsys):
+    make_run(track, ben)
+    call_command("doctor", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert {each["check"] for each in found} == set(health_checks.CHECKS)
+    assert {each["level"] for each in found} <= {"good", "look"}
 
 
 def test_an_examination_that_fails_is_a_finding(db, monkeypatch):
