@@ -87,11 +87,6 @@ RUN_FIELDS = (
 )
 # How many measures besides the ranking one have a column by default.
 MEASURES_SHOWN = 4
-# The columns besides measures that sort the rows.
-SORTABLE = {
-    column.name
-    for column in (RANK, RUN, TEAM, TYPE, INTERVAL, *OF_ANSWERS, JUDGED, *AGAINST, *LAST)
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,11 +183,23 @@ class Board:
     edition: Edition
     measure: str
     measures: list[str]
-    choice: BoardChoice
+    # What the reader asks for, sorted by a column that the board may lack.
+    asked: BoardChoice
     standings: list[Standing]
     baseline: Run | None
     tests: BoardTests
     teams: list[str] = field(default_factory=list)
+
+    @cached_property
+    def choice(self) -> BoardChoice:
+        """The reader's choices; a column that the board lacks sorts nothing."""
+        if not self.asked.sort:
+            return self.asked
+        name = self.asked.sorted_by
+        sorting = {column.name for column in self.columns_of_table if not column.is_chart}
+        column = name if name in sorting else match_measure(name, self.measures)
+        sign = "-" if self.asked.is_reversed else ""
+        return replace(self.asked, sort="" if column is None else f"{sign}{column}")
 
     @property
     def family(self) -> str:
@@ -603,7 +610,7 @@ def find_visible_board(
         edition=edition,
         measure=choice.measure,
         measures=measures,
-        choice=choice,
+        asked=choice,
         standings=standings,
         baseline=tests.baseline,
         tests=tests,
@@ -623,12 +630,8 @@ def _valid_choice(choice: BoardChoice, sight: Sight, measures: list[str]) -> Boa
     track = sight.track
     home = ranking_measure(track, measures)
     measure = match_measure(choice.measure, measures) or home
-    can_sort = choice.sorted_by in SORTABLE or choice.sorted_by.startswith(OF_PARAMETERS)
-    column = choice.sorted_by if can_sort else None
-    column = column or match_measure(choice.sorted_by, measures)
-    sort = f"{'-' if choice.is_reversed else ''}{column}" if choice.sort and column else ""
     baseline = choice.baseline or (track.baseline_id or "")
-    return replace(choice, measure=measure, sort=sort, baseline=baseline)
+    return replace(choice, measure=measure, baseline=baseline)
 
 
 def _load_runs(sight: Sight, edition: Edition) -> list[Run]:

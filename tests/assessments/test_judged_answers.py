@@ -364,6 +364,13 @@ def test_estimates_are_in_the_files_of_the_board_and_in_the_api(estimated, clien
     assert by_measure["SupportF1"]["why_none"] == "SupportF1 is no sum over pairs"
 
 
+def test_estimates_sort_the_board(estimated, client):
+    said = "rows sorted by SupportP(cites=all), estimated, reversed."
+    column = "SupportP(cites=all)+estimated"
+    page = page_at(client, f"/benchmarks/bread/board/?sort=-{column}&column={column}")
+    assert 'aria-sort="ascending"' in page and said in words(page)
+
+
 def test_who_sees_means_alone_sees_no_estimates(estimated, client, as_ada):
     Track.objects.filter(pk=estimated.pk).update(disclosure="leaderboard")
     found = client.get("/api/v1/tracks/bread/leaderboard").json()["standings"]

@@ -398,6 +398,13 @@ def test_every_column_sorts_both_ways(ten, ada, ben, cat, client, sort, expected
     assert order(page_of(client, ten, f"?sort={sort}")) == expected
 
 
+@pytest.mark.parametrize("column", ["judged", "axis", "length", "fact.nosuch"])
+def test_a_column_that_the_board_lacks_sorts_nothing(leaderboard_track, ben, client, column):
+    make_run(leaderboard_track, ben)
+    page = words(page_of(client, leaderboard_track, f"?sort={column}"))
+    assert "best first" in page and "rows sorted by" not in page
+
+
 def test_a_head_sorts_and_the_second_time_turns_the_order(ten, ben, client):
     send(ten, ben, "first", 1)
     page = page_of(client, ten, "?measure=AP&sort=team")

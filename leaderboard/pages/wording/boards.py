@@ -351,7 +351,8 @@ def _sort_column_title(board: Board) -> str:
     """Return the title of the column that sorts the board, in lower case unless it is a name."""
     name = board.choice.sorted_by
     title = next((each.title for each in board.columns_of_table if each.name == name), name)
-    title = title if name in board.measures or not title[1:2].islower() else title.lower()
+    is_name = title.startswith(tuple(board.measures)) or not title[1:2].islower()
+    title = title if is_name else title.lower()
     return f"{title}, reversed" if board.choice.is_reversed else title
 
 
