@@ -87,13 +87,59 @@ def tau_matrix(boards: FloatArray) -> FloatArray:
     >>> tau_matrix(np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]])).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    orders = np.array([_order(row).reshape(-1) for row in boards], dtype=np.float64)
-    orders = orders.reshape(len(boards), -1)
-    untied = np.square(orders).sum(axis=1)
-    products = np.sqrt(np.multiply.outer(untied, untied))
-    taus = np.full(products.shape, np.nan)
-    np.divide(orders @ orders.T, products, out=taus, where=products > 0)
+    return tau_b_between(boards, boards)
+
+
+def tau_a_between(boards: FloatArray, references: FloatArray) -> FloatArray:
+    """tau_a of every row of float64[M, R] with every row of float64[N, R]: float64[M, N].
+
+    Element [i, j] is `kendall_tau(boards[i], references[j])`, NaN for None.
+
+    >>> tau_a_between(np.array([[3.0, 2.0, 1.0]]), np.array([[3.0, 1.0, 1.0]])).round(3).tolist()
+    [[0.667]]
+    """
+    first, second = _orders_of(boards), _orders_of(references)
+    items = boards.shape[1]
+    has_order = np.logical_and.outer(first.any(axis=1), second.any(axis=1))
+    taus: FloatArray = np.full(has_order.shape, np.nan)
+    np.divide(first @ second.T, items * (items - 1), out=taus, where=has_order)
     return taus
+
+
+def tau_b_between(boards: FloatArray, references: FloatArray) -> FloatArray:
+    """tau_b of every row of float64[M, R] with every row of float64[N, R], NaN for None.
+
+    >>> tau_b_between(np.array([[3.0, 2.0, 1.0]]), np.array([[3.0, 1.0, 1.0]])).round(6).tolist()
+    [[0.816497]]
+    """
+    first, second = _orders_of(boards), _orders_of(references)
+    untied = (np.square(each).sum(axis=1) for each in (first, second))
+    products = np.sqrt(np.multiply.outer(*untied))
+    taus: FloatArray = np.full(products.shape, np.nan)
+    np.divide(first @ second.T, products, out=taus, where=products > 0)
+    return taus
+
+
+def top_tau_b_between(boards: FloatArray, references: FloatArray, first: int = 10) -> FloatArray:
+    """`top_tau_b` of every row of float64[M, R] with every row of float64[N, R], NaN for None.
+
+    >>> board, reference = np.array([[3.0, 4.0, 1.0]]), np.array([[3.0, 2.0, 1.0]])
+    >>> top_tau_b_between(board, reference, first=2).tolist()
+    [[-1.0]]
+    """
+    tops = np.array([ranks(row) <= first for row in references]).reshape(references.shape)
+    taus: FloatArray = np.full((len(boards), len(references)), np.nan)
+    # Most references of a resampling have one of a few tops.
+    for top in np.unique(tops, axis=0):
+        alike = np.flatnonzero((tops == top).all(axis=1))
+        taus[:, alike] = tau_b_between(boards[:, top], references[np.ix_(alike, top)])
+    return taus
+
+
+def _orders_of(boards: FloatArray) -> FloatArray:
+    """float64[M, R * R]: the order of every two items in each row of float64[M, R]."""
+    orders = np.array([_order(row).reshape(-1) for row in boards], dtype=np.float64)
+    return orders.reshape(len(boards), -1)
 
 
 def tau_ap(scores: FloatArray, reference: FloatArray) -> float | None:
@@ -121,14 +167,26 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
     >>> tau_ap_matrix(np.array([[2.0, 2.0, 1.0], [3.0, 2.0, 1.0]])).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
-    rows, items = boards.shape
+    return tau_ap_between(boards, boards)
+
+
+def tau_ap_between(boards: FloatArray, references: FloatArray) -> FloatArray:
+    """tau_AP of every row of float64[M, R] against every row of float64[N, R]: float64[M, N].
+
+    >>> tau_ap_between(np.array([[2.0, 2.0, 1.0]]), np.array([[3.0, 2.0, 1.0]])).tolist()
+    [[0.5]]
+    """
+    items = boards.shape[1]
     if items < 2:
-        return np.full((rows, rows), np.nan)
-    orders = np.array([_order(row) for row in boards]).swapaxes(0, 1)
+        return np.full((len(boards), len(references)), np.nan)
+    orders, right_orders = (
+        np.array([_order(row) for row in rows]).swapaxes(0, 1) for rows in (boards, references)
+    )
     above, tied = orders < 0, orders == 0
+    tied_right = right_orders == 0
     # For each item: the probability that a reference ranks each other item above it.
-    right = (1 - orders.swapaxes(1, 2)) * 0.5
-    alike = right + tied.swapaxes(1, 2) * 0.5
+    right = (1 - right_orders.swapaxes(1, 2)) * 0.5
+    alike = right + tied_right.swapaxes(1, 2) * 0.5
     shares = _expected_shares(
         above.sum(axis=2, keepdims=True),
         tied.sum(axis=2, keepdims=True),
@@ -137,8 +195,8 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
         tied.astype(np.float64) @ alike - 1,
     )
     taus: FloatArray = 2 * shares.sum(axis=0) / (items - 1) - 1
-    without_order = tied.all(axis=(0, 2))
-    taus[without_order[:, np.newaxis] | without_order] = np.nan
+    taus[tied.all(axis=(0, 2))] = np.nan
+    taus[:, tied_right.all(axis=(0, 2))] = np.nan
     return taus
 
 

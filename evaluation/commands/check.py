@@ -23,6 +23,7 @@ from evaluation.reading.docnos import Docnos
 from evaluation.reading.judging.qrels import Qrels, read_qrels
 from evaluation.reading.runs.reader import read_run
 from evaluation.reading.runs.run_rules import RunRules
+from evaluation.reading.system_rankings import read_system_ranking
 from evaluation.reading.topics import read_topics
 
 EPILOG = """
@@ -44,6 +45,10 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--judge", action="store_true", help="the file is judgments of a judge, with confidences"
     )
+    parser.add_argument(
+        "--ranking", action="store_true", help="the file ranks systems: system score, or a list"
+    )
+    parser.add_argument("--systems", metavar="FILE", help="allowed systems, one per line (any)")
     add_about_options(parser)
     files.add_judgments_option(parser)
     parser.add_argument(
@@ -65,12 +70,13 @@ def add_rules(group: argparse._ArgumentGroup) -> None:
 
 @dataclass(frozen=True)
 class TrackFiles:
-    """Topics, documents, judged topics and nuggets of a track; None where they are not given."""
+    """What a track has: topics, documents, nuggets, systems; None where they are not given."""
 
     topics: Collection[bytes] | None = None
     docnos: Docnos | None = None
     judged: Collection[bytes] | None = None
     nuggets: NuggetBank | None = None
+    systems: Collection[str] | None = None
 
 
 def build_rules(options: argparse.Namespace, known: TrackFiles) -> RunRules:
@@ -96,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         (options.docnos, files.read_docnos),
         (options.judged, topic_numbers),
         (options.nuggets, read_bank),
+        (options.systems, system_names),
     ):
         try:
             given.append(None if path is None else read(path))
@@ -126,6 +133,10 @@ def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems
             (marks,) = grades_of_layers([read_layer(file, options.about, known.nuggets)])
             holds = f"{counted(len(marks.grades), 'topic')}, {counted(marks.count, 'mark')}"
             return marks.problems, holds
+        if options.ranking:
+            ranking = read_system_ranking(file, known.systems)
+            holds = counted(len(ranking.systems), "system")
+            return ranking.problems, f"{holds} with scores" if ranking.has_levels else holds
         if options.qrels or options.judge:
             format = options.qrels_format
             if not options.judge:
@@ -164,6 +175,12 @@ def topic_numbers(path: str) -> Collection[bytes]:
         if not numbers or {problem.code for problem in refusal.problems} != {"E_FORMAT"}:
             raise
         return numbers
+
+
+def system_names(path: str) -> set[str]:
+    """The first word of each line."""
+    with paths.open_input(path) as file:
+        return {line.split()[0].decode("utf-8", "replace") for line in file if line.strip()}
 
 
 def plain_numbers(path: str) -> dict[bytes, None]:

@@ -14,12 +14,16 @@ from evaluation.agreement.calibration import Calibration
 from evaluation.agreement.judges import (
     FEWEST_DOCUMENTS,
     USUAL,
-    BoardOfJudge,
     JudgesBoard,
     JudgeStanding,
     PartOfJudge,
     compare_judges,
-    compare_systems,
+)
+from evaluation.agreement.system_rankings import (
+    USUAL_ORDER,
+    RankedSystems,
+    Truth,
+    compare_rankings,
 )
 from evaluation.answers.reported import ReportedValues, read_reported
 from evaluation.commands import files
@@ -29,6 +33,7 @@ from evaluation.commands.layers import add_about_options
 from evaluation.commands.score import add_table_options
 from evaluation.phrases import counted
 from evaluation.problems import Refused
+from evaluation.ragged import FloatArray
 from evaluation.reading import paths
 from evaluation.reading.judging.qrels import Qrels
 from evaluation.tables import Table
@@ -48,8 +53,9 @@ printed, and with --calibration the confidence and the share of right grades in 
 line of JSON can have a confidence.
 
 --values MEASURE: the files have values of systems instead, `run topic measure value`. Judges are
-then compared by the board of systems that they make: tau, tau_AP, tau of the first ten of people,
-mean distance and mean difference of the values.
+then compared by the board of systems that they make: tau with its interval and letters over
+topics, tau_AP, tau of the first ten of people, mean distance and mean difference of the values. A
+system without a value of a judge is at its end.
 
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
@@ -184,44 +190,49 @@ def table_of_parts(board: JudgesBoard, by: str, digits: int) -> Table:
 
 def table_of_systems(read: list[ReportedValues], options: argparse.Namespace) -> Table:
     people, *judges = read
-    measure = options.values
+    measure, digits = options.values, options.digits
     runs = sorted(people.by_topic.get(measure, {}))
     if len(runs) < 2:
         parser().error(f"{options.people} has no values of two systems by {measure}")
-    digits = options.digits
-    boards = {
-        name: _board_of(people, judge, measure, runs)
+    ranked = {
+        name: RankedSystems(_values_of(judge, measure, runs))
         for name, judge in zip(names_of(options.judges), judges, strict=True)
     }
-    header = ["judge", "order", "tau", "tau_AP", "tau of the top", "error", "bias", "systems"]
-    rows = [
-        [name, " ".join(order), *_orders(board, digits), str(board.systems)]
-        for name, (board, order) in sorted(boards.items(), key=_by_tau)
-    ]
-    return Table(header, rows, texts=2, note=f"{measure} by people is the reference")
+    board = compare_rankings(_truth_of(people, measure, runs), ranked)
+    header = ["judge", "order", "tau", "tau_AP", "tau of the top", "error", "bias"]
+    header += ["letters", "low", "high", "systems"]
+    rows = []
+    for place in board.order:
+        each = board.standings[place]
+        orders = [_cells(found, digits)[0] for found in each.statistics.values()]
+        levels = ["-", "-"]
+        if each.error is not None and each.bias is not None:
+            levels = [f"{each.error:.{digits}f}", f"{each.bias:+z.{digits}f}"]
+        ends = _cells(each.statistics[USUAL_ORDER], digits)[1:]
+        order = _name_in_order(ranked[each.name], runs)
+        letters = board.pairs.letters[place]
+        rows.append([each.name, order, *orders, *levels, letters, *ends, str(each.named)])
+    note = f"{measure} by people is the reference; 95 % intervals of tau: topics resampled"
+    return Table(header, rows, texts=2, note=note)
 
 
-def _board_of(
-    people: ReportedValues, judge: ReportedValues, measure: str, runs: list[str]
-) -> tuple[BoardOfJudge, list[str]]:
-    """The board of the systems that both have; a judge with one measure may name it otherwise."""
+def _truth_of(people: ReportedValues, measure: str, runs: list[str]) -> Truth:
+    by_run = people.by_topic[measure]
+    topics = sorted({topic for run in runs for topic in by_run[run]})
+    scores = [[by_run[run].get(topic, np.nan) for topic in topics] for run in runs]
+    return Truth(np.array(scores), np.array([people.mean(measure, run) for run in runs]))
+
+
+def _values_of(judge: ReportedValues, measure: str, runs: list[str]) -> FloatArray:
+    """The value of each system; a judge with one measure may name it otherwise."""
     own = measure if measure in judge.by_topic else next(iter(judge.by_topic))
-    shared = [run for run in runs if run in judge.by_topic[own]]
-    truth = np.array([people.mean(measure, run) for run in shared])
-    given = np.array([judge.mean(own, run) for run in shared])
-    order = [shared[place] for place in np.argsort(-given, kind="stable")]
-    return compare_systems(truth, given), order
+    return np.array([judge.mean(own, run) for run in runs])
 
 
-def _by_tau(found: tuple[str, tuple[BoardOfJudge, list[str]]]) -> tuple[float, str]:
-    name, (board, _) = found
-    return (2.0 if board.tau is None else -board.tau), name
-
-
-def _orders(board: BoardOfJudge, digits: int) -> list[str]:
-    orders = (board.tau, board.tau_ap, board.top)
-    cells = ["-" if value is None else f"{value:z.{digits}f}" for value in orders]
-    return [*cells, f"{board.error:.{digits}f}", f"{board.bias:+z.{digits}f}"]
+def _name_in_order(ranked: RankedSystems, runs: list[str]) -> str:
+    """The systems that an entrant ranks, the best first."""
+    order = np.argsort(-ranked.values, kind="stable")
+    return " ".join(runs[place] for place in order if not np.isnan(ranked.values[place]))
 
 
 def _calibration_cells(found: Calibration | None, digits: int) -> list[str]:

@@ -138,7 +138,7 @@ def _is_utf_8(name: bytes) -> bool:
 
 
 def check_identifier(
-    what: str, code: str, number: int, identifier: bytes, problems: Problems
+    what: str, code: str, number: int | None, identifier: bytes, problems: Problems
 ) -> bool:
     """Check a topic number, docno or other name; report its fault by `code` or E_CHAR."""
     if is_identifier(identifier):

@@ -86,7 +86,7 @@ def warn_of_blank(number: int, problems: Problems) -> None:
     problems.warn("W_BLANK", number, "blank lines are ignored")
 
 
-def text_of(number: int, line: bytes, problems: Problems) -> str | None:
+def text_of(number: int | None, line: bytes, problems: Problems) -> str | None:
     """Return the text of a line; None, with E_ENCODING in `problems`, if it is not UTF-8."""
     try:
         return line.decode("utf-8")

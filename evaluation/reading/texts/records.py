@@ -104,7 +104,7 @@ def json_objects(lines: Lines, problems: Problems) -> Iterator[tuple[int, dict[s
         if text is None:
             continue
         try:
-            value = json.loads(text, object_pairs_hook=_refuse_repeated_names)
+            value = json.loads(text, object_pairs_hook=refuse_repeated_names)
         except (ValueError, RecursionError) as error:
             message = f"the line is not JSON: {json_fault(error)}"
             problems.error("E_JSON", number, message, line, hint_for_json(error))
@@ -127,7 +127,8 @@ class RepeatedNameError(ValueError):
     """A JSON object has a name twice: programs differ in which value they keep."""
 
 
-def _refuse_repeated_names(parts: list[tuple[str, object]]) -> dict[str, object]:
+def refuse_repeated_names(parts: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of these names and values; raises RepeatedNameError."""
     named = dict(parts)
     if len(named) < len(parts):
         again = next(name for i, (name, _) in enumerate(parts) if name in dict(parts[:i]))
