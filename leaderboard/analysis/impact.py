@@ -7,7 +7,7 @@ own edition evaluates.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evaluation.agreement import VerdictChanges, verdict_changes
 from evaluation.answers.any_measure import parse_measure
 from leaderboard.analysis.shifts import Placing, Shift, find_shift, place_runs
+from leaderboard.analysis.topic_choice import ChosenTopics
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
@@ -78,6 +79,10 @@ class MeasureImpact:
     def measure(self) -> str:
         return self.shift.measure
 
+    def on(self, chosen: ChosenTopics) -> MeasureImpact:
+        """Return the same with the chosen topics alone among those that change."""
+        return replace(self, topics=[each for each in self.topics if chosen.has(each.topic)])
+
     @property
     def first_topics(self) -> list[ChangedTopic]:
         return self.topics[:MOST_TOPICS]
@@ -103,6 +108,10 @@ class Impact:
         name = match_measure(measure, [found.measure for found in self.measures])
         found = (found for found in self.measures if found.measure == name)
         return next(found, self.measures[0])
+
+    def on(self, chosen: ChosenTopics) -> Impact:
+        """Return the same with the chosen topics alone among those that change."""
+        return replace(self, measures=[each.on(chosen) for each in self.measures])
 
     @property
     def table(self) -> CsvTable:

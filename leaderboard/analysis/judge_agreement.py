@@ -6,7 +6,7 @@ What their grades do to the order of runs is in `judge_boards`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +22,7 @@ from evaluation.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
 )
+from leaderboard.analysis.topic_choice import ChosenTopics
 from leaderboard.assessments.flags import FEWEST_SHARED, LOW_KAPPA
 from leaderboard.assessments.shared_grades import (
     Repeat,
@@ -129,6 +130,10 @@ class JudgeAgreement:
     by_grade: list[GradeAgreement]
     by_topic: list[TopicAgreement]
     pace: JudgePace
+
+    def on(self, chosen: ChosenTopics) -> JudgeAgreement:
+        """Return the same with the chosen topics alone in the table by topic."""
+        return replace(self, by_topic=[each for each in self.by_topic if chosen.has(each.topic)])
 
     @property
     def pairs(self) -> list[PairAgreement]:

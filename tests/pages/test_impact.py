@@ -27,7 +27,7 @@ from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.families import family_of
 from leaderboard.scoring.verdicts import verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
-from tests.pages.reading import page_at, rows
+from tests.pages.reading import page_at, rows, words
 
 pytestmark = pytest.mark.long
 
@@ -180,6 +180,13 @@ def test_the_changed_topics_of_every_measure_are_a_table(as_ada, v2):
     head, *lines = as_ada.get(address).content.decode().splitlines()
     assert head == "measure,topic,change"
     assert {line.split(",")[0] for line in lines} == {"AP", "nDCG@10", "P@5"}
+
+
+def test_the_changed_topics_are_chosen_by_their_words(as_ada, v2):
+    address = "/benchmarks/bread/judgments/v2/impact/?about=sourdough"
+    _, *lines = as_ada.get(f"{address}&format=csv&table=topics").content.decode().splitlines()
+    assert {line.split(",")[1] for line in lines} == {"1"}
+    assert "Only the chosen topics are shown" in words(page_at(as_ada, address))
 
 
 # The grade of a relevant document is another: nDCG changes, AP does not.

@@ -107,6 +107,13 @@ def test_a_new_run_has_the_boards_computed_again(as_ada, two_versions, ada):
     assert "the order of 3 runs" in boards_of(as_ada)
 
 
+def test_topics_are_chosen_by_their_words(as_ada, two_versions):
+    table = read(as_ada, f"{VERSIONS}?format=csv&table=topics&about=sourdough")
+    assert [line.split(",")[0] for line in table.splitlines()[1:]] == ["1"]
+    page = words(read(as_ada, f"{VERSIONS}?about=sourdough"))
+    assert "Only the chosen topics are shown" in page and "50 % of 6 documents" in page
+
+
 def test_a_verdict_that_turns_is_named(as_ada, two_versions):
     two_versions.baseline = two_versions.runs.earliest("received_at")
     two_versions.save()
@@ -193,6 +200,12 @@ def test_assessors_are_compared_before_there_is_a_board(as_ada, judged_twice):
     page = boards_of(as_ada, JUDGING)
     assert "Two assessors give the same grade to" in page
     assert "of one assessor per topic, the order of 2 runs" in page
+
+
+def test_topics_of_assessors_are_chosen_by_their_words(as_ada, judged_twice):
+    table = read(as_ada, f"{JUDGING}?format=csv&table=topics&about=sourdough")
+    assert [line.split(",")[0] for line in table.splitlines()[1:]] == ["1"]
+    assert "Show all topics" in read(as_ada, f"{JUDGING}?about=no+such+words")
 
 
 def test_a_pair_opens_its_marks(as_ada, judged_twice):

@@ -41,9 +41,11 @@ from leaderboard.pages import wording
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
     OrganisedAssessment,
+    choose_requested_topics,
     organised_assessment_or_404,
     organised_collection_or_404,
     page_number,
+    requested_topics,
 )
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.sight.visible_rows import is_judging
@@ -67,12 +69,14 @@ def assessment_agreement(request: HttpRequest, address: str, name: str) -> HttpR
             request, documents, seen.sight.track.collection, seen.assessment.pool
         )
         return render(request, "judging/agreement_documents.html", context)
-    found = compute_assessor_agreement(seen.assessment)
+    choice = requested_topics(request, seen.sight)
+    found = compute_assessor_agreement(seen.assessment).on(choice.chosen)
     by_judge = _find_boards(request, seen)
     answer = _answer_with_table(
         request, f"{seen.sight.track.slug}-{name}-agreement", found, by_judge
     )
     context = seen.context | _describe(request, found, by_judge, "assessors")
+    context["topic_choice"] = choice
     return answer or render(request, "judging/agreement.html", context)
 
 
@@ -103,12 +107,14 @@ def versions_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         listed = _DocumentsOfVersions(both.filter(grade=row, other=column), first, second)
         context |= _list_documents(request, listed, collection)
         return render(request, "judgments/agreement_documents.html", context)
-    found = compute_version_agreement(first.pk, second.pk)
+    choice = choose_requested_topics(request, collection)
+    found = compute_version_agreement(first.pk, second.pk).on(choice.chosen)
     sight = _requested_sight(request, sights)
     by_judge = find_boards_of_versions(sight, first, second, request.GET.get("measure", ""))
     name = f"{slug}-{first}-{second}-agreement"
     answer = _answer_with_table(request, name, found, by_judge)
-    context |= {"sight": sight, **_describe(request, found, by_judge, "versions")}
+    context |= {"sight": sight, "topic_choice": choice}
+    context |= _describe(request, found, by_judge, "versions")
     return answer or render(request, "judgments/agreement.html", context)
 
 

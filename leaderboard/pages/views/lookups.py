@@ -206,13 +206,20 @@ class TopicChoice:
 
 def requested_topics(request: HttpRequest, sight: Sight) -> TopicChoice:
     """Read which topics a reader chooses; none of topics that are not out yet."""
-    asked, collection = request.GET, sight.track.collection
+    return choose_requested_topics(request, sight.track.collection, sight.can_see_topics)
+
+
+def choose_requested_topics(
+    request: HttpRequest, collection: Collection, are_seen: bool = True
+) -> TopicChoice:
+    """Read which topics of a collection a reader chooses; every topic if none may be seen."""
+    asked = request.GET
     wanted = TopicFields(
         text_of(asked, "about").strip(),
         text_of(asked, "group").strip(),
         read_whole_number(asked.get("turn", "")),
     )
-    found = choose_topics(collection, wanted) if sight.can_see_topics else EVERY_TOPIC
+    found = choose_topics(collection, wanted) if are_seen else EVERY_TOPIC
     kept = [
         (name, value) for name, values in asked.lists() for value in values if name not in NOT_KEPT
     ]

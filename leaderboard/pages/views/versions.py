@@ -27,7 +27,7 @@ from leaderboard.models import Edition, Job, JudgmentSet, MachineCard, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages import wording
-from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403, requested_topics
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.pages.views.tokens import accept_token
 from leaderboard.pages.wording.changes import describe_notified
@@ -45,11 +45,13 @@ def impact(request: HttpRequest, address: str, version: str) -> HttpResponse:
     judgment_set = _version_or_404(sight.track, version)
     edition = find_edition_with(sight.track, judgment_set)
     found = find_impact(sight, edition) if edition is not None else None
+    choice = requested_topics(request, sight)
     if found is not None and wants_csv(request):
         if request.GET.get("table") == "topics":
             if not found.has_same_makers:
                 raise Http404("scores by different judges have no difference")
-            return csv_file(f"{sight.track.slug}-{version}-impact-topics", *found.topic_table)
+            table = found.on(choice.chosen).topic_table
+            return csv_file(f"{sight.track.slug}-{version}-impact-topics", *table)
         return csv_file(f"{sight.track.slug}-{version}-impact", *found.table)
     shown = found.by(request.GET.get("measure", "")) if found is not None else None
     context = {
@@ -65,7 +67,8 @@ def impact(request: HttpRequest, address: str, version: str) -> HttpResponse:
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
-        "shown": shown,
+        "shown": shown.on(choice.chosen) if shown is not None else None,
+        "topic_choice": choice,
         "tests_follow": _request_tests(sight, found) if found is not None else "",
         "notified": describe_notified(count_notified_of_judgments(sight.track)),
         "verdict": _describe_impact(sight, shown) if shown is not None else [],
