@@ -41,6 +41,12 @@ def rows(text: str, delimiter: str = ",") -> list[list[str]]:
     return list(csv.reader(io.StringIO(text), delimiter=delimiter))
 
 
+def test_names_in_json_are_written_as_people_read_them(track, run, ada):
+    Team.objects.filter(pk=run.team_id).update(name="Bäckerei 面包")
+    text = written("json", track, ada)
+    assert '"Bäckerei 面包"' in text and text.endswith("}\n")
+
+
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-x", "@SUM(A1)"])
 def test_no_cell_is_a_formula(track, run, ada, name):
     Team.objects.filter(pk=run.team_id).update(name=name)

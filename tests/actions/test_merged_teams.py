@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.actions import people
 from leaderboard.actions.merged_teams import merge_teams
 from leaderboard.actions.refusals import ActionError
-from leaderboard.models import AuditEvent, Run, System, Team, Track
+from leaderboard.models import AuditEvent, Participation, Run, System, Team, Track
 from tests.benchmark_scene import BOTH, ROLLS_OTHER, make_benchmark, send
 from tests.builders import OTHER_RUN, make_run
 
@@ -48,6 +48,17 @@ def test_a_merged_team_has_extra_runs_of_both_and_the_later_deadline(scene, ada,
     team = scene.team_of(ben)
     assert Track.objects.get(slug="bread").deadline_of(team) == deadline + timedelta(days=2)
     assert [grant.runs for grant in team.grants.all()] == [3, 3]
+
+
+@pytest.mark.parametrize("days", [(2, 1), (None, 2), (2, None)])
+def test_of_two_deadlines_on_a_track_the_later_one_is_left(scene, ada, ben, cat, days):
+    bread, deadline = Track.objects.get(slug="bread"), timezone.now() + timedelta(days=1)
+    for user, later in zip((ben, cat), days, strict=True):
+        closes_at = later and deadline + timedelta(days=later)
+        Participation.objects.create(team=scene.team_of(user), track=bread, closes_at=closes_at)
+    merge(scene, ben, cat, ada)
+    (left,) = Participation.objects.filter(track=bread)
+    assert (left.team, left.closes_at) == (scene.team_of(ben), deadline + timedelta(days=2))
 
 
 def test_a_merged_team_has_one_primary_run_on_a_track(scene, ada, ben, cat):

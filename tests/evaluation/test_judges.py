@@ -12,6 +12,7 @@ from evaluation.__main__ import main
 from evaluation.agreement import agreement_of_assessors, grades_of
 from evaluation.agreement.judges import compare_judges, compare_systems
 from evaluation.problems import Refused
+from evaluation.reading import paths
 from evaluation.reading.judging.qrels import Qrels, read_qrels
 
 
@@ -182,6 +183,15 @@ def test_what_is_no_confidence_is_told_by_line(line):
     with pytest.raises(Refused) as refused:
         read_judge(line)
     assert "E_CONFIDENCE" in {problem.code for problem in refused.value.problems}
+
+
+def test_a_judge_has_confidences_unless_its_format_is_chosen(tmp_path):
+    path = tmp_path / "judge.jsonl"
+    path.write_text('{"topic": "1", "docno": "d1", "grade": 2, "confidence": 0.5}\n')
+    assert paths.read_judge(str(path), False).confidences == {b"1": {b"d1": 0.5}}
+    assert paths.read_judge(str(path), False, "jsonl").confidences == {}
+    path.write_text("1 0 d1 0.9\n")
+    assert paths.read_judge(str(path), True).grades == {b"1": {b"d1": 0}}
 
 
 def test_confidences_of_judgments_that_are_no_judge_are_another_field():

@@ -121,6 +121,24 @@ def test_a_new_version_is_signed_again(gated, as_ben, as_ada, ben):
     assertContains(as_ben.get("/benchmarks/bread/agreement/?version=1"), "pass it on")
 
 
+def test_organisers_see_who_has_not_signed_the_latest_version(asking, as_ada, as_ben, ada, ben):
+    admit(asking.benchmark, ben)
+    assertNotContains(as_ada.get(MANAGE), "latest version not signed")
+    registrations.write_agreement(asking.benchmark, ada, "Delete it by 2030.")
+    assertContains(as_ada.get(MANAGE), "latest version not signed")
+    as_ben.post("/benchmarks/bread/register/", SAID | {"agreement": "2"})
+    assertNotContains(as_ada.get(MANAGE), "latest version not signed")
+
+
+def test_nobody_lacks_a_signature_where_there_is_no_agreement(track, as_ada, ada, ben):
+    registrations.ask_teams(track.benchmark, ada, ["affiliation"], "")
+    details = RegistrationDetails("Ben Ode", {"affiliation": "University of Rye"})
+    people.admit(track.benchmark, ben, people.JoinDetails(registration=details))
+    page = as_ada.get(MANAGE)
+    assertContains(page, "University of Rye")
+    assertNotContains(page, "latest version not signed")
+
+
 def test_readers_wait_for_the_date_too(gated, as_ben, ben):
     admit(gated.benchmark, ben)
     Track.objects.update(topics_at=timezone.now() + timedelta(days=1))

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.actions import people, registrations
 from leaderboard.boards.message_groups import find_groups
-from leaderboard.models import Invitation, Job, Membership, Message, Notice, StoppedAddress
+from leaderboard.models import Invitation, Job, Mail, Membership, Message, Notice, StoppedAddress
 from tests.benchmark_scene import make_benchmark
 from tests.builders import make_assessment, make_pool, make_run, make_user, signed_in, work
 from tests.notifications.test_email import bodies, postman
@@ -49,6 +49,16 @@ def test_teams_without_a_run_get_a_message_and_others_do_not(teams, ben, cat, as
     assert (notice.user, notice.text) == (cat, "Bread track: Soon")
     assert "<em>soon</em>" in as_cat.get(notice.address).text
     assert signed_in(ben).get(notice.address).status_code == 404
+
+
+def test_organisers_see_how_the_emails_of_a_message_ended(teams, as_ada):
+    as_ada.post(MESSAGES, written("teams", act="send"))
+    first, second = Notice.objects.exclude(message=None).order_by("user__username")
+    for state in ("delivered", "waiting", "sending"):
+        Mail.objects.create(notice=first, state=state)
+    Mail.objects.create(notice=second, state="given up", answer="550 no such user")
+    page = words(as_ada.get(first.address).text)
+    assert "1 done, 2 waiting, 1 not delivered" in page and "550 no such user" in page
 
 
 def test_who_is_in_two_groups_gets_a_message_once(teams, cat, as_ada):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
+
 from leaderboard.models import Track
 from leaderboard.sight.tracks import TrackSight
 from tests.builders import make_assessment, make_pool, make_run
@@ -26,8 +28,9 @@ def test_a_blind_track_shows_its_organiser_what_it_hides_from_everybody(blind_tr
     assert seen == {ada: True, ben: False}
 
 
-def test_many_tracks_are_seen_like_each_of_them(track, blind_track, ada, ben):
+def test_many_tracks_are_seen_like_each_of_them(track, blind_track, ada, ben, dan):
+    make_assessment(make_pool(track, ada, [make_run(track, ben)]), ada, dan)
     tracks = list(Track.objects.order_by("pk"))
-    for viewer in (ada, ben):
+    for viewer in (ada, ben, dan, AnonymousUser()):
         each = [TrackSight.of(track, viewer) for track in tracks]
         assert TrackSight.of_each(tracks, viewer) == each

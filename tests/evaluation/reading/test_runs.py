@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.problems import KEPT, Problem, Refused
+from evaluation.problems import KEPT, Problem, Problems, Refused
 from evaluation.reading.containers import unpacked
+from evaluation.reading.runs import trec_eval_text
 from evaluation.reading.runs.reader import Run, RunRules, read_run
+from evaluation.reading.runs.trec_eval_text import data_lines
 
 TRACK = RunRules(topics={b"301", b"302"}, docnos={b"D1", b"D2", b"D3", b"D4"})
 GOOD = b"301 Q0 D1 1 9.5 bm25\n301 Q0 D2 2 8.5 bm25\n302 Q0 D1 1 7 bm25\n"
@@ -30,6 +32,20 @@ def codes(problems) -> list[tuple[str, int | None]]:
 
 def line(docno="D1", score="9.5", *, topic="301", rank="1", tag="bm25") -> bytes:
     return f"{topic} Q0 {docno} {rank} {score} {tag}\n".encode()
+
+
+@pytest.mark.parametrize(("of_run", "numbers"), [(True, [4]), (False, [2, 3, 4])])
+def test_trec_eval_skips_blank_and_indented_lines_of_runs_alone(of_run, numbers):
+    lines = data_lines(BytesIO(b"# by hand\n  # by hand\n \n301 x\n"), Problems(), of_run=of_run)
+    assert [number for number, _ in lines] == numbers
+
+
+def test_trec_eval_reads_on_behind_a_line_that_is_too_long(monkeypatch):
+    monkeypatch.setattr(trec_eval_text, "LONGEST_LINE", 3)
+    problems, text = Problems(), b"301\n301 Q0 D1\n3\0\n302\n303"
+    found = [number for number, _ in data_lines(BytesIO(text), problems, of_run=True)]
+    assert found == [1, 4, 5] and codes(problems) == [("E_LINE_LONG", 2), ("E_CHAR", 3)]
+    assert not list(data_lines(BytesIO(b"301 Q0 D1"), problems, of_run=True))
 
 
 def test_a_good_run_is_read_in_scoring_order():
