@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import parse_measure
-from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.scores import Scores, find_extremes, read_scores
 from leaderboard.analysis.topic_choice import ChosenTopics
 from leaderboard.boards.standings import Board
 from leaderboard.display.charts import UNIT, AxisColumn, ChartMark, dots_cell, histogram, range_cell
@@ -32,16 +32,19 @@ UNIT_AXIS, RANGE_AXIS = AxisColumn(UNIT, "unit"), AxisColumn(UNIT, "range")
 
 @dataclass(frozen=True)
 class MeasureLine:
-    """One measure of a run among the runs of its board, each a mark of the chart."""
+    """One measure of a run among the runs of its board, each a mark of the chart.
+
+    Without a mean the run has no rank; without one of any run there is no best either.
+    """
 
     measure: str
     mean: float | None
-    rank: int
+    rank: int | None
     of: int
     marks: list[ChartMark]
-    median: float
-    best: float
-    best_run: Run
+    median: float | None
+    best: float | None
+    best_run: Run | None
 
     @property
     def cell(self) -> SafeString:
@@ -53,14 +56,16 @@ class MeasureLine:
 
 @dataclass(frozen=True)
 class TopicLine:
+    """A topic of a run; scores are NaN, and the others None, where the measure is undefined."""
+
     topic: Topic
     score: float
-    rank: int
+    rank: int | None
     baseline: float | None
     median: float
     worst: float
     best: float
-    best_run: Run
+    best_run: Run | None
     num_relevant: int
     # +1 where higher is better, -1 where lower is.
     direction: int
@@ -268,17 +273,19 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
         for other, value in means.items()
         if other != run
     ]
-    marks.append(ChartMark(mean or 0.0, run.tag, "own"))
-    best_run = max(means, key=lambda other: direction * means[other])
-    better = sum(direction * value > direction * (mean or 0.0) for value in means.values())
+    rank = None
+    if mean is not None:
+        marks.append(ChartMark(mean, run.tag, "own"))
+        rank = sum(direction * value > direction * mean for value in means.values()) + 1
+    best_run = max(means, key=lambda other: direction * means[other], default=None)
     return MeasureLine(
         measure=measure,
         mean=mean,
-        rank=better + 1,
+        rank=rank,
         of=len(means),
         marks=marks,
-        median=float(np.median(list(means.values()))),
-        best=means[best_run],
+        median=float(np.median(list(means.values()))) if means else None,
+        best=None if best_run is None else means[best_run],
         best_run=best_run,
     )
 
@@ -288,21 +295,19 @@ def _topic_lines(board: Board, scores: Scores, run: Run, baseline: Run | None) -
     relevant = load_judgments(board.edition.pk).num_relevant(board.sight.track.relevance_threshold)
     own = scores.of(run)
     good = np.where(np.isnan(scores.values), -np.inf, direction * scores.values)
-    best_rows = good.argmax(axis=0)
-    best = np.nanmax(direction * scores.values, axis=0) * direction
-    worst = np.nanmin(direction * scores.values, axis=0) * direction
-    ranks = (good > direction * own).sum(axis=0) + 1
+    best_rows, ranks = good.argmax(axis=0), (good > direction * own).sum(axis=0) + 1
+    worst, best = find_extremes(scores.values, direction)
     against = None if baseline is None else scores.of(baseline)
     return [
         TopicLine(
             topic=topic,
             score=float(own[place]),
-            rank=int(ranks[place]),
+            rank=None if np.isnan(own[place]) else int(ranks[place]),
             baseline=None if against is None else float(against[place]),
             median=float(scores.median[place]),
             worst=float(worst[place]),
             best=float(best[place]),
-            best_run=scores.runs[best_rows[place]],
+            best_run=None if np.isnan(best[place]) else scores.runs[best_rows[place]],
             num_relevant=int(relevant[place]),
             direction=direction,
         )

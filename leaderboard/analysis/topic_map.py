@@ -9,7 +9,7 @@ import scipy  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import parse_measure
-from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.scores import Scores, find_extremes, read_scores
 from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.analysis.topic_choice import EVERY_TOPIC, ChosenTopics
 from leaderboard.boards.standings import Board, Standing
@@ -125,10 +125,8 @@ def build_topic_map(board: Board, chosen: ChosenTopics = EVERY_TOPIC) -> TopicMa
 
 def _spread(scores: Scores) -> NDArray[np.float64]:
     """Return the lowest score of every topic, its quartiles and the highest."""
-    if not scores.runs:
-        return np.full((5, scores.values.shape[1]), np.nan)
-    ends = (np.nanmin(scores.values, axis=0), np.nanmax(scores.values, axis=0))
-    return np.vstack([ends[0], scores.quartiles, ends[1]])
+    lowest, highest = find_extremes(scores.values)
+    return np.vstack([lowest, scores.quartiles, highest])
 
 
 def _scale(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
@@ -12,9 +13,10 @@ from leaderboard.analysis.losses import Loss, find_fallen, find_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, BoardChoice, find_board
-from leaderboard.models import Run, ScoreSet, Track
+from leaderboard.models import Run, Score, ScoreSet, Track
 from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_track
+from tests.pages.reading import page_at, rows, words
 
 
 @pytest.fixture
@@ -137,3 +139,31 @@ def test_what_stood_high_fell_further_than_what_fell_many_ranks():
 
 def test_a_document_that_stands_lower_in_the_best_run_explains_nothing():
     assert list(find_fallen({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4})) == []
+
+
+@pytest.fixture
+def areas(collection) -> Track:
+    """AUC needs both classes: from grade 2 on topic 2 has nothing relevant."""
+    measures = ["AP", "AUC"]
+    return make_track(
+        collection, slug="areas", measures=measures, primary_measure="AUC", relevance_threshold=2
+    )
+
+
+def test_where_a_measure_is_undefined_no_run_has_a_rank_or_is_best(areas, ben):
+    run = make_run(areas, ben)
+    lines = build_run_breakdown(board_of(areas), run).topics
+    assert [(line.rank, line.best_run) for line in lines] == [(1, run), (None, None), (1, run)]
+
+
+@pytest.mark.filterwarnings("error")
+def test_pages_of_a_board_without_a_score_show_dashes(areas, ben, client):
+    run = make_run(areas, ben)
+    undefined = np.full(3, np.nan).tobytes()
+    Score.objects.update(mean=None, num_undefined=3, by_topic=undefined)
+    page = page_at(client, f"/runs/{run.pk}/")
+    assert "has no AUC on any topic, so it has no rank." in words(page)
+    assert rows(page)[0].startswith("AP – – of 0 – –")
+    assert "1 sourdough bread 1 – – – – – –" in rows(page_at(client, f"/runs/{run.pk}/topics/"))[0]
+    for address in ("topics/", "topics/map/", "topics/map.png", "topics/map/?format=csv"):
+        assert client.get(f"/benchmarks/areas/{address}").status_code == 200

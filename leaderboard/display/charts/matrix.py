@@ -57,22 +57,30 @@ def _pair_cell(pairs: Pairs, row: int, column: int, link: Callable[[int], str]) 
 def agreement_cells(above: Square, below: Square, row: int) -> SafeString:
     """Return a row of two correlations, one above and one below the diagonal."""
     cells = [
-        DIAGONAL if column == row else _agreement_cell(float(square[row, column]))
+        DIAGONAL if column == row else _number_cell(float(square[row, column]))
         for column in range(len(above))
         for square in [above if column > row else below]
     ]
     return mark_safe("".join(cells))
 
 
-def _agreement_cell(value: float) -> str:
+def number_cells(values: Sequence[float]) -> SafeString:
+    """Return a row of values with all digits in the title."""
+    return mark_safe("".join(map(_number_cell, values)))
+
+
+def _number_cell(value: float) -> str:
     return f'<td class="num" title="{exact(value)}">{score(value, 3)}</td>'
 
 
 def value_cells(values: Sequence[float], hrefs: Sequence[str], digits: int = 3) -> SafeString:
-    """Return a row of values with all digits in the title, linked to their explanation."""
+    """Return a row of values with all digits in the title, linked to their explanation.
+
+    The addresses are escaped already.
+    """
     return mark_safe(
         "".join(
-            f'<td class="num"><a class="number" href="{escape(href)}" title="{exact(value)}">'
+            f'<td class="num"><a class="number" href="{href}" title="{exact(value)}">'
             f"{score(value, digits)}</a></td>"
             for value, href in zip(values, hrefs, strict=True)
         )

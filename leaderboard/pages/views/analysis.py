@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
@@ -24,7 +25,7 @@ from leaderboard.display.charts.boxes import BOXES, box_plot
 from leaderboard.display.charts.costs import axis_across, cost_chart
 from leaderboard.display.charts.drawing import Link
 from leaderboard.display.charts.heat import difficulty_chart, heat_image, heat_map
-from leaderboard.display.charts.matrix import agreement_cells, pair_cells, value_cells
+from leaderboard.display.charts.matrix import agreement_cells, number_cells, pair_cells, value_cells
 from leaderboard.display.charts.slopes import rank_chart
 from leaderboard.models import Run
 from leaderboard.pages import wording
@@ -158,14 +159,15 @@ def all_topics(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def _map_lines(found: TopicMap, address: str, page: Page) -> list[tuple[MappedTopic, SafeString]]:
-    """Return the topics of a page, each with the scores of the runs shown."""
+    """Return the topics of a page, each with its spread and the scores of the runs shown."""
     explained = topic_url_builder("computed", {}, address, measure=found.measure)
     lines = []
     for place in page:
         topic, values = found.topics[place], found.values[:RUNS, place].tolist()
-        start = explained(topic.number)
-        hrefs = [f"{start}&run={standing.run.pk}" for standing in found.standings[:RUNS]]
-        lines.append((topic, value_cells(values, hrefs)))
+        # Once a topic: to escape the address of each cell would take longer than the cells.
+        start = escape(explained(topic.number))
+        hrefs = [f"{start}&amp;run={standing.run.pk}" for standing in found.standings[:RUNS]]
+        lines.append((topic, number_cells(topic.spread) + value_cells(values, hrefs)))
     return lines
 
 
