@@ -255,7 +255,8 @@ def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
         if len(data) < 4:
             data += more()
         if not data.startswith(GZIP):
-            raise refuse("E_CONTAINER", "the gzip file has extra bytes after its end", data[:20])
+            message = "the gzip file has extra bytes after its end"
+            raise refuse("E_CONTAINER", message, data[:20], "Compress the file again.")
         if data[3:4] > HIGHEST_FLAGS:
             raise _damaged("unknown flags in its header")
         data = (yield from _inflated(data, more, 16 + zlib.MAX_WBITS)) or more()

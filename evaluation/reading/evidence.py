@@ -174,10 +174,16 @@ class Evidence:
 def find_separator(lines: Sequence[bytes]) -> str:
     """Return the separator of CSV if all lines have as many cells, and none other columns.
 
+    Where it separates the names of a header, other lines may be wrong.
+
     >>> find_separator([b"301,D1,2", b"301, D2, 0"]), find_separator([b"301 0 a,b,c 2"])
     (',', '')
+    >>> find_separator([b"query-id;corpus-id;score", b"301;D1"])
+    ';'
     """
     for separator in SEPARATED_BY:
+        if lines and name_columns(split_columns(lines[0], separator)):
+            return separator
         sign = separator.encode()
         counts = {len(split_columns(line, separator)) for line in lines}
         others = (split_columns(line) for line in lines)

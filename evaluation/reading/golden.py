@@ -72,6 +72,7 @@ ONE_ROW = "Join the documents of a query in one row, or write a row for each doc
 QUOTE_CELLS = "Put a cell with a separator within it in quotation marks."
 AS_EXPECTED = 'Write {"query": "red shoes", "expected": ["d1", "d7"]}, or grades by id.'
 NO_ID = "Give every document its id: a text or a whole number."
+NO_TEXT = "Give every row the text of its query."
 SOME_HAVE_IDS = "Give every query an identifier, or none: then they are q1, q2 and so on."
 SEPARATORS = ",;\t"
 # Several ids in one cell; no docno of a table has one of these.
@@ -491,9 +492,10 @@ def _table_queries(lines: Lines, table: _Table, problems: Problems) -> Iterator[
             text = row[table.text].strip() if table.text is not None else ""
             ours = f"q{len(queries) + 1}"
             query = GoldenQuery(line, number or ours, text, is_numbered=not number)
-            if table.number is not None and not number:
-                message = "the query has no identifier"
-                problems.error("E_COLUMNS", line, message, table.separator.join(row), SOME_HAVE_IDS)
+            if not number and (table.number is not None or not text):
+                message = f"the query has no {'text' if table.number is None else 'identifier'}"
+                hint = NO_TEXT if table.number is None else SOME_HAVE_IDS
+                problems.error("E_COLUMNS", line, message, table.separator.join(row), hint)
                 continue
             named = number or text
             documents = list(_cells(line, row, table))

@@ -21,11 +21,10 @@ from evaluation.reading.judging.confidences import (
 from evaluation.reading.judging.qrels_lines import Judgment
 from evaluation.reading.lines import first_bytes, numbered_lines
 from evaluation.reading.recognition import TOPIC_OF_LIST, WRAPPED_LIST
-from evaluation.reading.runs.run_json import LONGEST_LINE, json_values
+from evaluation.reading.runs.run_json import LONGEST_LINE, ONE_LIST, json_values
 from evaluation.reading.texts.records import is_name, json_objects, json_parts
 
 NumberedJudgments: TypeAlias = Iterator[tuple[int, Judgment]]
-ONE_LIST = "Join the documents of a topic in one list."
 
 
 def json_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
@@ -69,7 +68,8 @@ def _relevant_only(file: BinaryIO, problems: Problems) -> NumberedJudgments:
         if name in line_of:
             message = f"the topic is already at line {line_of[name]:,}"
             problems.error("E_DUP_TOPIC", part.line, message, name, ONE_LIST)
-        line_of.setdefault(name, part.line)
+            continue
+        line_of[name] = part.line
         if not isinstance(part.value, list):
             message = "expected a list of documents, as for the other topics"
             problems.error("E_JSON", part.line, message, json.dumps(part.value), ONE_LIST)
@@ -99,7 +99,8 @@ def golden_judgments(file: BinaryIO, problems: Problems) -> NumberedJudgments:
         if name in line_of:
             message = f"the query is already at line {line_of[name]:,}"
             problems.error("E_DUP_TOPIC", query.line, message, name, ONE_LIST)
-        line_of.setdefault(name, query.line)
+            continue
+        line_of[name] = query.line
         if not query.documents:
             without.append((query.line, query.text or query.number))
         topic = query.number.encode("utf-8", "surrogatepass")

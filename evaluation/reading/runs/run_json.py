@@ -32,8 +32,12 @@ MTEB_META = b"mteb_model_meta"
 LONGEST_LINE = 4 * 1024 * 1024
 
 TOPICS = ("qid", "query_id", "query-id", "q_id", "topic_id", "topic", "number")
-DOCNOS = ("docno", "docid", "doc_id", "corpus-id", "pid", "id", "_id")
+DOCNOS = (
+    *("docno", "docid", "doc_id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
+    *("id", "_id"),
+)
 SCORES = ("score", "sim")
+ONE_LIST = "Join the documents of a topic in one list."
 AS_EXPECTED = 'Write {"topic": "7", "docno": "d1", "score": 9.5}.'
 TAGS = ("tag", "run_id", "runid", "run")
 
@@ -221,6 +225,7 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
     problems = collected.problems
     with_score: dict[bytes, int] = {}
     without: dict[bytes, int] = {}
+    listed: dict[bytes, int] = {}
     lines = numbered_lines(file, problems, LONGEST_LINE, collected.rules.lines)
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)
@@ -235,6 +240,11 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
             message = f"the line is not JSON: {json_fault(error)}"
             problems.error("E_JSON", number, message, line, hint_for_json(error))
             continue
+        topic = _topic_of_list(value)
+        if topic and listed.setdefault(topic, number) != number:
+            message = f"the topic is already at line {listed[topic]:,}"
+            problems.error("E_DUP_TOPIC", number, message, topic, ONE_LIST)
+            continue
         for row in _rows(value):
             collected.count += 1
             if row is None:
@@ -248,6 +258,13 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
         message = f"the document has no score, unlike that of line {with_score[topic]:,}"
         hint = "Give all documents of a topic a score, or none."
         problems.error("E_SCORE", without[topic], message, topic, hint)
+
+
+def _topic_of_list(value: object) -> bytes:
+    """Return the topic of a line with a list of results; empty for another line."""
+    if not isinstance(value, dict) or not isinstance(value.get("results"), list):
+        return b""
+    return _first(value, TOPICS)
 
 
 def _rows(value: object) -> Iterator[Row | None]:

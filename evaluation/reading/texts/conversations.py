@@ -95,7 +95,8 @@ def _topic(conversation: Record, turn: JsonPart, problems: Problems) -> Record |
         spoken.text(TURN.find(names, TURN.identifiers)),
     )
     if not said:
-        problems.error("E_TOPIC", turn.line, "the turn has no utterance", "_".join(numbers))
+        message, hint = "the turn has no utterance", "Give a turn its utterance, or its response."
+        problems.error("E_TOPIC", turn.line, message, "_".join(numbers), hint)
         return None
     rewritten = spoken.text(TURN.find(names, REWRITTEN))
     about = (conversation.text(name) for name in ("title", "description"))

@@ -30,6 +30,11 @@ def rated(number: int) -> list[dict[str, object]]:
     return [{"_index": "i", "_id": f"d{number}", "rating": 2}]
 
 
+def predicted(number: int) -> dict[str, object]:
+    results = [{"corpus_id": f"d{number}", "score": 2.5}]
+    return {"query_id": f"q{number}", "query": f"red {number}", "results": results}
+
+
 GOLDEN = {
     "golden JSON": pretty(
         [{"id": f"q{n}", "query": f"red {n}", "expected": [f"d{n}"]} for n in NUMBERS]
@@ -76,6 +81,11 @@ JUDGMENTS = GOLDEN | {
     "BEIR": lines("query-id\tcorpus-id\tscore", *(f"q{n}\td{n}\t2" for n in NUMBERS)),
     "TREC": lines(*(f"q{n} 0 d{n} 2" for n in NUMBERS)),
     "CSV": lines("qid,docid,grade", *(f"q{n},d{n},2" for n in NUMBERS)),
+    "Hugging Face": lines(
+        *(json.dumps({"query-id": f"q{n}", "corpus-id": f"d{n}", "score": 2}) for n in NUMBERS)
+    ),
+    "CSV of Hugging Face": lines("query-id,corpus-id,score", *(f"q{n},d{n},2" for n in NUMBERS)),
+    "CheckThat": lines(*(f"q{n}\t0\td{n}\t2" for n in NUMBERS)),
 }
 RUNS = {
     "TREC": lines(*(f"q{n} Q0 d{n} 1 2.5 oak" for n in NUMBERS)),
@@ -87,6 +97,7 @@ RUNS = {
     "JSON lines": lines(
         *(json.dumps({"qid": f"q{n}", "docid": f"d{n}", "score": 2.5}) for n in NUMBERS)
     ),
+    "sentence-transformers": lines(*(json.dumps(predicted(n)) for n in NUMBERS)),
 }
 TOPICS = {
     "TREC": lines(*(f"<top>\n<num> Number: q{n}\n<title> red {n}\n</top>" for n in NUMBERS)),
@@ -203,11 +214,13 @@ BROKEN = {
     "a query without identifier": lambda text: text.replace(b"q305", b"", 1),
     "a query twice": lambda text: repeat_query(text),
     "the end cut off": lambda text: text[: text.index(b"309")] if WHOLE.match(text) else text,
-    "a cell too many": lambda text: text.replace(b"red 305,", b"red, 305,"),
+    "a cell too many": lambda text: text.replace(b"5,d305", b"5,d,305"),
+    "a quotation mark alone": lambda text: text.replace(b"5,d305", b'5,"d305'),
+    "a query without text": lambda text: text.replace(b"\nred 305,", b"\n,"),
 }
 # What a whole file is has no line.
 OF_ALL = ("nothing in it", "UTF-16", "a zip within a zip", "a zip of two", "nesting")
-CSV = re.compile(rb"(?:id|query|qid|docno),")
+CSV = re.compile(rb"(?:id|query|qid|docno|query-id),")
 VALUE = re.compile(rb'(d305\D*(?:1 )?)"?2(?:\.\d)?"?')
 
 
@@ -225,7 +238,7 @@ def repeat_query(text: bytes) -> bytes:
 
 WHOLE = re.compile(rb"[\[{]\n|<topics>|<docs>")
 LISTS = re.compile(rb"expected\n|: \[d")
-QUERIES = re.compile(rb'[\[{<](?!"qid)|- id|tweet_id')
+QUERIES = re.compile(rb'[\[{<](?!"qid|"query-id)|- id|tweet_id')
 
 
 def kinds(changes):
