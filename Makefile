@@ -27,8 +27,8 @@ night: .venv/night       ## every test there is, some of them on both databases
 	$(if $(ARGS),,$(MAKE) libraries)
 
 # Tests that meet a real library, whose versions the others may not want.
-MEETINGS = tests/client tests/evaluation/test_library.py
-libraries: .venv-libraries/ready  ## beside the real PyTerrier, MTEB, sentence-transformers, ranx, MLflow ...
+MEETINGS = tests/client tests/evaluation/test_library.py tests/evaluation/test_files_of_tools.py
+libraries: .venv-libraries/ready  ## beside the real PyTerrier, MTEB, BEIR, sentence-transformers, ranx ...
 	.venv-libraries/bin/python -m pytest -q --no-migrations -m night $(MEETINGS) $(ARGS)
 
 lint: .venv/dev
