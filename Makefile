@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test night libraries lint docs bench faults chaos load audit pins release sign docs-pictures
+.PHONY: demo serve quick test night libraries lint docs bench faults chaos load audit pins release sign docs-pictures scanner
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -64,6 +64,11 @@ bench: .venv/dev         ## every table of benchmarks/, which take an hour
 	.venv/bin/python -m benchmarks.answers
 	.venv/bin/python -m benchmarks.growth
 	.venv/bin/python -m benchmarks.reported
+
+scanner: .venv/dev       ## the compiled scanner, which is optional: a wheel in build/scanner/, installed here
+	rm -rf build/scanner
+	cd scanner && ../.venv/bin/python -m hatchling build -t wheel -d ../build/scanner
+	.venv/bin/pip install -q --no-deps --force-reinstall build/scanner/*.whl
 
 audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached
 	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt requirements-server.txt

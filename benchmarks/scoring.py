@@ -208,7 +208,7 @@ def main(words: Sequence[str] | None = None) -> None:
     options = parser.parse_args(words)
     if options.trec_eval is not None:
         os.environ["PATH"] = f"{options.trec_eval.resolve().parent}{os.pathsep}{os.environ['PATH']}"
-    print(tables.machine())
+    print(f"{tables.machine()}; Rankfield {peers.our_reader()}")
     for name in options.only:
         TABLES[name](Session(options.times))
 

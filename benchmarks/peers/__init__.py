@@ -6,11 +6,13 @@ first use; `trec_eval` is measured where it is on the PATH.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.inputs import CACHE, Input, Kind
@@ -46,6 +48,12 @@ def ours(name: str = "Rankfield", *options: str) -> Program:
         return [*head, *options, *_asked(), qrels, run]
 
     return Program(name, words)
+
+
+def our_reader() -> str:
+    """Whether our programs read runs with the compiled scanner."""
+    is_used = find_spec("rankfield_scanner") and os.environ.get("RANKFIELD_SCANNER") != "off"
+    return f"{'with' if is_used else 'without'} the compiled scanner"
 
 
 def trec_eval() -> Program | None:

@@ -216,7 +216,7 @@ class Text:
         if negative.any():
             np.negative(value, out=value, where=negative)
         if hard.any():
-            value[hard] = self._one_by_one(starts[hard], ends[hard])
+            value[hard] = self.decimals_one_by_one(starts[hard], ends[hard])
         return value
 
     def _points(self, starts: Places, ends: Places) -> Places:
@@ -255,7 +255,7 @@ class Text:
         points: Places = starts + np.minimum(place, lengths)
         return points
 
-    def _one_by_one(self, starts: Places, ends: Places) -> FloatArray:
+    def decimals_one_by_one(self, starts: Places, ends: Places) -> FloatArray:
         """Read decimals with exponents or many digits by Python's `float`."""
         tokens = [self.token(*place) for place in zip(starts.tolist(), ends.tolist(), strict=True)]
         if max(map(len, tokens)) > LONGEST_DECIMAL:

@@ -63,7 +63,7 @@ def uniform_lines_in(text: Text, columns: int) -> Lines:
         raise Unclear("another rank")
     rows = Rows(docnos, ranks, text.decimals(rank + 1, score, last))
     ends = [topic, second, docno, rank, score]
-    return Lines(text, [before, *ends], [*ends, feeds], feeds, topics, rows=rows)
+    return Lines(text, [before, *ends], [*ends, feeds], feeds, topics, rows=rows, tag=first[TAG])
 
 
 def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -> Places:

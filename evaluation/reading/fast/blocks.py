@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.reading.fast.alike import uniform_lines_in
 from evaluation.reading.fast.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
+from evaluation.reading.fast.scanner import Scanner, library_in_use
 from evaluation.reading.words import Text, Unclear
 
 # A numpy call costs less per line for more lines, but its results should fit in a cache.
@@ -19,15 +20,26 @@ TRIES = 2
 GLANCE = 160
 
 
+Way = Callable[[Text, int], Lines]
+
+
+def quick_ways() -> tuple[Way, ...]:
+    """Return the ways of finding lines that need them to be alike, the fastest first."""
+    library = library_in_use()
+    compiled = () if library is None else (Scanner(library).scanned_lines_in,)
+    return (*compiled, uniform_lines_in, single_blanks_in)
+
+
 @dataclass
 class Finder:
-    """Finds lines in three ways, the fastest first, until one can prove its result.
+    """Finds lines in several ways, the fastest first, until one can prove its result.
 
     The lines of a file have one form: a way that fails twice in a row is not tried again.
     """
 
     columns: int
     longest: int
+    ways: tuple[Way, ...] = field(default_factory=quick_ways)
     failed: dict[str, int] = field(default_factory=dict)
 
     def lines_in(self, text: Text) -> Lines:
@@ -38,7 +50,7 @@ class Finder:
         return lines
 
     def _quickly(self, text: Text) -> Lines | None:
-        for way in (uniform_lines_in, single_blanks_in):
+        for way in self.ways:
             failed = self.failed.get(way.__name__, 0)
             if failed == TRIES:
                 continue

@@ -26,7 +26,8 @@ class Lines:
 
     `feeds` are all line feeds, `topics` the first line and those of another topic than the one
     above; `crlf` is where the first line ends in CR LF, `blank` where the first blank line ends,
-    -1 if there is none. `rows` has the values, if they were read to find the places.
+    -1 if there is none. `rows` has the values, if they were read to find the places: then every
+    line has this `tag`, and there may be places of topics alone.
     """
 
     text: Text
@@ -37,6 +38,7 @@ class Lines:
     crlf: int = -1
     blank: int = -1
     rows: Rows | None = None
+    tag: bytes = b""
 
     def __len__(self) -> int:
         return len(self.ends[TOPIC])

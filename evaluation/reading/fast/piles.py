@@ -31,11 +31,15 @@ NUMBER, RANK, SCORE, DOCNO = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The values of valid lines in the order of the file: docnos in words, ranks, scores."""
+    """The values of valid lines in the order of the file: docnos in words, ranks, scores.
+
+    `hashes` are those of `hash_all_words`, where they were computed on the way.
+    """
 
     docnos: Words
     ranks: IntArray
     scores: FloatArray
+    hashes: Words | None = None
 
 
 @dataclass

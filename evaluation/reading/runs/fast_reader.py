@@ -66,7 +66,7 @@ def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
     Everything has been checked that needs no knowledge of topics and documents.
     """
     if lines.rows is not None:
-        if lines.token(TAG, 0) != tag:
+        if lines.tag != tag:
             raise Unclear("another tag")
         return lines.rows
     if lines.text.bytes.max() >= DELETE:
@@ -164,7 +164,7 @@ class FastRun:
 
     def take(self, topics: list[bytes], starts: Places, rows: Rows, rules: RunRules) -> None:
         """Check complete topics, whose rows begin at `starts`, and keep them in order."""
-        block = Block(topics, starts, rows.docnos, rows.scores)
+        block = Block(topics, starts, rows.docnos, rows.scores, rows.hashes)
         order = block.by_score()
         falling = block.taken(order)
         ordered = falling.with_ties_by_docno()

@@ -61,12 +61,14 @@ class Block:
 
     starts: int[T + 1], the first row of every topic, and n at the end.
     docnos: uint64[n, width], the bytes of each docno, padded with zeros, see `docnos.words_of`.
+    known_hashes: uint64[n], those of `hash_all_words`, where somebody has computed them.
     """
 
     topics: Sequence[bytes]
     starts: Places
     docnos: Words
     scores: FloatArray
+    known_hashes: Words | None = None
 
     @classmethod
     def of(cls, rankings: Mapping[bytes, Ranking]) -> Block:
@@ -87,7 +89,7 @@ class Block:
     @cached_property
     def hashes(self) -> Words:
         """Return a hash of every docno; callers compare bytes if hashes are equal."""
-        return hash_all_words(self.docnos)
+        return hash_all_words(self.docnos) if self.known_hashes is None else self.known_hashes
 
     def keys(self, numbers: Places) -> Words:
         """Return a hash of every (topic, docno), with these numbers of the topics: uint64[n].
@@ -147,7 +149,9 @@ class Block:
         """Return the same topics with their rows in another order."""
         if order is None:
             return self
-        return replace(self, docnos=take_rows(self.docnos, order), scores=self.scores.take(order))
+        hashes = None if self.known_hashes is None else self.known_hashes.take(order)
+        docnos, scores = take_rows(self.docnos, order), self.scores.take(order)
+        return replace(self, docnos=docnos, scores=scores, known_hashes=hashes)
 
     def with_ties_by_docno(self) -> Block:
         """Return the same, with successive rows of equal score sorted by docno, descending."""

@@ -14,6 +14,8 @@ from evaluation.reading.judging.qrels import read_qrels
 from evaluation.reading.runs.reader import RunRules, read_run
 from evaluation.reading.topics import read_topics
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 CORPUS = Path(os.environ.get("RANKFIELD_DATA", "")) / "badinputs"
 TOPICS = {b"%d" % number for number in range(301, 306)}
 DOCNOS = {b"DOC-%04d" % number for number in range(1, 61)}

@@ -30,7 +30,7 @@ from evaluation.reading.runs.reader import (
 from evaluation.reading.words import Text
 from tests.evaluation.reading.test_mutations import mutated
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("both_ways")]
 
 MUTATIONS = 20_000
 # Files of so many bytes wait for the night.

@@ -11,6 +11,8 @@ from evaluation.problems import Refused
 from evaluation.reading.judging.qrels import read_qrels_leniently
 from evaluation.reading.runs.reader import read_run_leniently
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def run(text: bytes, **options):
     return read_run_leniently(BytesIO(text), **options)

@@ -10,6 +10,8 @@ from evaluation.problems import Refused
 from evaluation.reading.runs import reader
 from evaluation.reading.runs.reader import RunRules, read_run, read_run_plainly
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 TREC = b"7 Q0 d1 1 9.5 bm25\n7 Q0 d2 2 8.5 bm25\n"
 FILES = {
     "trec": TREC,

@@ -12,6 +12,8 @@ from evaluation.reading.runs import trec_eval_text
 from evaluation.reading.runs.reader import Run, RunRules, read_run
 from evaluation.reading.runs.trec_eval_text import data_lines
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 TRACK = RunRules(topics={b"301", b"302"}, docnos={b"D1", b"D2", b"D3", b"D4"})
 GOOD = b"301 Q0 D1 1 9.5 bm25\n301 Q0 D2 2 8.5 bm25\n302 Q0 D1 1 7 bm25\n"
 

@@ -14,6 +14,8 @@ from evaluation.problems import Refused
 from evaluation.reading.runs import sharing
 from tests.evaluation.reading.test_fast import lines
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 TOPICS = [b"%d" % number for number in range(301, 340)]
 
 
