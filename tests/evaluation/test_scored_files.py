@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
 from evaluation.__main__ import main
 from evaluation.commands import scored_files
 from evaluation.commands.scored_files import SHARE, count_processes
+from tests.test_house import ROOT
 
 
 @pytest.mark.parametrize(
@@ -20,6 +23,18 @@ def test_a_process_is_started_for_enough_bytes_and_a_core(size, processes, tmp_p
         file.truncate(size)
     assert count_processes([str(tmp_path / "a.run"), str(tmp_path / "missing.run")]) == processes
     assert count_processes([str(tmp_path / "a.run"), "-"]) == 1
+
+
+def test_ten_runs_are_shared_by_processes_that_read_the_judgments_once(tmp_path):
+    """The standard input can be read once."""
+    runs = [str(tmp_path / f"{number}.run") for number in range(10)]
+    for number in range(10):
+        (tmp_path / f"{number}.run").write_text(f"1 Q0 d1 1 9 run-{number}\n")
+    words = [sys.executable, "-m", "evaluation", "score", "-m", "AP", "--processes", "2", "-"]
+    done = subprocess.run(
+        [*words, *runs], cwd=ROOT, input=b"1 0 d1 1\n", capture_output=True, check=True
+    )
+    assert done.stdout.count(b"1.0000") == 10
 
 
 def test_the_runs_of_a_process_that_died_are_scored_all_the_same(tmp_path, monkeypatch, capfd):
