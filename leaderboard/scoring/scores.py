@@ -39,7 +39,7 @@ class EditionMeans:
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts of a run on an edition, besides its scores."""
+    """Counts of a run, besides its scores; those of topics are of all, judged or not."""
 
     num_topics: int
     num_answered: int
@@ -59,7 +59,7 @@ class BoardFigures:
 
     @cached_property
     def _by_run(self) -> dict[str, Figures]:
-        topics = {edition.pk: edition.num_evaluated for edition in self.editions}
+        topics = {each.pk: each.judgment_set.collection.num_topics for each in self.editions}
         counted = ScoreSet.objects.filter(edition__in=list(topics)).values_list(
             "run", "edition", "run__num_answered", "run__num_retrieved", "judged_at_10"
         )

@@ -11,7 +11,9 @@ from leaderboard.boards import benchmark_boards, exports, standings
 from leaderboard.boards.board_files import FORMATS
 from leaderboard.boards.columns import LAST, Column
 from leaderboard.models import User
+from leaderboard.scoring.scores import BoardFigures
 from tests.boards.food_benchmark import make_food_benchmark
+from tests.builders import make_collection, make_run, make_track
 from tests.pages.reading import page_at, words
 
 pytestmark = pytest.mark.long
@@ -113,3 +115,10 @@ def test_a_column_counted_of_runs_is_on_both_boards(with_share, client, board):
 @pytest.mark.parametrize("path", ["tracks/bread/leaderboard", "benchmarks/food/board"])
 def test_the_api_says_a_column_counted_of_runs(with_share, client, path):
     assert client.get(f"/api/v1/{path}").json()["standings"][0]["share_answered"] == 1
+
+
+def test_topics_are_counted_whether_they_are_judged_or_not(ada, ben):
+    track = make_track(make_collection(ada, "rye", qrels="1 0 d1 1\n"), "rye")
+    run = make_run(track, ben)
+    [figures] = BoardFigures([track.live_edition]).of([run.pk])
+    assert (figures.num_answered, figures.num_topics) == (3, track.collection.num_topics)
