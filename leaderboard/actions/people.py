@@ -144,8 +144,8 @@ def find_admission(benchmark: Benchmark, asking: JoinDetails) -> Admission:
 def admit(benchmark: Benchmark, user: User, asking: JoinDetails = JoinDetails()) -> Team:
     """Return the user's team in a benchmark, joined or created if needed.
 
-    Here alone is decided who may join: anyone whom a team or a link invites, or everyone, and who
-    accepts the terms. Others can `request_to_join` where organisers approve. Raises JoinError.
+    Anyone joins whom a team or a link invites, or everyone, and who accepts the terms. Others can
+    `request_to_join` where organisers approve; organisers `place_in_team`. Raises JoinError.
     """
     team = benchmark.team_of(user)
     if team is not None:
@@ -204,8 +204,12 @@ def terms_accepted_at(benchmark: Benchmark) -> datetime | None:
 
 def request_to_join(benchmark: Benchmark, user: User, asking: JoinDetails) -> JoinRequest:
     """Ask the organisers for a team; a second request only changes the name.  Raises JoinError."""
-    refuse_without_terms(benchmark, asking)
     refuse_judges(benchmark, user)
+    if benchmark.team_of(user) is not None:
+        raise JoinError("You are in a team already.")
+    if not find_admission(benchmark, asking).needs_approval:
+        raise NotInvitedError("This benchmark approves no teams now.")
+    refuse_without_terms(benchmark, asking)
     name = clean_team_name(asking.team_name or user.username)
     if benchmark.has_team(name):
         raise NameTakenError(name)

@@ -77,10 +77,10 @@ def ask_to_join(request: HttpRequest, slug: str, body: JoinIn) -> Status[JoinReq
     """Ask the organisers to approve your team, where teams are approved."""
     user, asking = viewer(request), read_details(body)
     benchmark = benchmark_or_404(user, slug).benchmark
-    if not people.find_admission(benchmark, asking).needs_approval:
-        raise ApiError(409, "E_CONFLICT", "This benchmark approves no teams now.")
     try:
         return Status(202, people.request_to_join(benchmark, user, asking))
+    except people.NotInvitedError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
     except people.JoinError as refusal:
         raise field_error("team", str(refusal), asking.team_name) from None
 

@@ -42,9 +42,11 @@ def test_an_assessor_cannot_follow_a_link_of_a_team(assessment, unjudged_track, 
 
 
 def test_an_assessor_cannot_ask_for_a_team_nor_be_let_in(assessment, unjudged_track, ada, dan, eve):
+    Benchmark.objects.update(joining="approval")
+    benchmark = Benchmark.objects.get()
     with pytest.raises(people.JoinError, match="cannot take part"):
-        people.request_to_join(unjudged_track.benchmark, dan, people.JoinDetails())
-    request = people.request_to_join(unjudged_track.benchmark, eve, people.JoinDetails())
+        people.request_to_join(benchmark, dan, people.JoinDetails())
+    request = people.request_to_join(benchmark, eve, people.JoinDetails())
     assessments.add_assessor(assessment, eve)
     with pytest.raises(people.JoinError, match="cannot take part"):
         people.approve_request(request, ada)

@@ -172,6 +172,17 @@ def test_who_is_approved_has_accepted_the_terms_when_asking(by_approval, ada, be
     assert accepted == asked.accepted_terms_at is not None
 
 
+def test_a_member_asks_for_no_second_team(by_approval, ada, ben, as_ben):
+    people.place_in_team(by_approval.benchmark, ben, "Rye")
+    assert as_ben.post("/benchmarks/bread/join/", {"team_name": "Spelt"}).status_code == 422
+    assert not JoinRequest.objects.exists()
+
+
+def test_nobody_asks_where_no_teams_are_approved(track, ben):
+    with pytest.raises(people.NotInvitedError, match="approves no teams now"):
+        people.request_to_join(track.benchmark, ben, people.JoinDetails())
+
+
 def test_nobody_has_accepted_terms_that_came_later(by_approval, ada, ben):
     asked = people.request_to_join(by_approval.benchmark, ben, people.JoinDetails())
     Benchmark.objects.update(terms="Runs are published.")
