@@ -1,7 +1,7 @@
 """Run jobs: claim a job, do its work under a lease, and write its result in one transaction.
 
-A job's work reads only what cannot change, and returns a function that writes the result.  So a
-job can be started again at any time.
+A job's work reads only what cannot change, and returns a function that writes the result; what it
+writes before may be written twice.  So a job can be started again at any time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HEARTBEAT_SECONDS = 1.5
 OUTLIVED_AFTER = timedelta(seconds=4)
 
 # The reasons that a page of the run or the collection shows.
-OUR_FAULT = "Something went wrong on our side. The server log has the details."
+OUR_FAULT = "This is an error in the code; the server log has the details."
 TOO_LARGE = "Too large: processing needs over {:,} MiB of memory."
 TOO_SLOW = "Timed out: processing took over {:,} seconds."
 CRASHED = "Processing crashed {} times."

@@ -1,7 +1,8 @@
 """The work of scoring jobs: check and score a run, build an edition, score it again.
 
 A job's function reads only what cannot change, and returns the function that writes the result.
-The worker calls that one only while it still has the job.
+The worker calls that one only while it still has the job. What is written before, so that a long
+job is seen to go on (the state of a run, the scores of single runs), may be written twice.
 """
 
 from __future__ import annotations
@@ -55,7 +56,6 @@ from leaderboard.scoring.measuring import (
 from leaderboard.scoring.problems import problem_fields
 
 MAX_DESCRIPTION = 5000
-OUR_FAULT = "Something went wrong on our side. The file is safe, and the organisers can see it."
 
 
 def check_run(run_id: str, progress: Progress) -> Publish:
@@ -317,6 +317,6 @@ def fail_run(run_id: str, reason: str) -> None:
     """Mark a run as failed by our fault; its file stays, and no quota is used."""
     Run.objects.filter(
         pk=run_id, state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING]
-    ).update(state=Run.State.FAILED, reason=reason or OUR_FAULT)
+    ).update(state=Run.State.FAILED, reason=reason)
     for run in Run.objects.filter(pk=run_id).select_related("version"):
         _announce_version(run)
