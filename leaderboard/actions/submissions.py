@@ -227,7 +227,7 @@ def accept_run(
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
     sent = SentFile(file.name or "", file, hash_file(file), track, "", details or RunDetails())
     organises, at = track.is_organised_by(user), received_at or timezone.now()
-    team = team or find_team(track.benchmark, user)
+    team = team or find_or_create_team(track.benchmark, user)
     try:
         [run] = submit(Submission(track.benchmark, user, team, [sent], at, organises))
     except FilesRefusedError as refused:
@@ -255,7 +255,7 @@ def submit_version(
     ignored = [file for file in files if file.is_ignored]
     organises, at = benchmark.is_organised_by(user), received_at or timezone.now()
     with _open_files([file for file in files if not file.is_ignored], tracks) as opened:
-        team = find_team(benchmark, user)
+        team = find_or_create_team(benchmark, user)
         shared = RunDetails(
             description=details.description,
             facts=_stated_facts(team, details),
@@ -310,7 +310,7 @@ def submit(sent: Submission) -> list[SubmittedRun]:
     return inserted
 
 
-def find_team(benchmark: Benchmark, user: User) -> Team | None:
+def find_or_create_team(benchmark: Benchmark, user: User) -> Team | None:
     """Return the user's team, None before the first run; organisers always have a team."""
     team = benchmark.team_of(user)
     if team is None and benchmark.is_organised_by(user):

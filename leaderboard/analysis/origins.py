@@ -340,7 +340,7 @@ def run_name(run: Run) -> str:
 
 def find_origin(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
     """Return how a measure was computed: in general, for a run, or for a run on a topic."""
-    edition = sight.board_edition
+    edition = sight.shown_edition
     if edition is None or text not in [*sight.measures, *JUDGED]:
         raise Http404("no such number")
     measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])

@@ -213,7 +213,7 @@ Means = dict[str, dict[str, float | None]]
 def read_means(sight: Sight, runs: list[Run]) -> Means:
     """Return the visible mean scores by measure."""
     scored = [run.pk for run in runs if sight.can_see_means_of(run)]
-    rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
+    rows = Score.objects.filter(score_set__edition=sight.shown_edition, score_set__run__in=scored)
     means: Means = {run_id: dict.fromkeys(sight.track.measures) for run_id in scored}
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         if measure in means[run_id]:
@@ -241,9 +241,9 @@ def serialise_run(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any
         "late": run.is_late,
         "topics": {"answered": run.num_answered if run.checked_at else None},
     }
-    if run.pk in means and sight.board_edition is not None:
+    if run.pk in means and sight.shown_edition is not None:
         answer["scores"] = means[run.pk]
-        answer["topics"]["judged"] = sight.board_edition.num_evaluated
+        answer["topics"]["judged"] = sight.shown_edition.num_evaluated
     if sight.can_see_file(run):
         answer |= serialise_progress(receipt)
         answer["description"] = run.description
@@ -282,7 +282,7 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
             "submitted_by": run.submitted_by.username,
             "checked_at": run.checked_at,
         }
-    edition = sight.board_edition
+    edition = sight.shown_edition
     if edition is not None and sight.can_see_means_of(run):
         provenance |= describe_edition(edition, sight, run)
     return provenance

@@ -207,7 +207,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         answer["your_deadline"] = sight.deadline
     if sight.can_see_means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
-        answer["edition"] = str(sight.board_edition.pk) if sight.board_edition else None
+        answer["edition"] = str(sight.shown_edition.pk) if sight.shown_edition else None
         answer["baseline"] = track.baseline_id
     if sight.is_organiser:
         answer["public_topics"] = track.public_topics

@@ -515,7 +515,7 @@ def _load_columns(
         found = match_measure(asked, seen.measures) if asked else seen.primary_measure
         if found is not None:
             measures[seen.track.pk] = found
-    editions = {seen.track.pk: seen.board_edition for seen in shown}
+    editions = {seen.track.pk: seen.shown_edition for seen in shown}
     values = _load_values(sight, editions, set(measures.values()))
     columns = []
     for seen in shown:

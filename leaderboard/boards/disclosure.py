@@ -104,9 +104,9 @@ class Sight(TrackSight):
     @property
     def decimals(self) -> int | None:
         """How many decimals of a mean may be shown; None means all of them."""
-        if self.can_see_scores or self.board_edition is None:
+        if self.can_see_scores or self.shown_edition is None:
             return None
-        return self.board_edition.safe_decimals
+        return self.shown_edition.safe_decimals
 
     @property
     def shown_decimals(self) -> int:
@@ -125,21 +125,21 @@ class Sight(TrackSight):
     @cached_property
     def ladder(self) -> Ladder | None:
         """Which runs show a mean, or None if all do."""
-        edition = self.board_edition
+        edition = self.shown_edition
         if self.can_see_scores or edition is None or not self.track.ladder_step:
             return None
         edition.track = self.track
         return build_ladder(edition)
 
     @property
-    def board_edition(self) -> Edition | None:
-        """The edition on the board, if the viewer may see its means."""
+    def shown_edition(self) -> Edition | None:
+        """The edition that was asked for, or that of the board if the viewer may see its means."""
         return self.edition or (self.track.live_edition if self.can_see_means else None)
 
     @cached_property
     def who_judged(self) -> WhoJudged:
         """Who judged the board that this viewer sees; empty without one."""
-        edition = self.board_edition
+        edition = self.shown_edition
         return WhoJudged() if edition is None else name_who_judged(edition.judgment_set)
 
     @property
@@ -193,7 +193,7 @@ class Sight(TrackSight):
 
     def with_judgments(self, version: str) -> Sight:
         """Return the same view of the board under these judgments; "" means the current board."""
-        current = self.board_edition
+        current = self.shown_edition
         if not version or (current is not None and current.judgment_set.version == version):
             return self
         found = (
@@ -230,7 +230,7 @@ class Sight(TrackSight):
         """Whether the means of a run may be shown, possibly rounded."""
         shown = not run.removal or self.can_see_file(run)
         shown = shown and (self.ladder is None or run.pk in self.ladder.risen)
-        return self.board_edition is not None and run.state == Run.State.SCORED and shown
+        return self.shown_edition is not None and run.state == Run.State.SCORED and shown
 
     def can_see_scores_of(self, run: Run) -> bool:
         """Whether the scores of a run on each topic may be shown."""
@@ -405,7 +405,7 @@ class BenchmarkSight:
         Where a track hides names from this viewer, its runs would be known by those that the same
         system has on other tracks, so that it stands apart until its release.
         """
-        return sight.board_edition is not None and not sight.hides_names
+        return sight.shown_edition is not None and not sight.hides_names
 
 
 def benchmark_or_404(viewer: Viewer, slug: str) -> BenchmarkSight:

@@ -29,7 +29,6 @@ from leaderboard.scoring.scores import EditionMeans, load_means
 
 # The scores of a run with a lower Judged@10 are unreliable.
 WELL_JUDGED = 0.5
-RUN = replace(RUN_OR_LATE, kind="run")
 STATE = Column(
     "state",
     "State",
@@ -196,10 +195,10 @@ class OrganisedRuns:
         scores = [mean, replace(JUDGED, kind="mean")]
         has_systems = any(row.system for row in self.rows)
         return [
-            *(RUN, TEAM, STATE),
+            *(RUN_OR_LATE, TEAM, STATE),
             *([SYSTEM] if has_systems else []),
             *(PRIMARY, PRIORITY),
-            *(scores if self.sight.board_edition is not None else []),
+            *(scores if self.sight.shown_edition is not None else []),
             *(CONTACT, DATE),
         ]
 
@@ -217,7 +216,7 @@ def find_organised_runs(sight: Sight, choice: OrganisedChoice) -> OrganisedRuns:
     """Return every run of the track, for an organiser of it."""
     people = ("submitted_by", "version__system", "track__collection")
     runs = list(sight.runs().select_related("team", *people))
-    edition = sight.board_edition
+    edition = sight.shown_edition
     measured = EditionMeans({}, {}) if edition is None else load_means(edition)
     means, emails = measured.by(sight.primary_measure), _find_emails(runs)
     rows = [

@@ -265,10 +265,10 @@ def build_receipts_of_tracks(viewer: Viewer, runs: Sequence[Run]) -> list[Receip
 def _find_means(sight: Sight, runs: Sequence[Run]) -> dict[str, float | None]:
     """Return the means on the track's main measure that the viewer may see, by run id."""
     shown = {run.pk for run in runs if sight.can_see_means_of(run)}
-    if not shown or sight.board_edition is None:
+    if not shown or sight.shown_edition is None:
         return {}
     measure = sight.track.primary_measure
-    means = load_measure_means(sight.board_edition, measure)
+    means = load_measure_means(sight.shown_edition, measure)
     return {run_id: sight.round_mean(measure, means.get(run_id)) for run_id in shown}
 
 

@@ -589,7 +589,7 @@ def find_visible_board(
 
     Rounded means have no tests and no intervals, and equal ones share a rank.
     """
-    edition = sight.board_edition
+    edition = sight.shown_edition
     if edition is None:
         return None
     edition.track = sight.track

@@ -75,7 +75,7 @@ class EditionData:
 
 def summarise_boards(sights: Sequence[Sight]) -> dict[int, BoardSummary]:
     """Return the board of each track that the viewer may see, by track id."""
-    editions = {sight.track.pk: sight.board_edition for sight in sights}
+    editions = {sight.track.pk: sight.shown_edition for sight in sights}
     known = _load_editions([edition for edition in editions.values() if edition is not None])
     return {
         sight.track.pk: _summarise(sight, edition, known[edition.pk])

@@ -155,7 +155,7 @@ class _Means:
         if run is None:
             return TrackCell(sight)
         run.track = sight.track
-        state, edition = sight.state_of(run), sight.board_edition
+        state, edition = sight.state_of(run), sight.shown_edition
         measure = find_measure(self.benchmark.measure, sight.track)
         if edition is None or not measure or not sight.can_see_means_of(run):
             return TrackCell(sight, run, state)
