@@ -187,7 +187,7 @@ class FoundJudges:
         return tabulate(self.rows, columns)
 
 
-def find_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
+def find_or_request_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
     """Return the judges that a viewer sees, and have a job compare them if that is missing."""
     chosen = statistic if statistic in STATISTICS_SHOWN else USUAL
     edition = sight.edition

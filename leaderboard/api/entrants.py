@@ -9,7 +9,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from leaderboard.analysis.entrant_boards import find_entrant_boards
-from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
+from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_or_request_judges
 from leaderboard.api.agreement import serialise_table
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.fields import Label
@@ -46,7 +46,7 @@ def get_judges(
     Judges are compared in the background: while `judges_follow` is true, ask again.
     """
     sight = _judged_sight_or_404(request, slug)
-    found = find_judges(sight, statistic)
+    found = find_or_request_judges(sight, statistic)
     return {
         "statistic": found.statistic,
         "judges_follow": found.awaited == Awaited.FOLLOWS,

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.entrant_boards import find_entrant_boards
-from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_judges
+from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_or_request_judges
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.display import charts
 from leaderboard.display.csv_tables import CsvTable
@@ -25,7 +25,7 @@ from leaderboard.scoring.kinds import kind_of
 def judges(request: HttpRequest, address: str) -> HttpResponse:
     """Show how far judges agree with people, for anyone who sees scores by topic."""
     sight = _judged_sight_or_404(request, address)
-    found = find_judges(sight, request.GET.get("statistic", ""))
+    found = find_or_request_judges(sight, request.GET.get("statistic", ""))
     if wants_csv(request):
         table = _chosen_table(request, found.tables)
         return csv_file(f"{sight.track.slug}-judges", *table)
