@@ -53,6 +53,7 @@ def test_a_merged_team_has_extra_runs_of_both_and_the_later_deadline(scene, ada,
 @pytest.mark.parametrize("days", [(2, 1), (None, 2), (2, None)])
 def test_of_two_deadlines_on_a_track_the_later_one_is_left(scene, ada, ben, cat, days):
     bread, deadline = Track.objects.get(slug="bread"), timezone.now() + timedelta(days=1)
+    Participation.objects.create(team=scene.team_of(ben), track=Track.objects.get(slug="rolls"))
     for user, later in zip((ben, cat), days, strict=True):
         closes_at = later and deadline + timedelta(days=later)
         Participation.objects.create(team=scene.team_of(user), track=bread, closes_at=closes_at)

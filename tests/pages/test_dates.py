@@ -23,13 +23,20 @@ def test_every_date_says_what_happens_then(collection, as_ada):
 
 
 @pytest.mark.parametrize(
-    ("disclosure", "days", "is_told"), [("blind", 3, True), ("blind", 2, False), ("open", 3, False)]
+    ("disclosure", "days", "is_told"),
+    [("blind", 3, True), ("blind", 2, False), ("leaderboard", 3, False)],
 )
 def test_a_blind_track_has_days_of_judging(collection, as_ada, disclosure, days, is_told):
     closes = timezone.now() + timedelta(days=1)
     release = closes + timedelta(days=days)
     make_track(collection, closes_at=closes, release_at=release, disclosure=disclosure)
     assert (JUDGED in words(as_ada.get(PAGE).text)) == is_told
+
+
+def test_without_a_deadline_no_day_of_judging_is_known(collection, as_ada):
+    make_track(collection, release_at=timezone.now() + timedelta(days=5), disclosure="blind")
+    told = words(as_ada.get(PAGE).text)
+    assert "Planned release" in told and JUDGED not in told
 
 
 def test_the_organisers_own_days_of_judging_stand_alone(collection, as_ada):

@@ -130,13 +130,14 @@ def test_organisers_see_who_has_not_signed_the_latest_version(asking, as_ada, as
     assertNotContains(as_ada.get(MANAGE), "latest version not signed")
 
 
-def test_nobody_lacks_a_signature_where_there_is_no_agreement(track, as_ada, ada, ben):
+def test_a_team_lacks_a_signature_once_there_is_an_agreement(track, as_ada, ada, ben):
     registrations.ask_teams(track.benchmark, ada, ["affiliation"], "")
     details = RegistrationDetails("Ben Ode", {"affiliation": "University of Rye"})
     people.admit(track.benchmark, ben, people.JoinDetails(registration=details))
-    page = as_ada.get(MANAGE)
-    assertContains(page, "University of Rye")
-    assertNotContains(page, "latest version not signed")
+    assertContains(as_ada.get(MANAGE), "University of Rye")
+    assertNotContains(as_ada.get(MANAGE), "latest version not signed")
+    registrations.write_agreement(track.benchmark, ada, "Do not pass it on.")
+    assertContains(as_ada.get(MANAGE), "latest version not signed")
 
 
 def test_readers_wait_for_the_date_too(gated, as_ben, ben):

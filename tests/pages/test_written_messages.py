@@ -9,7 +9,17 @@ from django.utils import timezone
 
 from leaderboard.actions import people, registrations
 from leaderboard.boards.message_groups import find_groups
-from leaderboard.models import Invitation, Job, Mail, Membership, Message, Notice, StoppedAddress
+from leaderboard.boards.sent_messages import describe_sending
+from leaderboard.models import (
+    Digest,
+    Invitation,
+    Job,
+    Mail,
+    Membership,
+    Message,
+    Notice,
+    StoppedAddress,
+)
 from tests.benchmark_scene import make_benchmark
 from tests.builders import make_assessment, make_pool, make_run, make_user, signed_in, work
 from tests.notifications.test_email import bodies, postman
@@ -57,8 +67,21 @@ def test_organisers_see_how_the_emails_of_a_message_ended(teams, as_ada):
     for state in ("delivered", "waiting", "sending"):
         Mail.objects.create(notice=first, state=state)
     Mail.objects.create(notice=second, state="given up", answer="550 no such user")
+    digest = Digest.objects.create(user=second.user, due_at=timezone.now(), state="delivered")
+    Notice.objects.filter(pk=second.pk).update(digest=digest)
     page = words(as_ada.get(first.address).text)
-    assert "1 done, 2 waiting, 1 not delivered" in page and "550 no such user" in page
+    assert "2 done, 2 waiting, 1 not delivered" in page and "550 no such user" in page
+
+
+@pytest.mark.parametrize("state", ["delivered", "waiting", "given up"])
+def test_a_message_has_the_emails_of_its_own_notices_alone(teams, as_ada, state):
+    for group in ("teams", "without_run"):
+        as_ada.post(MESSAGES, written(group, act="send"))
+    second, first = Message.objects.order_by("-pk")
+    Mail.objects.create(notice=first.notices.first(), state=state)
+    other = Digest.objects.create(user=first.created_by, due_at=timezone.now())
+    assert describe_sending(first).has_emails and not describe_sending(second).has_emails
+    assert other.notices.count() == describe_sending(second).waiting == 0
 
 
 def test_who_is_in_two_groups_gets_a_message_once(teams, cat, as_ada):
