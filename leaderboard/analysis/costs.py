@@ -19,24 +19,18 @@ from leaderboard.scoring.verdicts import verdict_of
 
 
 @dataclass(frozen=True)
-class CostLine:
-    """A run with its cost; `low` and `high` are the 95 % interval of its mean over topics."""
+class PlacedRun:
+    """A run in a plot: what stands across as a number and in words, and its mean above that.
+
+    `low` and `high` are the 95 % interval of its mean over topics.
+    """
 
     standing: Standing
-    figure: Figure
-    # The figure in the unit of all lines, as a number and in words.
     cost: float
     cost_text: str
     mean: float
     low: float
     high: float
-    # Compared with the best of these runs by all pairs; the best has no verdict itself.
-    against: Difference | None
-    verdict: str
-    # Whether no run is as good at a lower cost, or better at the same cost.
-    on_front: bool
-    # Whether it is the best run, or the cheapest that is not significantly worse.
-    is_named: bool = False
 
     @property
     def run(self) -> Run:
@@ -49,6 +43,20 @@ class CostLine:
     @property
     def kind(self) -> Kind:
         return self.standing.kind
+
+
+@dataclass(frozen=True)
+class CostLine(PlacedRun):
+    """A run with its cost, in the unit of all lines."""
+
+    figure: Figure
+    # Compared with the best of these runs by all pairs; the best has no verdict itself.
+    against: Difference | None
+    verdict: str
+    # Whether no run is as good at a lower cost, or better at the same cost.
+    on_front: bool
+    # Whether it is the best run, or the cheapest that is not significantly worse.
+    is_named: bool = False
 
     @property
     def left(self) -> float:

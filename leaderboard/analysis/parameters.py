@@ -11,13 +11,11 @@ from functools import cached_property
 
 from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Interval
-from leaderboard.analysis.costs import find_intervals, find_pareto_front, mean_of
+from leaderboard.analysis.costs import PlacedRun, find_intervals, find_pareto_front, mean_of
 from leaderboard.boards.rows import OF_PARAMETERS
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
 from leaderboard.display.numbers import score
-from leaderboard.models import Run
 from leaderboard.runs.facts import Parameter
 
 # How many runs a plot has: the best ones, besides those that the reader chose.
@@ -29,36 +27,15 @@ MOST_DIFFERENT = 12
 
 
 @dataclass(frozen=True)
-class PlottedRun:
-    """A run with what stands across, its mean, and the 95 % intervals of its means.
+class PlottedRun(PlacedRun):
+    """A run by a number, by the number of a value in the order of values, or by another mean."""
 
-    `cost` is the place across: a number, or the number of a value in the order of values.
-    """
-
-    standing: Standing
-    cost: float
-    cost_text: str
-    mean: float
-    low: float
-    high: float
     # The interval across; the value itself for a parameter.
     left: float
     right: float
     on_front: bool
     is_named: bool
     is_measured: bool = True
-
-    @property
-    def run(self) -> Run:
-        return self.standing.run
-
-    @property
-    def name(self) -> str:
-        return self.standing.name
-
-    @property
-    def kind(self) -> Kind:
-        return self.standing.kind
 
 
 @dataclass(frozen=True)
