@@ -101,6 +101,8 @@ def fails(model: type[ImportedVersion]) -> Callable[[str, str], None]:
 
 def copy_pages(copy_id: str, progress: Progress) -> Publish:
     """Copy public pages, by what stands above the jobs: it asks the site for them."""
+    # Named as a string, like what Django is told of us.  A table that packages above fill would
+    # lack the kind in a worker that imports none of them, and its jobs would wait for ever.
     publish: Publish = import_string("leaderboard.archives.board_copies.copy_pages")(
         copy_id, progress
     )
