@@ -167,6 +167,8 @@ STORAGES = {
 # Where `manage.py move` moves the site.
 NEW_DATABASE_URL = text("NEW_DATABASE_URL")
 NEW_S3_BUCKET = text("NEW_S3_BUCKET")
+if S3_BUCKET or NEW_S3_BUCKET:
+    require_package("storages", "S3_BUCKET" if S3_BUCKET else "NEW_S3_BUCKET", "s3")
 FILE_UPLOAD_HANDLERS = [
     "leaderboard.infrastructure.free_space.FreeSpaceGuard",
     "leaderboard.infrastructure.hashed_uploads.HashingHandler",

@@ -151,7 +151,7 @@ def load_dataset(name: str) -> Any:
         library = importlib.import_module("ir_datasets")
     except ModuleNotFoundError:
         raise UnavailableCollectionError(
-            "ir_datasets is not installed here; `pip install ir_datasets` installs it"
+            "ir_datasets is not installed here; `pip install 'rankfield[datasets]'` installs it"
         ) from None
     try:
         return library.load(name)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import subprocess
 import sys
 import tomllib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.environment import require_package
-from tests.small_servers import serving
+from tests.small_servers import collecting
 from tests.test_house import ROOT
 
 # A request with a secret in its path and its query, a job that fails, and an error that names one.
@@ -64,23 +62,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def received(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What a collector has been sent, by address."""
-    bodies: dict[str, bytes] = {}
-
-    class Collector(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            packed = self.headers.get("Content-Encoding") == "gzip"
-            bodies[self.path] = bodies.get(self.path, b"") + (
-                gzip.decompress(body) if packed else body
-            )
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *words: object) -> None:
-            """Say nothing."""
-
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Collector)) as server:
-        address = f"127.0.0.1:{server.server_port}"
+    with collecting() as (address, bodies):
         settings = {
             "RANKFIELD_HOME": str(tmp_path_factory.mktemp("home")),
             "SENTRY_DSN": f"http://key@{address}/1",

@@ -314,7 +314,7 @@ def test_load_collection_says_what_ir_datasets_has_not(ada, ir_datasets, name, w
 
 def test_load_collection_says_how_to_get_ir_datasets(ada, monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(CommandError, match="`pip install ir_datasets` installs it"):
+    with pytest.raises(CommandError, match=r"pip install 'rankfield\[datasets\]'"):
         command("load_collection", "bread", "--ir-datasets", "bread/loaf")
 
 
