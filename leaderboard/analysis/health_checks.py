@@ -264,7 +264,7 @@ def check_certificate() -> Iterator[Finding]:
     left = ends - timezone.now()
     if left < timedelta(0):
         yield report_error(
-            f"The certificate ended on {ends:%Y-%m-%d}: browsers refuse the site.",
+            f"The certificate ended on {ends:%Y-%m-%d}: browsers do not open the site.",
             "Renew it and reload the proxy.",
         )
     elif left < SOON:
