@@ -147,7 +147,7 @@ def _describe_scores(track: Track, now: datetime) -> DatedSentence:
     on_release = "on release" if release is None else "on release, planned for {date}"
     if track.disclosure == Track.Disclosure.BLIND:
         return DatedSentence(f"Scores appear {on_release}.", release)
-    is_over = track.state(now) == Track.State.CLOSED and not track.accepts_runs(now)
+    is_over = track.is_over_at(now)
     if track.disclosure == Track.Disclosure.LEADERBOARD and not (track.shows_by_date and is_over):
         if track.shows_by_date:
             return DatedSentence("Means are rounded; all scores appear after the deadline.")

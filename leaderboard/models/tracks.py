@@ -638,7 +638,11 @@ class Track(models.Model):
     @property
     def is_over(self) -> bool:
         """Return whether the track accepts no more runs."""
-        return self.state() == Track.State.CLOSED and not self.accepts_runs()
+        return self.is_over_at(timezone.now())
+
+    def is_over_at(self, instant: datetime) -> bool:
+        """Return whether the track accepts no runs from this time on."""
+        return self.state(instant) == Track.State.CLOSED and not self.accepts_runs(instant)
 
     @property
     def shows_means(self) -> bool:

@@ -11,7 +11,7 @@ from leaderboard.actions import tracks
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.tracks import change_track
 from leaderboard.analysis.entrant_boards import find_entrant_boards
-from leaderboard.analysis.entrants import find_judges
+from leaderboard.analysis.entrants import find_or_request_judges
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Score, Track, User
 from leaderboard.runs.packing import pack_run
@@ -75,9 +75,9 @@ def test_a_file_of_marks_is_a_run(track):
 
 
 def test_judges_are_compared_with_the_marks_of_people(track, ada):
-    find_judges(sight_of(track, ada))
+    find_or_request_judges(sight_of(track, ada))
     work()
-    exact, slips = find_judges(sight_of(track, ada)).rows
+    exact, slips = find_or_request_judges(sight_of(track, ada)).rows
     assert (exact.run.tag, exact.documents, exact.error) == ("exact", 7, 0)
     assert exact.value.value == pytest.approx(1) and slips.value.value < 0.9
     assert slips.error == pytest.approx(2 / 7)
@@ -120,9 +120,9 @@ def test_support_is_marked_by_place_or_by_the_key_of_a_sentence(track, ben, ada)
     sure = make_run(support, ben, "\n".join(lines), tag="sure")
     placed = make_run(support, make_user("eve"), SUPPORT, tag="placed")
     assert (sure.state, sure.format, placed.state) == ("scored", "confidence", "scored")
-    find_judges(sight_of(support, ada))
+    find_or_request_judges(sight_of(support, ada))
     work()
-    found = {row.run.tag: row for row in find_judges(sight_of(support, ada)).rows}
+    found = {row.run.tag: row for row in find_or_request_judges(sight_of(support, ada)).rows}
     assert (found["placed"].documents, found["placed"].error) == (5, 0)
     assert (found["sure"].abstained, found["sure"].bias) == (3, -0.5)
     assert found["sure"].calibration.documents == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.analysis.entrant_boards import find_entrant_boards
-from leaderboard.analysis.entrants import find_judges
+from leaderboard.analysis.entrants import find_or_request_judges
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Run, Score, Track, User
 from leaderboard.scoring.judge_runs import load_judge
@@ -64,9 +64,9 @@ def test_judges_are_ranked_by_their_agreement_with_people(track, client):
 
 def test_each_statistic_counts_what_both_graded(track, ada):
     sight = sight_of(track, ada)
-    find_judges(sight, "kappa")
+    find_or_request_judges(sight, "kappa")
     work()
-    exact, slips = find_judges(sight, "kappa").rows
+    exact, slips = find_or_request_judges(sight, "kappa").rows
     assert (exact.run.tag, exact.abstained, exact.bias) == ("exact", 0, 0)
     assert (slips.documents, slips.abstained, slips.error) == (7, 1, pytest.approx(1 / 7))
     assert slips.rank is None and slips.value.value < exact.value.value == pytest.approx(1)
@@ -74,10 +74,10 @@ def test_each_statistic_counts_what_both_graded(track, ada):
 
 def test_a_withdrawn_judge_is_compared_no_more(track, ada):
     sight = sight_of(track, ada)
-    find_judges(sight)
+    find_or_request_judges(sight)
     work()
     Run.objects.filter(tag="exact").update(hidden_at=track.created_at)
-    assert [row.run.tag for row in find_judges(sight).rows] == ["slips"]
+    assert [row.run.tag for row in find_or_request_judges(sight).rows] == ["slips"]
 
 
 @pytest.mark.parametrize("disclosure", ["blind", "leaderboard"])
