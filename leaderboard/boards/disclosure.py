@@ -15,8 +15,7 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Concat, Lower, Substr
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -29,7 +28,6 @@ from leaderboard.models import (
     Assessment,
     Benchmark,
     Edition,
-    Participation,
     Run,
     System,
     Team,
@@ -273,11 +271,9 @@ def find_runs_by_tag(sights: Sequence[Sight], text: str, most: int) -> list[Run]
     shown = Q(track__in=[sight.track for sight in sights if sight.can_see_means]) & ON_THE_BOARD
     hidden = Q(track__in=[sight.track for sight in sights if sight.hides_names])
     has_pseudonym = hidden & ~own & ~Q(team__of_organisers=True)
-    own_alias = Participation.objects.filter(team=OuterRef("team"), track=OuterRef("track"))
-    alias = Subquery(own_alias.values("alias"))
-    pseudonym = Concat(Lower(alias), Value("-"), Substr("pk", 1, 4))
-    named = (Q(tag__icontains=text) & ~has_pseudonym) | (Q(name__icontains=text) & has_pseudonym)
-    found = Run.objects.alias(name=pseudonym).filter(own | organised | shown).filter(named)
+    tagged, called = Q(tag__icontains=text), Q(shown_pseudonym__icontains=text)
+    named = (tagged & ~has_pseudonym) | (called & has_pseudonym)
+    found = Run.objects.with_pseudonyms().filter(own | organised | shown).filter(named)
     sight_by_track = {sight.track.pk: sight for sight in sights}
     # An order by the tag or the time would tell more than a pseudonym.
     ordered = found.select_related("team", "track").order_by("track__name", "pk")

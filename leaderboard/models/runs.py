@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models import Exists, OuterRef, Q, Subquery, Value
 from django.db.models.base import ModelState
+from django.db.models.functions import Concat, Lower, Substr
 from django.utils import timezone
 from django.utils.functional import cached_property
 from numpy.typing import NDArray
@@ -78,6 +79,12 @@ class RunQuerySet(models.QuerySet["Run"]):
     def on_the_board(self) -> RunQuerySet:
         """Return scored runs that are not removed."""
         return self.filter(ON_THE_BOARD)
+
+    def with_pseudonyms(self) -> RunQuerySet:
+        """Return runs that can be filtered by `shown_pseudonym`, which is their `pseudonym`."""
+        there = Participation.objects.filter(team=OuterRef("team"), track=OuterRef("track"))
+        alias = Lower(Subquery(there.values("alias")))
+        return self.alias(shown_pseudonym=Concat(alias, Value("-"), Substr("pk", 1, 4)))
 
     def accepted(self) -> RunQuerySet:
         """Return runs whose file passed its checks, scored or waiting for judgments.
