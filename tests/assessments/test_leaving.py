@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pytest_django.asserts import assertContains
+from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions.accounts import delete_account, export_account
 from leaderboard.actions.assessments import share_out
@@ -53,6 +53,17 @@ def test_topics_that_a_deleted_user_did_not_begin_are_free_again(mark, assessmen
     delete_account(dan)
     assessment.assessors.create(user=eve, name="A2")
     assert share_out(assessment, ada) == 2
+
+
+def test_free_topics_are_shared_out_while_people_judge(mark, assessment, as_ada, dan, eve):
+    page = "/benchmarks/bread/judging/judging-1/assessors/"
+    assertNotContains(as_ada.get(page), "Share out")
+    delete_account(dan)
+    assertNotContains(as_ada.get(page), "Share out")
+    assessment.assessors.create(user=eve, name="A2")
+    assertContains(as_ada.get(page), "Share out")
+    Assessment.objects.update(state="closed")
+    assertNotContains(as_ada.get(page), "Share out")
 
 
 def test_the_page_says_what_happens_to_marks(mark, dan):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
@@ -18,6 +19,21 @@ def run(track, ben, cat):
 
 def take_off(client, run: Run, how: str) -> None:
     client.post(f"/runs/{run.pk}/take-off/", {"how": how, "reason": "trained on the topics"})
+
+
+def test_who_may_take_a_run_away_is_offered_it(run, as_ada, as_ben, as_cat):
+    address = f"/runs/{run.pk}/"
+    links = [f'{address}{act}/"' for act in ("take-off", "withdraw")]
+    pages = [client.get(address).text for client in (as_ada, as_ben, as_cat)]
+    offered = [[link in page for link in links] for page in pages]
+    assert offered == [[True, True], [False, True], [False, False]]
+
+
+def test_what_is_away_is_not_taken_away_again(run, as_ada, as_ben):
+    take_off(as_ada, run, "hidden")
+    assert f'/runs/{run.pk}/take-off/"' not in as_ada.get(f"/runs/{run.pk}/").text
+    Run.objects.filter(pk=run.pk).update(hidden_at=None, withdrawn_at=timezone.now())
+    assert f'/runs/{run.pk}/withdraw/"' not in as_ben.get(f"/runs/{run.pk}/").text
 
 
 def test_a_disqualified_run_leaves_the_board(as_ada, run, track, ben):

@@ -214,6 +214,8 @@ def assessors(request: HttpRequest, address: str, name: str) -> HttpResponse:
     shown = shorten(request, "assignments", "assignment", listed)
     active = list(seen.assessment.assessors.active())
     busy = set(own.values_list("topic", "assessor"))
+    missing = missing_opinions(seen.assessment)
+    is_judged = seen.assessment.state in (Assessment.State.OPEN, Assessment.State.PAUSED)
     invitation = reverse("join_judging", args=[seen.assessment.invitation])
     context = {
         **seen.context,
@@ -230,7 +232,8 @@ def assessors(request: HttpRequest, address: str, name: str) -> HttpResponse:
             ]
         ),
         "active": active,
-        "missing": missing_opinions(seen.assessment),
+        "missing": missing,
+        "can_share_out": is_judged and bool(missing and active),
         "link": request.build_absolute_uri(invitation),
     }
     return render(request, "judging/assessors.html", context)

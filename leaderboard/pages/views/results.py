@@ -162,16 +162,20 @@ def _find_table(name: str, found: RunBreakdown) -> CsvTable | None:
 
 def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any]:
     """Return what all pages of a run have in common: its name, state, place and tabs."""
+    run, sight = seen.run, seen.sight
+    inside = sight.can_see_file(run)
+    # A rejected run was never on the board.
+    may_leave = run.state != Run.State.REFUSED
     context = {
-        "sight": seen.sight,
-        "track": seen.sight.track,
-        "run": seen.run,
-        "inside": seen.sight.can_see_file(seen.run),
-        "receipt": receipts.build_receipt(seen.sight, seen.run),
-        "can_replace": seen.sight.can_replace(seen.run),
+        "sight": sight,
+        "track": sight.track,
+        "run": run,
+        "inside": inside,
+        "receipt": receipts.build_receipt(sight, run),
+        "can_replace": sight.can_replace(run),
+        "can_take_off": may_leave and sight.is_organiser and not run.removal,
+        "can_withdraw": may_leave and inside and not run.withdrawn_at,
         **_replacement_context(seen),
-        # A rejected run was never on the board.
-        "may_leave": seen.run.state != Run.State.REFUSED,
         "breakdown": found,
     }
     if found is None:
