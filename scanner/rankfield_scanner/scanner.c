@@ -159,10 +159,23 @@ static inline uint64_t spell_digits(uint64_t digits) {
 }
 
 /*
- * Read the digits from `at` on behind those of `number`, and return where they end; NULL if the
- * number would have more than `most` digits, leading zeros aside.
+ * Read the digits from `at` on one by one, which is the fastest for few of them, and return where
+ * they end; NULL if there are more than `most`.
  */
-static inline place read_digits(place at, place end, int most, uint64_t *number) {
+static inline place read_few_digits(place at, place end, int most, uint64_t *number) {
+    place start = at;
+    uint64_t value = 0;
+    for (uint8_t digit; at < end && (digit = *at ^ '0') <= 9; at++)
+        value = value * 10 + digit;
+    *number = value;
+    return at - start <= most ? at : NULL;
+}
+
+/*
+ * Read the digits from `at` on behind those of `number`, eight at once, and return where they end;
+ * NULL if the number would have more than 19 digits, leading zeros aside.
+ */
+static inline place read_digits(place at, place end, uint64_t *number) {
     while (at < end) {
         uint64_t digits = load(at, end) ^ '0' * EACH;
         /* Adding 0x76 carries into the high bit of each byte above 9. It may also carry out of a
@@ -171,7 +184,7 @@ static inline place read_digits(place at, place end, int most, uint64_t *number)
         int count = marks ? lowest(marks) : WORD;
         if (!count)
             return at;
-        if (*number >= TENS[most - count])
+        if (*number >= TENS[SCORE_DIGITS - count])
             return NULL;
         *number = *number * TENS[count] + spell_digits(digits << 8 * (WORD - count));
         at += count;
@@ -186,8 +199,8 @@ static inline place read_rank(place at, place end, int64_t *rank) {
     int is_negative = *at == '-';
     place start = at + (is_negative || *at == '+');
     uint64_t number = 0;
-    at = read_digits(start, end, RANK_DIGITS, &number);
-    if (!at || at == start || at - start > RANK_DIGITS)
+    at = read_few_digits(start, end, RANK_DIGITS, &number);
+    if (!at || at == start)
         return NULL;
     *rank = is_negative ? -(int64_t)number : (int64_t)number;
     return at;
@@ -226,13 +239,13 @@ static inline place read_score(place at, place end, double *score) {
     at += is_negative || *at == '+';
     uint64_t mantissa = 0;
     place whole = at;
-    at = read_digits(at, end, SCORE_DIGITS, &mantissa);
+    at = read_few_digits(at, end, SCORE_DIGITS, &mantissa);
     if (!at || at == end)
         return NULL;
     int64_t digits = at - whole, decimals = 0;
     if (*at == '.') {
         place fraction = at + 1;
-        at = read_digits(fraction, end, SCORE_DIGITS, &mantissa);
+        at = read_digits(fraction, end, &mantissa);
         if (!at || at == end)
             return NULL;
         decimals = at - fraction;

@@ -21,7 +21,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> CDLL:
     if shutil.which(os.environ.get("CC", "cc")) is None:
         pytest.skip("no C compiler")
     path = tmp_path_factory.mktemp("scanner") / "scanner.so"
-    compile_library(path)
+    compile_library(path, "-Werror")
     library = open_library(path)
     assert library
     return library
