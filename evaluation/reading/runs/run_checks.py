@@ -113,7 +113,8 @@ def traits_of_block(
     starts, ends = block.starts[:-1], block.starts[1:]
     sizes = np.diff(block.starts)
     scores = falling.scores
-    tied = np.bincount(block.topics_of(falling.in_ties), minlength=len(sizes))
+    # Rows ascend, so the few starts are searched among them and not each of them among the starts.
+    tied = np.diff(np.searchsorted(falling.in_ties, block.starts))
     mostly_tied = 2 * tied > sizes
     all_tied = (sizes > 1) & (scores[starts] == scores[ends - 1])
     across = np.zeros(len(sizes), bool)
@@ -166,8 +167,8 @@ def _cubes_of_ties(block: Block) -> IntArray:
     ties = block.ties
     first = np.flatnonzero(np.diff(ties, prepend=-2) != 1)
     sizes = np.diff(first, append=len(ties)) + 1
-    sums = np.zeros(len(block.topics), np.int64)
-    np.add.at(sums, block.topics_of(ties[first]), sizes**3 - sizes)
+    before = np.concatenate(([0], np.cumsum(sizes**3 - sizes)))
+    sums: IntArray = np.diff(before[np.searchsorted(ties[first], block.starts)])
     return sums
 
 
