@@ -118,6 +118,7 @@ class JudgeAgreement:
 
     judges: list[str]
     grades: list[int]
+    num_topics: int
     num_documents: int
     num_pairs: int
     share: float | None
@@ -246,6 +247,7 @@ def measure_agreement(shared: SharedGrades) -> JudgeAgreement:
     return JudgeAgreement(
         judges=shared.judges,
         grades=grades,
+        num_topics=len(topics),
         num_documents=len(shared.topics),
         num_pairs=pairs.num_pairs,
         share=pairs.share,
