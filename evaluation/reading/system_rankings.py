@@ -194,7 +194,7 @@ def _check_names(
         if not check_identifier("system", "E_SYSTEM", entry.line, name, problems):
             continue
         if known is not None and entry.system not in known:
-            hint = "Name each system as the track of the systems shows it."
+            hint = "Name each system as its track shows it, or by its id there."
             problems.error("E_UNKNOWN_SYSTEM", entry.line, "no such system", entry.system, hint)
         if first.setdefault(entry.system, entry) is not entry:
             before = first[entry.system].line

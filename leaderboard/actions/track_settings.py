@@ -41,6 +41,7 @@ def check(track: Track, changes: Mapping[str, Any]) -> list[SettingProblem]:
     return [
         *_check_kind(track, changed),
         *_check_layers(changed, changes),
+        *_check_systems(changed, changes),
         *_check_measures(changed),
         *_check_test(changed),
         *_check_topics(changed, changes),
@@ -87,8 +88,8 @@ def _check_measures(track: Track) -> Iterator[SettingProblem]:
 def _explain_missing(measure: AnyMeasure, track: Track) -> str:
     """Return why a track cannot have a measure; what judgments give is open without them."""
     reason = explain_missing_marks(measure, track)
-    # Marks of people are what judges of answers are measured by.
-    if reason or track.judgment_set is None or track.judged_marks:
+    # Marks of people are what judges of answers are measured by, and scores what ranks systems.
+    if reason or track.judgment_set is None or not track.reads_judgments:
         return reason
     return explain_missing_judgments(measure, track.judgment_set)
 
@@ -97,6 +98,17 @@ def _check_layers(track: Track, changes: Mapping[str, Any]) -> Iterator[SettingP
     for name in NO_MARKS:
         if changes.get(name) and find_layer(track, name) is None:
             yield SettingProblem(name, "Not a layer of marks of this track.", changes[name])
+
+
+def _check_systems(track: Track, changes: Mapping[str, Any]) -> Iterator[SettingProblem]:
+    truth, measure = track.truth, track.systems_measure
+    if changes.get("systems") and truth is None:
+        message = "Not a track of systems on this collection, in this benchmark."
+        yield SettingProblem("systems", message, track.systems)
+    if changes.get("systems_measure") and (truth is None or measure not in truth.measures):
+        listed = ", ".join(truth.measures) if truth is not None else "none without a track"
+        message = f"Choose one of its measures: {listed}."
+        yield SettingProblem("systems_measure", message, measure)
 
 
 def _check_test(track: Track) -> Iterator[SettingProblem]:

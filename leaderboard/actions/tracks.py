@@ -154,9 +154,11 @@ def change_track(
     Track.objects.filter(pk=track.pk, has_moved_dates=True).update(has_moved_dates=False)
     for name in SHARED_DATES.keys() & after.keys():
         _share_date(track, user, name, after[name])
+    former = track.slug
     save_changes(track, user, after, act)
     if "slug" in after:
         _rename_benchmark(track)
+        Track.objects.filter(benchmark=track.benchmark, systems=former).update(systems=track.slug)
     _change_rules(track.benchmark, user, rules)
     if track.closes_at != deadline:
         notices.notify_deadline_changed(track)
@@ -216,8 +218,8 @@ def _change_rules(benchmark: Benchmark, user: User, rules: Mapping[str, Any]) ->
 def _refuse_missing_judgments(
     track: Track, measures: list[str], judgment_set: JudgmentSet | None
 ) -> None:
-    # Judges of answers are measured by marks of people.
-    if judgment_set is None or track.judged_marks:
+    # Judges of answers are measured by marks of people, and rankings of systems by scores.
+    if judgment_set is None or not track.reads_judgments:
         return
     if reason := explain_first_missing(measures, judgment_set):
         raise ActionError(f"{reason}. Change the measures of the track or choose other judgments.")

@@ -1,4 +1,4 @@
-"""The endpoints of judges on a track whose runs are judgments."""
+"""The endpoints of judges on a track whose runs are judgments, or rank systems."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_or_request_judges
+from leaderboard.analysis.ranked_systems import ORDERS_SHOWN, find_or_request_rankings
 from leaderboard.api.agreement import serialise_table
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.fields import Label
@@ -55,6 +56,38 @@ def get_judges(
     }
 
 
+class RankingsOut(Schema):
+    """Rankings of systems beside the board of their scores; rows as in the tables as CSV."""
+
+    statistic: str
+    track: str = Field(description="The track of the systems; empty without one.")
+    measure: str
+    judges_follow: bool = Field(description="Whether they are being compared.")
+    topics: int
+    judges: list[TableRow]
+    systems: list[TableRow] = Field(description="The rank of each system by score and ranking.")
+
+
+@router.get("/{slug:slug}/judges/systems", auth=PUBLIC, response=response_schemas(RankingsOut))
+def get_rankings(
+    request: HttpRequest, slug: str, statistic: Literal[tuple(ORDERS_SHOWN)] = "tau"
+) -> dict[str, Any]:
+    """Get how near each ranking of systems is to the board of their scores.
+
+    Rankings are compared in the background: while `judges_follow` is true, ask again.
+    """
+    sight = _judged_sight_or_404(request, slug, ranks_systems=True)
+    found = find_or_request_rankings(sight, statistic)
+    return {
+        "statistic": found.statistic,
+        "track": found.truth.slug if found.truth is not None else "",
+        "measure": found.measure,
+        "judges_follow": found.awaited == Awaited.FOLLOWS,
+        "topics": found.topics,
+        **{name: serialise_table(table) for name, table in found.tables.items()},
+    }
+
+
 class JudgesBoardsOut(Schema):
     """The boards of systems that judges would make; rows as in the tables as CSV."""
 
@@ -86,8 +119,9 @@ def get_judges_boards(
     }
 
 
-def _judged_sight_or_404(request: HttpRequest, slug: str) -> Sight:
+def _judged_sight_or_404(request: HttpRequest, slug: str, ranks_systems: bool = False) -> Sight:
     sight = track_or_404(viewer(request), slug)
-    if not kind_of(sight.track).is_of_judges or not sight.can_see_scores:
+    is_of_kind = kind_of(sight.track).is_of_judges and sight.track.ranks_systems == ranks_systems
+    if not is_of_kind or not sight.can_see_scores:
         raise Http404("no judges to see")
     return sight

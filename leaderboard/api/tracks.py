@@ -188,6 +188,8 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
     """Serialise a track; what reveals its judgments only if the viewer may see scores."""
     track = sight.track
     hidden = {*(() if sight.can_see_scores else OF_MARKS)}
+    if track.systems and not sight.can_see_systems:
+        hidden |= {"systems", "systems_measure"}
     if not sight.can_see_topics:
         # Its numbers are of topics that are not out yet.
         hidden.add("excluded_topics")

@@ -283,6 +283,11 @@ def plain_fields(model: type[models.Model], left_out: set[str] | None = None) ->
     ]
 
 
+def ranking_path(run_id: str) -> str:
+    """Return where an archive has a ranking of systems by the ids that they had."""
+    return f"rankings/{run_id}"
+
+
 def plain_values(row: models.Model, left_out: set[str] | None = None) -> dict[str, Any]:
     fields = plain_fields(type(row), left_out)
     return {field.name: field.value_from_object(row) for field in fields}

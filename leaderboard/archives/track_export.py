@@ -59,6 +59,7 @@ from leaderboard.archives.manifests import (
     TrackEntry,
     named_rows,
     plain_values,
+    ranking_path,
 )
 from leaderboard.archives.nuggets import (
     draft_entries,
@@ -98,6 +99,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
+from leaderboard.scoring.system_runs import render_system_scores
 
 # The kinds of events to export; the others are about people or contain their URLs.
 EXPORTED_KINDS = (
@@ -127,10 +129,7 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
             yield ZipEntry(f"judgments/{judged.version}.replies.jsonl", render_replies(judged))
     editions = ready_editions(track)
     for run in accepted_runs(track):
-        yield ZipEntry(f"runs/{run.pk}", read_chunks(run.file))
-        for edition in editions:
-            scores = json.dumps(run_scores(run, edition)).encode()
-            yield ZipEntry(f"scores/{edition.pk}/{run.pk}.json", [scores])
+        yield from accepted_run_members(run, editions)
     for run in rejected_runs(track):
         yield from rejected_run_members(run)
     yield from board_members(track)
@@ -143,6 +142,16 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
     yield from battle_members(track)
     yield ZipEntry("events.jsonl", render_json_lines(event_rows(track)))
     yield ZipEntry(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
+
+
+def accepted_run_members(run: Run, editions: Sequence[Edition]) -> Iterator[ZipEntry]:
+    """Yield the file of a run and its scores; of a ranking of systems also their ids."""
+    yield ZipEntry(f"runs/{run.pk}", read_chunks(run.file))
+    if run.track.ranks_systems:
+        yield ZipEntry(ranking_path(run.pk), [render_system_scores(run)])
+    for edition in editions:
+        scores = json.dumps(run_scores(run, edition)).encode()
+        yield ZipEntry(f"scores/{edition.pk}/{run.pk}.json", [scores])
 
 
 def pool_members(track: Track) -> Iterator[ZipEntry]:
@@ -160,8 +169,13 @@ def ready_judgments(collection: Collection) -> list[JudgmentSet]:
 
 
 def ready_editions(track: Track) -> list[Edition]:
-    """Return every complete edition, also those no longer on the board."""
+    """Return every complete edition, also those no longer on the board.
+
+    Of rankings of systems only the last one: what others compared them with is not in the archive.
+    """
     ready = track.editions.filter(state=Edition.State.READY)
+    if track.ranks_systems:
+        ready = ready.filter(pk=track.edition_id)
     return list(ready.select_related("judgment_set").order_by("pk"))
 
 

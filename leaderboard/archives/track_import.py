@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from io import BytesIO
+from types import MappingProxyType
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from django.core.exceptions import ValidationError
@@ -41,6 +44,7 @@ from leaderboard.archives.manifests import (
     SnapshotEntry,
     named_rows,
     plain_fields,
+    ranking_path,
     split_fields,
 )
 from leaderboard.archives.zip_files import Archive, ArchiveError
@@ -269,15 +273,19 @@ def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:
 
 
 def restore_track(
-    manifest: Manifest, collection: Collection, slug: str, benchmark: Benchmark
+    manifest: Manifest, collection: Collection, slug: str, benchmark: Benchmark, systems: str = ""
 ) -> Track:
-    """Restore the track of an archive in a benchmark, on its collection, which must be ready."""
+    """Restore the track of an archive in a benchmark, on its collection, which must be ready.
+
+    `systems` is the short name here of the track whose systems its runs rank.
+    """
     fields, _ = split_fields(manifest.track.fields)
     track = Track(slug=slug, collection=collection, **clean_values(Track, fields))
     # Its layers of marks are restored once there are runs; judges read those of another track.
     for name in NO_MARKS if not track.judged_marks else ():
         setattr(track, name, "")
     track.judgment_set = find_judgments(collection, manifest.track.judgments)
+    track.systems = systems
     check_names(track)
     try:
         for text in (*track.measures, track.primary_measure):
@@ -389,11 +397,16 @@ def restore_overview(manifest: Manifest, track: Track) -> None:
 
 
 def restore_run(
-    archive: Archive, entry: RunEntry, track: Track, version: SystemVersion | None = None
+    archive: Archive,
+    entry: RunEntry,
+    track: Track,
+    version: SystemVersion | None = None,
+    ids: Mapping[str, str] = MappingProxyType({}),
 ) -> Run:
     """Submit a run of an archive to the track for its team, and queue its check.
 
-    Versions of a system may have equal runs; without their versions these are one run.
+    Versions of a system may have equal runs; without their versions these are one run. A ranking
+    of systems is sent by their ids here, which `ids` has by those there.
 
     Raises ArchiveError, and NotAccepted if the track does not accept the run.
     """
@@ -401,13 +414,23 @@ def restore_run(
     values["facts"] = clean_facts(values["facts"])
     fixes = check_fixes(values)
     details = RunDetails(tag=values["tag"], lenient=values["lenient"], fixes=fixes)
-    with archive.member(f"runs/{entry.id}") as file:
-        sent = File(file, name=values["filename"])
+    is_ranking = track.ranks_systems and ranking_path(entry.id) in archive
+    with archive.member(ranking_path(entry.id) if is_ranking else f"runs/{entry.id}") as file:
+        read = rename_systems(file, ids) if is_ranking else file
+        sent = File(read, name=values["filename"])
         team = find_or_create_team(track, entry.team)
         restored = submissions.submit_archived_run(track, team, sent, details, version)
     if restored.is_new:
         Run.objects.filter(pk=restored.run.pk).update(**values)
     return restored.run
+
+
+def rename_systems(file: IO[bytes], ids: Mapping[str, str]) -> IO[bytes]:
+    """Return a ranking of systems with other ids of these."""
+    lines = (line.decode().rstrip("\n").split("\t") for line in file)
+    return BytesIO(
+        "".join("\t".join([ids.get(name, name), *rest]) + "\n" for name, *rest in lines).encode()
+    )
 
 
 def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
@@ -470,6 +493,8 @@ Runs = dict[str, Run]
 def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: Runs) -> Edition:
     """Score the runs as they were scored there, with the same judgments and settings."""
     kept = {**NO_MARKS, **entry.settings, "convention": entry.convention}
+    # Which runs are ranked follows from the restored track of the systems.
+    kept.pop("ranked_runs", None)
     settings = clean_values(Track, kept)
     as_it_was = copy(track)
     for name, value in settings.items():

@@ -105,6 +105,8 @@ def find_phase(track: Track, now: datetime | None = None, team: Team | None = No
     state = track.state(now, team)
     if state != Track.State.CLOSED or track.accepts_runs(now, team):
         return Phase(state)
+    if track.hides_systems:
+        return Phase.JUDGING
     if track.released_at is not None:
         return Phase.RELEASED
     if track.disclosure == Track.Disclosure.BLIND:
@@ -141,6 +143,8 @@ def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSente
 
 def _describe_scores(track: Track, now: datetime) -> DatedSentence:
     """Describe which scores are visible to everyone who sees the track."""
+    if track.hides_systems:
+        return DatedSentence("Scores appear once all see those of the systems that are ranked.")
     if track.released_at is not None:
         return DatedSentence("All scores have been visible since {date}.", track.released_at)
     release = track.planned_release

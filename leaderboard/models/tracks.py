@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 
 class TrackQuerySet(models.QuerySet["Track"]):
+    def ranked_by(self, track: Track) -> TrackQuerySet:
+        """Return the tracks whose systems the runs of a track may rank: those beside it."""
+        if track.benchmark_id is None:
+            return self.none()
+        beside = self.filter(benchmark=track.benchmark_id, collection=track.collection_id)
+        return beside.filter(run_kind__in=HAS_SYSTEMS).exclude(pk=track.pk).in_order()
+
     def organised_by(self, user: User | AnonymousUser) -> TrackQuerySet:
         if not user.is_authenticated:
             return self.none()
@@ -92,6 +99,9 @@ def key_of_date(date: str) -> tuple[int, ...]:
 MANY_TOPICS = 50
 # What the marks are about where the runs of a track are marks of judges, by its kind of runs.
 JUDGED_MARKS = {"nugget_marks": "nuggets", "support_marks": "support"}
+# The kind of runs that rank the systems of another track, and the kinds of these.
+RANKS_SYSTEMS = "system_rankings"
+HAS_SYSTEMS = ("ranked", "answers")
 
 
 def new_invitation() -> str:
@@ -435,6 +445,23 @@ class Track(models.Model):
         description="Layer of marks that measures of support read; empty for none.",
         may_be_empty=True,
     )
+    # The track whose runs are ranked, by its short name, and the measure of its board; the first
+    # is of the same benchmark and collection, "" for none; the second is "" for what ranks it.
+    systems = setting(
+        models.CharField(max_length=60, blank=True, default="", db_default=""),
+        "Systems of",
+        hint="Rankings are compared with the scores of this track, and nothing is shown of them "
+        "before its scores are.",
+        description="Track of the benchmark whose runs are ranked, by short name; empty for none.",
+        may_be_empty=True,
+    )
+    systems_measure = setting(
+        models.CharField(max_length=80, blank=True, default="", db_default=""),
+        "By its measure",
+        hint="Leave empty for the one that ranks its board.",
+        description="Measure of that track; empty for the one that ranks its board.",
+        may_be_empty=True,
+    )
     shares_nuggets = setting(
         models.CharField(
             max_length=10,
@@ -563,6 +590,38 @@ class Track(models.Model):
         return JUDGED_MARKS.get(self.run_kind, "")
 
     @property
+    def ranks_systems(self) -> bool:
+        """Whether its runs rank the systems of another track."""
+        return self.run_kind == RANKS_SYSTEMS
+
+    @property
+    def reads_judgments(self) -> bool:
+        """Whether its runs are measured by judgments of documents, and not by another track."""
+        return not self.judged_marks and not self.ranks_systems
+
+    @property
+    def truth(self) -> Track | None:
+        """The track whose systems its runs rank; read once for its settings."""
+        wanted = (self.systems, self.benchmark_id, self.collection_id)
+        if not self.ranks_systems or not self.systems or self.benchmark_id is None:
+            return None
+        if self.__dict__.get("_truth", (None,))[0] != wanted:
+            named = Track.objects.ranked_by(self).filter(slug=self.systems)
+            self.__dict__["_truth"] = (wanted, named.select_related("edition", "benchmark").first())
+        found: Track | None = self.__dict__["_truth"][1]
+        return found
+
+    @property
+    def hides_systems(self) -> bool:
+        """Whether someone who sees this track may not see the scores of the systems it ranks."""
+        if not self.ranks_systems:
+            return False
+        truth, members = self.truth, Track.Visibility.MEMBERS
+        if truth is None or truth.is_draft or not truth.shows_scores:
+            return True
+        return truth.visibility == members and self.visibility != members
+
+    @property
     def is_alone(self) -> bool:
         """Whether it is the only track of its benchmark, whose pages are then its own."""
         return "/" not in self.address
@@ -647,7 +706,7 @@ class Track(models.Model):
     @property
     def shows_means(self) -> bool:
         """Return whether everyone who sees the track sees a board, perhaps with rounded means."""
-        return not self.is_blind and not self.hides_data
+        return not self.is_blind and not self.hides_data and not self.hides_systems
 
     @property
     def is_blind(self) -> bool:
@@ -657,7 +716,7 @@ class Track(models.Model):
     @property
     def shows_scores(self) -> bool:
         """Return whether everyone who sees the track sees all scores, topic by topic."""
-        if self.hides_data:
+        if self.hides_data or self.hides_systems:
             return False
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
@@ -679,8 +738,10 @@ class Track(models.Model):
             closed = self.closes_at + timedelta(minutes=self.grace_minutes)
             moments.append(max(closed, self.disclosed_since))
         since = min(moments, default=None)
-        if since is None:
+        if since is None or self.hides_systems:
             return None
+        if self.truth is not None and self.truth.shows_scores_since is not None:
+            since = max(since, self.truth.shows_scores_since)
         return max(filter(None, (since, self.topics_at, self.documents_at)))
 
     @property
@@ -724,7 +785,9 @@ class Track(models.Model):
 
     @property
     def scores_wait_for(self) -> str:
-        """Return what shows all scores, in words: the deadline or the release."""
+        """Return what shows all scores, in words: the deadline, the release, or other scores."""
+        if self.hides_systems:
+            return "the scores of its systems"
         return "the deadline" if self.shows_by_date else "the release"
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from leaderboard.analysis.battles import BattleStanding
 from leaderboard.analysis.entrants import JudgeRow
+from leaderboard.analysis.ranked_systems import RankingRow
 from leaderboard.display import charts
 from leaderboard.display.charts import AxisColumn
 
@@ -30,7 +31,7 @@ def draw_preferences(rows: Sequence[BattleStanding]) -> tuple[AxisColumn, list[S
     return column, cells
 
 
-def draw_estimates(rows: Sequence[JudgeRow]) -> tuple[AxisColumn, list[SafeString]]:
+def draw_estimates(rows: Sequence[JudgeRow | RankingRow]) -> tuple[AxisColumn, list[SafeString]]:
     """Return the axis and a cell for each judge: a dot, and a line for its interval."""
     known = [row.value for row in rows if row.value.value is not None]
     ends = [end for each in known for end in (each.value, each.low, each.high) if end is not None]
@@ -39,7 +40,7 @@ def draw_estimates(rows: Sequence[JudgeRow]) -> tuple[AxisColumn, list[SafeStrin
     return column, [_draw_estimate(column, row) for row in rows]
 
 
-def _draw_estimate(column: AxisColumn, row: JudgeRow) -> SafeString:
+def _draw_estimate(column: AxisColumn, row: JudgeRow | RankingRow) -> SafeString:
     each = row.value
     if each.value is None or each.low is None or each.high is None:
         return charts.mean_cells(column, [each.value], [row.kind])[0]

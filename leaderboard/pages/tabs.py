@@ -96,7 +96,11 @@ def _tabs_of_track(sight: Sight) -> list[Tab]:
                 View("Measures", "measures_correlation", scores),
                 View("Cost", "cost", scores),
                 View("Parameters", "parameters", scores),
-                View("Judges", "judges", scores and kind_of(track).is_of_judges),
+                View(
+                    "Rankings" if track.ranks_systems else "Judges",
+                    "judges",
+                    scores and kind_of(track).is_of_judges,
+                ),
                 View("Battles", "battle_board", scores and hasattr(track, "battles")),
                 View("Plan", "plan", scores and not organises),
                 View("Reported", "reported_board", alone and track.benchmark.has_reported_scores),

@@ -41,6 +41,7 @@ from leaderboard.scoring.contests import (
     rank_for_unseen,
 )
 from leaderboard.scoring.families import family_of, with_values
+from leaderboard.scoring.ranking_boards import follow_systems
 from leaderboard.scoring.scores import load_measure_means
 
 # Rows x topics up to which a request makes the tests itself: 40 ms. A benchmark asks for more.
@@ -217,7 +218,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     edition = Edition.objects.select_related("track").get(pk=edition_id)
     track, family = edition.track, family_of(edition)
     if not family:
-        return lambda: None
+        return partial(follow_systems, track)
     measures = {*track.measures, track.primary_measure}
     means = {measure: load_measure_means(edition, measure) for measure in measures}
     scored = [measure for measure in track.measures if means[measure].keys() >= set(family)]
@@ -247,6 +248,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
 def _publish(edition: Edition, family: list[str], writes: Sequence[Callable[[], None]]) -> None:
     for write in writes:
         write()
+    follow_systems(edition.track)
     # A run scored in the meantime changes the family, and its job found this one still open.
     if family_of(edition) != family:
         Job.objects.enqueue("compare", edition)

@@ -29,6 +29,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.nuggets import ABOUT_OF, SETTING_OF
 from leaderboard.models.tracks import settings_digest
+from leaderboard.scoring.truths import find_truth_positions, has_order, pin_truth
 
 
 def draw_topics(numbers: Sequence[str], share: int, seed: str) -> list[str]:
@@ -62,9 +63,12 @@ def with_public_topics(track: Track) -> Track:
 def start_edition(track: Track) -> Edition | None:
     """Return the edition of the track's settings and queue its scoring.
 
-    It is created if missing, and None while the track has no judgments, or no marks by people.
+    It is created if missing, and None while the track has no judgments, no marks by people, or no
+    systems with scores.
     """
     if track.judgment_set is None:
+        return None
+    if track.ranks_systems and not has_order(pin_truth(track)):
         return None
     if track.judged_marks and not MarkLayer.objects.judged_by(track).exists():
         return None
@@ -106,12 +110,14 @@ def evaluated_topics(track: Track) -> NDArray[np.uint8]:
     """Return one byte per topic: 1 if it is judged, not excluded, and not dropped as empty.
 
     Where answers are scored by marks alone, all topics are judged. Where runs are marks of judges,
-    it is judged if people marked an answer to it.
+    it is judged if people marked an answer to it; where runs rank systems, if it counts there.
     """
     topics = track.collection.topics.exclude(number__in=track.excluded_topics)
     if track.judged_marks:
         marked = MarkedAnswer.objects.filter(layer__in=MarkLayer.objects.judged_by(track)[:1])
         topics = topics.filter(pk__in=marked.values("topic"))
+    elif track.ranks_systems:
+        topics = topics.filter(position__in=find_truth_positions(track))
     elif track.judgment_set is not None and track.judgment_set.has_documents:
         judged = Judgment.objects.filter(judgment_set=track.judgment_set)
         if track.drop_empty_topics:
@@ -208,6 +214,7 @@ def scoring_settings(track: Track) -> dict[str, Any]:
         "drop_empty_topics": track.drop_empty_topics,
         "excluded_topics": sorted(track.excluded_topics),
         **{name: layer for name, layer in marks.items() if layer},
+        **({"ranked_runs": pin_truth(track)} if track.ranks_systems else {}),
     }
 
 

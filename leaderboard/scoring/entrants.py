@@ -1,4 +1,4 @@
-"""The board of judges: how far each agrees with people, computed by a job."""
+"""The board of judges: how far each agrees with people, or with scores; computed by a job."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.tracks import settings_digest
 from leaderboard.scoring.judge_runs import load_judge
 from leaderboard.scoring.judgments import load_people, tested_topics
+from leaderboard.scoring.ranking_boards import compute_rankings_board
 
 # The layout of stored results: those of an earlier one are computed again.
 LAYOUT = 3
@@ -39,6 +40,9 @@ def compute_judges_board(asked: Calculation, progress: Progress) -> Publish:
     if not judges:
         return lambda: None
     basis = find_basis(asked.edition, judges)
+    if asked.edition.track.ranks_systems:
+        found = compute_rankings_board(asked.edition, judges, asked.request["statistic"])
+        return partial(asked.keep, found, basis)
     loaded = {run.pk: load_judge(run) for run in judges}
     # Grades of marks begin at a contradiction.
     rel = asked.request["rel"] + (ORIGIN if asked.edition.track.judged_marks else 0)

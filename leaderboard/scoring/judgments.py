@@ -24,6 +24,7 @@ from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.models import Collection, Edition, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.editions import with_marks
+from leaderboard.scoring.truths import grade_systems, load_truth, mask_of
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
@@ -98,7 +99,7 @@ def resolve_measure(track: Track, text: str) -> AnyMeasure:
 
 def topic_mask(edition: Edition) -> NDArray[np.bool_]:
     """Return which topics of the collection the edition evaluates, by position."""
-    return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
+    return mask_of(edition)
 
 
 @lru_cache(maxsize=8)
@@ -108,6 +109,10 @@ def load_judgments(edition_id: int) -> Judgments:
     numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
     evaluated = list(numbers[topic_mask(edition)])
     qrels = load_people(edition)
+    if edition.track.ranks_systems:
+        ranked = {topic: qrels.grades[topic] for topic in evaluated}
+        top_grade = max(len(each) for each in ranked.values()) - 1 if ranked else 1
+        return prepare(Qrels(ranked, Problems()), evaluated, max(top_grade, 1))
     if not edition.track.judged_marks:
         return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
     marked = {topic: qrels.grades.get(topic, {}) for topic in evaluated}
@@ -115,7 +120,12 @@ def load_judgments(edition_id: int) -> Judgments:
 
 
 def load_people(edition: Edition) -> Qrels:
-    """Return the judgments of an edition, or the marks of people where its runs are marks."""
+    """Return the judgments of an edition, or what runs are compared with that are none.
+
+    These are the marks of people, or the systems graded by their scores.
+    """
+    if edition.track.ranks_systems:
+        return grade_systems(load_truth(edition), load_topic_numbers(edition.track.collection_id))
     if not edition.track.judged_marks:
         return load_qrels(edition.judgment_set)
     layer = MarkLayer.objects.judged_by(with_marks(edition)).first()

@@ -16,7 +16,9 @@ from evaluation.phrases import counted
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import FIXES
 from evaluation.reading.runs import reader
+from evaluation.reading.system_rankings import RANKING_FORMATS
 from leaderboard.models import Edition, Run, Track
+from leaderboard.models.tracks import RANKS_SYSTEMS
 from leaderboard.runs.answers import load_sentences
 from leaderboard.runs.rankings import load_tops
 from leaderboard.runs.topic_files import Tops
@@ -42,6 +44,7 @@ from leaderboard.scoring.judge_runs import (
     read_mark_run,
 )
 from leaderboard.scoring.mark_runs import NUGGET_FORMATS, SUPPORT_FORMATS, mark_check_options
+from leaderboard.scoring.system_runs import read_system_run
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,22 @@ SUPPORT_MARKS = replace(
     formats=SUPPORT_FORMATS,
     accepted=lambda track: SUPPORT_FORMATS,
 )
-KINDS = {kind.name: kind for kind in (RANKED, ANSWERS, JUDGED, NUGGET_MARKS, SUPPORT_MARKS)}
+SYSTEM_RANKINGS = replace(
+    JUDGED,
+    name=RANKS_SYSTEMS,
+    label="Rankings of systems, compared with their scores",
+    asks="Rank the systems of another track.",
+    read=read_system_run,
+    items="systems",
+    formats=RANKING_FORMATS,
+    accepted=lambda track: RANKING_FORMATS,
+    command="python -m evaluation check my.systems.tsv --ranking",
+    check_options=lambda track: {},
+)
+KINDS = {
+    kind.name: kind
+    for kind in (RANKED, ANSWERS, JUDGED, NUGGET_MARKS, SUPPORT_MARKS, SYSTEM_RANKINGS)
+}
 # The repairs of any kind.
 EVERY_FIX = tuple(dict.fromkeys(fix for kind in KINDS.values() for fix in kind.fixes))
 

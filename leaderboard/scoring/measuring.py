@@ -106,7 +106,7 @@ def compute_scores(
 def score_ranking(judged: JudgedRun, edition: Edition, text: str) -> NDArray[np.float64]:
     """Return the scores of a judged run on a measure of rankings, by evaluated topic."""
     measure = resolve_measure(edition.track, text)
-    is_of_documents = not edition.track.judged_marks
+    is_of_documents = edition.track.reads_judgments
     if is_of_documents and explain_missing_judgments(measure, edition.judgment_set):
         return np.full(len(judged.judgments.topics), np.nan)
     values: NDArray[np.float64] = measure.scores(judged)

@@ -24,6 +24,17 @@ from leaderboard.sight.readers import Viewer, is_reader
 BLIND_STATES = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
 
 
+def tracks_behind(track: Track) -> set[int]:
+    """Return the tracks whose scores a board says something of: its own, and of its systems."""
+    truth = track.truth
+    return {track.pk} if truth is None else {track.pk, truth.pk}
+
+
+def judge_scores_of(assessments: QuerySet[Assessment], track: Track) -> bool:
+    """Whether someone judges in one of these assessments what the scores of a track depend on."""
+    return assessments.filter(track__in=tracks_behind(track)).exists()
+
+
 @dataclass(frozen=True)
 class TrackSight:
     """What one viewer may see and do on one track."""
@@ -43,7 +54,7 @@ class TrackSight:
             viewer,
             is_organiser=track.is_organised_by(viewer),
             team=track.team_of(viewer),
-            is_assessing=Assessment.objects.judged_by(viewer).filter(track=track).exists(),
+            is_assessing=judge_scores_of(Assessment.objects.judged_by(viewer), track),
         )
 
     @classmethod
@@ -59,7 +70,7 @@ class TrackSight:
                 viewer,
                 is_organiser=track.pk in organised,
                 team=teams.get(track.benchmark_id),
-                is_assessing=track.pk in judged,
+                is_assessing=not judged.isdisjoint(tracks_behind(track)),
             )
             for track in tracks
         ]
@@ -72,8 +83,8 @@ class TrackSight:
     @classmethod
     def of_members(cls, track: Track, members: QuerySet[Membership]) -> Self:
         """Return what all members of a team may see alike: no score while one of them judges."""
-        judged = Assessment.objects.judged_by_any(members.values("user")).filter(track=track)
-        return replace(cls.of_everybody(track), is_assessing=judged.exists())
+        judged = Assessment.objects.judged_by_any(members.values("user"))
+        return replace(cls.of_everybody(track), is_assessing=judge_scores_of(judged, track))
 
     @property
     def deadline(self) -> datetime | None:
@@ -134,6 +145,14 @@ class TrackSight:
     def can_see_scores(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
         return not self.is_assessing and (self.is_organiser or self.track.shows_scores)
+
+    @property
+    def can_see_systems(self) -> bool:
+        """Whether the track may be named whose systems the runs rank."""
+        truth = self.track.truth
+        if truth is None or self.is_organiser:
+            return truth is not None
+        return Track.objects.visible_to(self.viewer).filter(pk=truth.pk).exists()
 
     @property
     def can_see_means(self) -> bool:

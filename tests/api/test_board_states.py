@@ -156,7 +156,7 @@ STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked
 def addresses(names: dict[str, str], walk: Walk) -> Iterator[str]:
     """Every address that is read, with the choices of its parameters that a walk combines."""
     for path, calls in api.get_openapi_schema()["paths"].items():
-        if path.endswith(("/judges", "/judges/boards", "/replies")):
+        if path.endswith(("/judges", "/judges/boards", "/judges/systems", "/replies")):
             # Runs of this track are rankings, and no machine said anything here.
             continue
         asked = calls.get("get", {}).get("parameters", [])

@@ -387,6 +387,10 @@ CALLS = {
     "get /tracks/{slug}/nuggets": Call("/tracks/blind/nuggets", EVERYBODY),
     "get /tracks/{slug}/judges": Call("/tracks/judged/judges", EVERYBODY),
     "get /tracks/{slug}/judges/boards": Call("/tracks/judged/judges/boards", EVERYBODY),
+    # Its systems have no scores that everybody sees, and Kim does not organise it.
+    "get /tracks/{slug}/judges/systems": Call(
+        "/tracks/ordered/judges/systems", [404, 404, 404, 404, 404, 200, 404, 200]
+    ),
     "get /tracks/{slug}/battles": Call("/tracks/blind/battles", ORGANISERS_SEE),
     "get /tracks/{slug}/battles/votes": Call("/tracks/blind/battles/votes", ORGANISERS_SEE),
     "post /tracks/{slug}/battles/votes": Call(
@@ -586,6 +590,7 @@ def make_scene() -> dict[str, str]:
     blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
     make_track(collection, slug="judged", run_kind="judgments")
+    make_track(collection, slug="ordered", run_kind="system_rankings")
     asks = make_track(collection, slug="asks", joining="approval").benchmark
     asks.co_organisers.add(people["kim"])
     asks.join_requests.create(user=make_user("fay"), team_name="Crumbs")

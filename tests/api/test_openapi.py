@@ -29,6 +29,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/battles": {"get"},
     "/api/v1/tracks/{slug}/judges": {"get"},
     "/api/v1/tracks/{slug}/judges/boards": {"get"},
+    "/api/v1/tracks/{slug}/judges/systems": {"get"},
     "/api/v1/tracks/{slug}/battles/votes": {"get", "post"},
     "/api/v1/tracks/{slug}/nuggets": {"get", "post"},
     "/api/v1/tracks/{slug}/nuggets/{version}": {"get", "delete"},

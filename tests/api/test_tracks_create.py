@@ -67,6 +67,8 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "answer_ranking": "cited",
         "assignments": "",
         "support": "",
+        "systems": "",
+        "systems_measure": "",
         "shares_nuggets": "release",
         "main_branch": "",
         "gate_margin": 0.0,

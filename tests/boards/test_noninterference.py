@@ -40,6 +40,7 @@ from leaderboard.models import (
     User,
     Worker,
 )
+from tests.benchmark_scene import join_tracks
 from tests.builders import (
     DOCUMENTS,
     OTHER_RUN,
@@ -444,6 +445,68 @@ def walk_answers(ada: User, marks: str) -> list[Heard]:
 def test_no_answer_depends_on_nuggets_and_marks(ada, alone, marks):
     one, other = (alone(lambda each=each: walk_answers(ada, each)) for each in (ASSIGNMENTS, marks))
     assert any(each.status == 200 for each in one if "/answer/" in each.address)
+    assert told_apart(one, other) == []
+
+
+# What shows an open track of rankings of systems, and the blind track of these.
+OF_RANKINGS = [
+    *("/tracks/", "/benchmarks/two/", "/benchmarks/two/board/", "/search/?q=dan-secret"),
+    *(f"/benchmarks/two/tracks/order/{page}" for page in ("", "board/", "judges/", "topics/")),
+    *(f"/benchmarks/two/tracks/order/{page}" for page in ("judgments/", "runs/", "submit/")),
+    *("/benchmarks/two/tracks/order/topic/?number=1", "/benchmarks/two/tracks/order/feed.xml"),
+    *("/benchmarks/two/tracks/order/judges/?format=csv&table=systems", "/account/notices/"),
+    *(f"/runs/{{{name}}}/" for name in ("own", "guess", "system")),
+    *("/runs/{own}/topics/", "/runs/{own}/ranking/?number=1", "/runs/{own}/problems.csv"),
+    *("/api/v1/tracks", "/api/v1/tracks/order", "/api/v1/tracks/systems"),
+    *("/api/v1/tracks/order/leaderboard", "/api/v1/tracks/order/judges/systems"),
+    *("/api/v1/tracks/order/runs", "/api/v1/tracks/systems/runs"),
+    *("/api/v1/runs/{own}", "/api/v1/runs/{own}/topics?measure=AP", "/api/v1/runs/{own}/problems"),
+    *("/api/v1/runs/{guess}", "/api/v1/runs/{guess}/problems", "/api/v1/runs/{system}"),
+]
+
+
+def walk_rankings(ada: User, qrels: str, tag: str) -> list[Heard]:
+    """Everything that is heard of rankings of the systems of a blind track.
+
+    Ben ranks his own system and another, whose id he was given, and guesses a tag.
+    """
+    ben, dan = make_user("ben"), make_user("dan")
+    collection = make_collection(ada, qrels=None)
+    systems = make_track(collection, "systems", disclosure="blind")
+    order = make_track(collection, "order", run_kind="system_rankings")
+    join_tracks([systems, order], slug="two", name="Two")
+    tracks.change_track(Track.objects.get(slug="order"), ada, {"systems": "systems"})
+    systems, order = (Track.objects.get(slug=slug) for slug in ("systems", "order"))
+    make_run(systems, ben)
+    names = {"system": make_run(systems, dan, OTHER_RUN.replace("other", tag)).pk}
+    judge(systems, ada, qrels)
+    if qrels != NEVER:
+        given = collection.judgment_sets.get()
+        tracks.change_track(Track.objects.get(slug="order"), ada, {"judgment_set": given})
+        work()
+    order = Track.objects.get(slug="order")
+    names["own"] = make_run(order, ben, f"{names['system']}\nben-bm25\n", tag="own").pk
+    names["guess"] = make_run(order, ben, "dan-secret\nben-bm25\n", tag="guess").pk
+    work()
+    date_everything()
+    return [
+        heard(who, address, client.get(address.format(**names), headers=headers))
+        for who, (client, headers) in participants(ben, dan).items()
+        # Dan knows his own tag.
+        if not who.startswith("dan")
+        for address in OF_RANKINGS
+    ]
+
+
+@pytest.mark.parametrize("qrels", [OTHER_GRADES, NEVER])
+def test_no_answer_on_rankings_depends_on_systems_that_are_not_shown(ada, alone, qrels):
+    one = alone(lambda: walk_rankings(ada, QRELS, "dan-secret"))
+    other = alone(lambda: walk_rankings(ada, qrels, "dan-other"))
+    (own, guess) = (
+        [each for each in one if each.who == "ben's program" and each.address.endswith(end)]
+        for end in ("/topics?measure=AP", "/problems")
+    )
+    assert own[0].status != 200 and "E_UNKNOWN_SYSTEM" in guess[-1].body
     assert told_apart(one, other) == []
 
 

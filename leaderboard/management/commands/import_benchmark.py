@@ -77,7 +77,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.models.tracks import JUDGED_MARKS
+from leaderboard.models.tracks import JUDGED_MARKS, RANKS_SYSTEMS
 from leaderboard.scoring.problems import load_problem
 
 # What values of another form than ours raise where they are used or stored.
@@ -97,9 +97,9 @@ class Source:
     collection: str
 
     @property
-    def judges_answers(self) -> bool:
-        """Whether its runs are read beside the answers of another track."""
-        return self.manifest.track.fields.get("run_kind") in JUDGED_MARKS
+    def follows_others(self) -> bool:
+        """Whether its runs are read beside the answers or the systems of another track."""
+        return self.manifest.track.fields.get("run_kind") in (*JUDGED_MARKS, RANKS_SYSTEMS)
 
 
 class Command(SiteCommand):
@@ -165,10 +165,11 @@ class Command(SiteCommand):
         collections: Mapping[str, Collection],
         restored: RestoredBenchmark,
     ) -> dict[str, RestoredTrack]:
-        """Restore the tracks by their names in the archive, judges of answers after these."""
+        """Restore the tracks by their names in the archive, judges after what they judge."""
         found: dict[str, RestoredTrack] = {}
-        for source in sorted(sources, key=attrgetter("judges_answers")):
-            track = self.restore_track(source, collections[source.collection], restored)
+        for source in sorted(sources, key=attrgetter("follows_others")):
+            ranked = found.get(source.manifest.track.fields.get("systems", ""))
+            track = self.restore_track(source, collections[source.collection], restored, ranked)
             found[source.manifest.track.slug] = track
             self.tell(track)
         return found
@@ -191,13 +192,19 @@ class Command(SiteCommand):
         return collection, arrival
 
     def restore_track(
-        self, source: Source, collection: Collection, restored: RestoredBenchmark
+        self,
+        source: Source,
+        collection: Collection,
+        restored: RestoredBenchmark,
+        ranked: RestoredTrack | None,
     ) -> RestoredTrack:
-        """Restore a track in a restored benchmark, on its collection."""
+        """Restore a track in a restored benchmark, on its collection; it may rank others."""
         manifest = name_teams_alike(source.manifest, restored)
-        track = restore_track(manifest, collection, source.track, restored.benchmark)
+        systems = ranked.track.slug if ranked is not None else ""
+        track = restore_track(manifest, collection, source.track, restored.benchmark, systems)
         restore_teams(manifest, track)
-        runs = self.restore_runs(source.archive, manifest, track, restored.versions)
+        ids = {old: run.pk for old, run in ranked.runs.items()} if ranked is not None else {}
+        runs = self.restore_runs(source.archive, manifest, track, restored.versions, ids)
         return self.restore_history(source.archive, RestoredTrack(manifest, track, runs))
 
     def tell(self, restored: RestoredTrack) -> None:
@@ -221,10 +228,11 @@ class Command(SiteCommand):
         manifest: Manifest,
         track: Track,
         versions: Mapping[str, SystemVersion],
+        ids: Mapping[str, str],
     ) -> dict[str, Run]:
         """Restore and score the runs; return them by their ids in the archive."""
         runs = {
-            entry.id: restore_run(archive, entry, track, versions.get(entry.id))
+            entry.id: restore_run(archive, entry, track, versions.get(entry.id), ids)
             for entry in manifest.runs
         }
         wait_for_runs(track, runs.values())

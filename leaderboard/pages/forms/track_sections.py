@@ -9,7 +9,7 @@ from django.forms import BaseForm
 from django.forms.boundfield import BoundField
 
 from leaderboard.models import Track
-from leaderboard.models.tracks import JUDGED_MARKS
+from leaderboard.models.tracks import JUDGED_MARKS, RANKS_SYSTEMS
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,13 @@ MARKS = Section(
     RESCORES,
     only_for=("answers", *JUDGED_MARKS),
 )
+SYSTEMS = Section(
+    "systems",
+    "Systems that are ranked",
+    (SettingsRow(("systems", "systems_measure"), "systems"),),
+    RESCORES,
+    only_for=(RANKS_SYSTEMS,),
+)
 BUILDS = Section(
     "builds",
     "Commits and builds",
@@ -144,7 +151,20 @@ ARCHIVE = Section("archive", "Copy, archive, delete")
 SECTIONS = {
     section.name: section
     for section in (
-        *(WORDS, PEOPLE, RUNS, ANSWERS, MARKS, BUILDS, SCORES, JUDGMENTS, DATES, PROGRAMS, ARCHIVE),
+        *(
+            WORDS,
+            PEOPLE,
+            RUNS,
+            ANSWERS,
+            MARKS,
+            SYSTEMS,
+            BUILDS,
+            SCORES,
+            JUDGMENTS,
+            DATES,
+            PROGRAMS,
+            ARCHIVE,
+        ),
     )
 }
 # What everybody answers of a new track, and the closed groups of sections below it.
@@ -156,7 +176,7 @@ ANSWERED = (
 GROUPS = {
     "scoring": (SCORES, DATES, JUDGMENTS),
     "readers": (PEOPLE, WORDS),
-    "rules": (RUNS, ANSWERS, MARKS, BUILDS),
+    "rules": (RUNS, ANSWERS, MARKS, SYSTEMS, BUILDS),
 }
 
 

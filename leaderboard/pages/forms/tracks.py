@@ -100,6 +100,8 @@ FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
     # The layers are those of the track.
     "assignments": forms.ChoiceField,
     "support": forms.ChoiceField,
+    # The tracks are those beside it.
+    "systems": forms.ChoiceField,
     "required_facts": partial(
         forms.MultipleChoiceField,
         choices=[(fact.name, fact.label) for fact in REQUIRABLE],
@@ -197,6 +199,11 @@ class TrackForm(SeesOtherSaves, forms.ModelForm):
             self.fields[name].choices = [("", "none"), *choices]
             if self.instance.judged_marks == about:
                 self.fields[name].help_text = COMPARED
+        beside = Track.objects.ranked_by(self.instance)
+        self.fields["systems"].choices = [
+            ("", "none"),
+            *((each.slug, each.name) for each in beside),
+        ]
         for name in FIXED:
             self.fields[name].disabled = self.instance.pk is not None
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"

@@ -1,4 +1,4 @@
-"""The pages of judges on a track whose runs are judgments."""
+"""The pages of judges on a track whose runs are judgments, or rank systems."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.entrant_boards import find_entrant_boards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, find_or_request_judges
+from leaderboard.analysis.ranked_systems import ORDERS_SHOWN, find_or_request_rankings
 from leaderboard.boards.disclosure import Sight, track_at_or_404
 from leaderboard.display import charts
 from leaderboard.display.csv_tables import CsvTable
@@ -25,6 +26,8 @@ from leaderboard.scoring.kinds import kind_of
 def judges(request: HttpRequest, address: str) -> HttpResponse:
     """Show how far judges agree with people, for anyone who sees scores by topic."""
     sight = _judged_sight_or_404(request, address)
+    if sight.track.ranks_systems:
+        return _show_rankings(request, sight)
     found = find_or_request_judges(sight, request.GET.get("statistic", ""))
     if wants_csv(request):
         table = _chosen_table(request, found.tables)
@@ -47,10 +50,41 @@ def judges(request: HttpRequest, address: str) -> HttpResponse:
     return render(request, "machine/judges.html", context)
 
 
+def _show_rankings(request: HttpRequest, sight: Sight) -> HttpResponse:
+    """Show how near rankings of systems are to the board of their scores."""
+    found = find_or_request_rankings(sight, request.GET.get("statistic", ""))
+    if wants_csv(request):
+        table = _chosen_table(request, found.tables)
+        return csv_file(f"{sight.track.slug}-rankings", *table)
+    context: dict[str, Any] = {
+        "sight": sight,
+        "track": sight.track,
+        "found": found,
+        "statistics": ORDERS_SHOWN,
+    }
+    if found.rows:
+        column, cells = draw_estimates(found.rows)
+        others = {name: words for name, words in ORDERS_SHOWN.items() if name != found.statistic}
+        context |= {
+            "axis": charts.column_head(column),
+            "words": ORDERS_SHOWN[found.statistic],
+            "others": others,
+            "rows": [
+                (row, cell, [row.statistics[name] for name in others])
+                for row, cell in zip(found.rows, cells, strict=True)
+            ],
+            "systems": shorten(request, "systems", "system", found.systems, carried=("statistic",)),
+            "verdict": wording.describe_rankings(found),
+        }
+    return render(request, "machine/ranked_systems.html", context)
+
+
 @require_GET
 def judges_boards(request: HttpRequest, address: str) -> HttpResponse:
     """Show the board of systems that each judge would make, beside that of people."""
     sight = _judged_sight_or_404(request, address)
+    if sight.track.ranks_systems:
+        raise Http404("rankings of systems are boards already")
     found = find_entrant_boards(sight, request.GET.get("of", ""), request.GET.get("measure", ""))
     if wants_csv(request):
         table = _chosen_table(request, found.tables)

@@ -35,6 +35,7 @@ from leaderboard.pages.wording.battles import (
     describe_effects,
     describe_entrant_boards,
     describe_entrants,
+    describe_rankings,
 )
 from leaderboard.pages.wording.benchmark_boards import (
     benchmark_verdict,
@@ -112,6 +113,7 @@ __all__ = [
     "describe_probability",
     "describe_progress",
     "describe_provisional_state",
+    "describe_rankings",
     "describe_selection",
     "describe_share",
     "describe_shared_out",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard.analysis.battles import BattleStandings
 from leaderboard.analysis.entrant_boards import FoundEntrantBoards
 from leaderboard.analysis.entrants import STATISTICS_SHOWN, FoundJudges
+from leaderboard.analysis.ranked_systems import ORDERS_SHOWN, FoundRankings
 from leaderboard.display.numbers import counted, score
 from leaderboard.pages.wording.phrases import Sentence, join_phrases, strong
 
@@ -47,6 +48,18 @@ def describe_entrants(found: FoundJudges) -> Sentence:
     if not found.best:
         return join_phrases(led, f". Too few {found.noun}s are judged by both for ranks.")
     return _say_who_may_be_best(led, len(found.best), "judge")
+
+
+def describe_rankings(found: FoundRankings) -> Sentence:
+    """Say which ranking is nearest to the board of the systems, and how many may be the best."""
+    first, words = found.rows[0], ORDERS_SHOWN[found.statistic]
+    led = join_phrases(
+        strong(str(first.run)),
+        f" ranks the systems most like their scores: {words} {score(first.value.value, 3)}",
+    )
+    if not found.best:
+        return join_phrases(led, ". Too few topics count for ranks.")
+    return _say_who_may_be_best(led, len(found.best), "ranking")
 
 
 def describe_entrant_boards(found: FoundEntrantBoards) -> Sentence:
