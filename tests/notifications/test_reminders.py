@@ -39,6 +39,13 @@ def test_a_team_without_a_run_is_reminded_a_week_and_a_day_before(closing):
     assert "ben has no run there yet." in reminders()[0][0]
 
 
+def test_a_reminder_is_due_from_its_very_moment_until_the_deadline(closing):
+    send_due_reminders(closing.closes_at)
+    assert reminders() == []
+    send_due_reminders(before(closing, days=7))
+    assert len(reminders()) == 1
+
+
 def test_a_team_with_a_run_is_not_reminded(closing, ben):
     make_run(closing, ben)
     send_due_reminders(before(closing, days=6))
