@@ -11,7 +11,7 @@ from leaderboard.actions import tracks
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_visible_board
 from leaderboard.boards.summaries import summarise_boards
-from leaderboard.models import Track
+from leaderboard.models import Track, User
 from tests.builders import OTHER_RUN, make_run, make_track
 from tests.pages.reading import num_queries
 from tests.pages.ten_topics import send, ten_track, with_baseline
@@ -170,3 +170,17 @@ def test_a_line_says_of_a_run_what_its_board_says(ada, ben, cat, selection):
         (str(each.run), each.rank, each.interval, each.verdict) for each in standings
     ]
     assert [each.is_own for each in places] == [each.is_own for each in standings]
+
+
+def test_a_line_has_no_verdict_where_only_means_are_seen(ada, ben, cat):
+    track = ten_track(ada)
+    with_baseline(track, ada, ranks=3)
+    send(track, ben, "at-1", 1)
+    assert "better" in verdicts_for(track, cat)
+    Track.objects.update(disclosure="leaderboard")
+    track.refresh_from_db()
+    assert set(verdicts_for(track, cat)) == {""}
+
+
+def verdicts_for(track: Track, viewer: User) -> list[str]:
+    return [each.verdict for each in summarise_boards([sight_of(track, viewer)])[track.pk].places]
