@@ -36,12 +36,20 @@ def copy_benchmark(
     copied = Benchmark.objects.create(name=name, slug=slug, owner=user, **values)
     AuditEvent.objects.record(user, "create", copied, after={"slug": slug, "from": benchmark.slug})
     copy_agreements(benchmark, copied)
-    for track in benchmark.tracks.in_order().select_related("collection"):
-        _copy_track(track, copied, user, collections.get(track.pk, track.collection))
+    tracks = list(benchmark.tracks.in_order().select_related("collection"))
+    slugs = {
+        track.slug: _copy_track(
+            track, copied, user, collections.get(track.pk, track.collection)
+        ).slug
+        for track in tracks
+    }
+    for former, slug in slugs.items():
+        # Rankings are of the systems of the new track.
+        copied.tracks.filter(systems=former).update(systems=slug)
     return copied
 
 
-def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> None:
+def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Collection) -> Track:
     dates = {name: getattr(track, name) for name in DATES if getattr(track, name) is not None}
     copied = build_copy(
         track,
@@ -54,6 +62,7 @@ def _copy_track(track: Track, benchmark: Benchmark, user: User, collection: Coll
     )
     create_draft(copied, user)
     copy_page(track, copied, _a_year_later)
+    return copied
 
 
 def _a_year_later(day: Day) -> Day:

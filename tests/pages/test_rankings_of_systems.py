@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.actions.benchmark_copies import copy_benchmark
 from leaderboard.actions.runs import undo_withdrawal, withdraw_run
 from leaderboard.actions.track_settings import check
 from leaderboard.actions.tracks import change_track
 from leaderboard.analysis.ranked_systems import find_or_request_rankings
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.models import Run, Score, Track, User
+from leaderboard.models import ApiToken, Run, Score, Track, User
 from leaderboard.scoring.editions import start_edition
 from leaderboard.scoring.system_runs import load_system_scores
 from tests.archives.test_archives import command
@@ -23,6 +24,7 @@ from tests.builders import (
     make_run,
     make_track,
     make_user,
+    upload,
     work,
 )
 from tests.pages.reading import page_at, rows, words
@@ -149,6 +151,12 @@ def test_a_renamed_track_keeps_its_rankings(track, ada):
     assert now.systems == "trees" and start_edition(now) == track.edition
 
 
+def test_next_years_rankings_are_of_next_years_systems(track, ada):
+    later = copy_benchmark(track.benchmark, ada, "Loaf again", "loaf-again", {})
+    systems, order = later.tracks.in_order()
+    assert order.ranks_systems and order.systems == systems.slug != "systems"
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
@@ -165,6 +173,23 @@ def test_faults_of_a_ranking_are_told_by_line(track, ben, text, code, line):
         {} if text else {"W_BLANK": 1}
     )
     assert [each["line"] for each in run.problems if each["code"] == code] == [line]
+
+
+def test_a_ranking_is_sent_by_a_form_or_a_program_within_the_quota(track, as_ben, ben, client):
+    Track.objects.filter(pk=track.pk).update(quota_total=3)
+    form = {"file": upload("by-form.csv", "system,score\nash,2\nelm,3\noak,1\n")}
+    as_ben.post("/benchmarks/loaf/tracks/order/submit/", form | {"kind": "automatic"})
+    _, secret = ApiToken.objects.issue(ben, ["submit"])
+    token = {"Authorization": f"Bearer {secret}"}
+    texts = ('["oak", "ash"]', '["elm", "ash"]')
+    first, second = (
+        client.post("/api/v1/tracks/order/runs", {"file": upload("x.json", text)}, headers=token)
+        for text in texts
+    )
+    work()
+    runs = {run.tag: run.format for run in ben.runs.filter(track=track, state="scored")}
+    assert runs == {"exact": "scores", "by-form": "scores", "x": "order"}
+    assert first.status_code == 201 and second.json()["code"] == "E_QUOTA"
 
 
 def test_a_system_goes_by_its_id_too_but_only_once(track, ben):
