@@ -10,7 +10,8 @@ from django.utils import timezone
 from leaderboard.actions import people
 from leaderboard.models import Benchmark, Notice, Participation, Team, Track
 from leaderboard.notifications.reminders import send_due_reminders
-from tests.builders import make_run
+from tests.benchmark_scene import join_tracks
+from tests.builders import make_run, make_track
 
 pytestmark = pytest.mark.long
 
@@ -73,3 +74,11 @@ def test_who_comes_late_is_not_reminded_of_a_week(closing, cat):
     Team.objects.update(created_at=before(closing, days=3))
     send_due_reminders(before(closing, days=2))
     assert reminders() == []
+
+
+def test_a_track_that_closes_later_holds_up_no_reminder_of_another(closing, ben):
+    later = make_track(closing.collection, "rolls", closes_at=before(closing, days=-30))
+    benchmark = join_tracks([later, closing], slug="baking", name="Baking")
+    assert benchmark.team_of(ben)
+    send_due_reminders(before(closing, days=6))
+    assert len(reminders()) == 1
