@@ -17,6 +17,7 @@ from django.db.models import (
     Exists,
     IntegerField,
     OuterRef,
+    Q,
     QuerySet,
     Subquery,
     Sum,
@@ -227,7 +228,9 @@ def _roles_of(viewer: Viewer) -> dict[str, object]:
     extended = Participation.objects.filter(
         track=OuterRef("pk"), team__memberships__user=viewer
     ).exclude(closes_at=None)
-    assessed = Assessment.objects.judged_by(viewer).filter(track=OuterRef("pk"))
+    # Of rankings of systems the scores of these tell as much, see `tracks_behind`.
+    ranked = Q(track__slug=OuterRef("systems"), track__benchmark=OuterRef("benchmark"))
+    assessed = Assessment.objects.judged_by(viewer).filter(Q(track=OuterRef("pk")) | ranked)
     return {
         "own_team": Subquery(teams.values("pk")[:1]),
         "own_deadline": Subquery(extended.values("closes_at")[:1]),

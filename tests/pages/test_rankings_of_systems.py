@@ -24,6 +24,7 @@ from tests.builders import (
     make_run,
     make_track,
     make_user,
+    signed_in,
     upload,
     work,
 )
@@ -241,6 +242,15 @@ def test_who_judges_the_systems_sees_no_ranking_scored(track, as_ben, ben):
     pool = make_pool(systems, systems.benchmark.owner, list(systems.runs.all()))
     make_assessment(pool, systems.benchmark.owner, ben, allows_participants=True)
     assert as_ben.get(PAGE).status_code == 404
+
+
+def test_who_judges_the_systems_is_not_given_the_page_of_another(track):
+    hal, ivy = make_user("hal"), make_user("ivy")
+    systems = Track.objects.get(slug="systems")
+    pool = make_pool(systems, systems.benchmark.owner, list(systems.runs.all()))
+    make_assessment(pool, systems.benchmark.owner, ivy)
+    assert "exact" in page_at(signed_in(hal), BOARD)
+    assert "exact" not in page_at(signed_in(ivy), BOARD)
 
 
 def test_a_draft_is_not_named_to_others(track, client, as_ada):
