@@ -25,6 +25,11 @@ class ChecklistStep:
     is_done: bool
     address: str = ""
 
+    @property
+    def has_button(self) -> bool:
+        """Whether a button leads to it; a baseline is chosen or made on the page itself."""
+        return bool(self.address) and self.name != "baseline"
+
 
 @dataclass(frozen=True)
 class Checklist:

@@ -121,6 +121,10 @@ class Progress:
         return self.num_pooled - self.num_graded
 
     @property
+    def is_part_graded(self) -> bool:
+        return 0 < self.num_graded < self.num_pooled
+
+    @property
     def hours_expected(self) -> float | None:
         """The hours that it takes from beginning to end, at the median pace."""
         if self.seconds is None:

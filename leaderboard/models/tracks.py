@@ -695,6 +695,12 @@ class Track(models.Model):
         return state == Track.State.OPEN or late
 
     @property
+    def counts_late_runs_last(self) -> bool:
+        """Return whether a late run counts only where its team has none on time."""
+        accepts_late = self.closes_at is not None and self.late_runs == Track.LateRuns.MARK
+        return accepts_late and self.selection != Track.Selection.ALL
+
+    @property
     def is_over(self) -> bool:
         """Return whether the track accepts no more runs."""
         return self.is_over_at(timezone.now())

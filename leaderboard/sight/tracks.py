@@ -117,6 +117,11 @@ class TrackSight:
         return self.is_inside or not self.track.benchmark.needs_invitation
 
     @property
+    def can_join(self) -> bool:
+        """Whether the viewer may join or ask to, while there is something to take part in."""
+        return self.can_take_part and not self.is_inside and not self.is_over
+
+    @property
     def accepts_late_runs(self) -> bool:
         """Whether a run that the viewer's team submits now is accepted and marked late."""
         return self.state == Track.State.CLOSED and self.accepts_runs

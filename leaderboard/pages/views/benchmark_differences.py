@@ -51,6 +51,7 @@ def benchmark_differences(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "board": board,
         "found": found,
+        "is_compared": board.columns and found.rows,
         "table": BenchmarkHeatTable(found, request.GET),
         "tests_follow": request_missing_tests(board),
         "phases": link_phases(board),

@@ -114,6 +114,17 @@ class Plan:
         return plan_topics(self.asked, self.variances)
 
     @property
+    def costs_too_much(self) -> bool:
+        """Whether no pool that is compared can be judged within the hours there are."""
+        within = self.asked is None or not self.asked.hours or self.needed is None
+        return not within and self.costs is not None and self.costs.planned is None
+
+    @property
+    def could_compare_pools(self) -> bool:
+        """Whether there is a board of two runs to learn from."""
+        return self.asked is not None and self.source is not None and len(self.source.ranked) > 1
+
+    @property
     def needed(self) -> int | None:
         """The topics that find the difference of two runs."""
         return self.topics[0].topics if self.topics else None

@@ -171,6 +171,7 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
         "track": sight.track,
         "run": run,
         "inside": inside,
+        "shows_pack": inside and sight.can_see_scores,
         "receipt": receipts.build_receipt(sight, run),
         "can_replace": sight.can_replace(run),
         "can_take_off": may_leave and sight.is_organiser and not run.removal,
@@ -229,7 +230,11 @@ def _overview_context(
 ) -> dict[str, Any]:
     board, run = found.board, seen.run
     scored = run.score_sets.get(edition=board.edition)
+    main = _main_context(seen, board)
     previous = compare_with_previous_best(seen.sight, run)
+    # The page compares the run with the main branch and with the baseline anyway.
+    if previous is not None and (main.get("main_verdict") or previous.a == board.baseline):
+        previous = None
     shows_all = request.GET.get("measures") == "all"
     return {
         "measures": found.measures if shows_all else found.first_measures(FIRST_MEASURES),
@@ -238,7 +243,7 @@ def _overview_context(
         "bars": _draw_bars(found) if found.differs else "",
         "previous": previous,
         "since": wording.pair_verdict(previous) if previous is not None else None,
-        **_main_context(seen, board),
+        **main,
         "losses": find_losses(board, run, found.topics, FIRST_FAILURES),
         "facts": scored,
         "remarks": [
