@@ -66,7 +66,10 @@ PICTURES = (
 def run_demo() -> Iterator[Demo]:
     """Serve the demo from an empty folder until the block ends."""
     with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "RANKFIELD_HOME": home}
+        # The settings of tests would give web and worker another home each beside others.
+        of_tests = ("DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
+        rest = {name: word for name, word in os.environ.items() if name not in of_tests}
+        environment = {**rest, "RANKFIELD_HOME": home}
         server = subprocess.Popen(
             [sys.executable, "manage.py", "demo", "--port", "0"],
             cwd=ROOT,
