@@ -13,7 +13,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Columns, CsvTable, tabulate
 from leaderboard.jobs import calculations
 from leaderboard.jobs.calculations import Awaited, Wanted
-from leaderboard.models import Calculation, Run
+from leaderboard.models import Calculation, Edition, Run
 from leaderboard.runs.facts import find_common_cost, find_figure
 from leaderboard.runs.facts.figures import Cost, Figure
 from leaderboard.scoring.entrants import LAYOUT, find_basis, judges_of
@@ -196,13 +196,12 @@ def find_or_request_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
     edition.track = sight.track
     rel = sight.track.relevance_threshold
     request = {"statistic": chosen, "rel": rel}
-    wanted = Wanted(Calculation.Kind.ENTRANTS, edition, f"{chosen} from {rel} {LAYOUT}", request)
-    judges, row, awaited = judges_of(edition), wanted.find(), Awaited.NOTHING
-    if judges and (row is None or row.basis != find_basis(edition, judges)):
-        awaited = calculations.request(wanted)
-    packed = row.results.get("judges", []) if row is not None else []
-    topics = len(row.results.get("topics", [])) if row is not None else 0
-    rows = _read_rows(sight, chosen, packed)
+    results, awaited = find_or_request_results(edition, f"{chosen} from {rel}", request)
+    topics = len(results.get("topics", []))
+    rows = [
+        _read_row(sight, chosen, packed, run, place)
+        for place, (packed, run) in enumerate(list_seen(sight, results.get("judges", [])), 1)
+    ]
     cost = find_common_cost([row.run.facts for row in rows])
     if cost is not None:
         rows = [replace(row, figure=find_figure(row.run.facts, cost.name)) for row in rows]
@@ -210,6 +209,26 @@ def find_or_request_judges(sight: Sight, statistic: str = USUAL) -> FoundJudges:
     return FoundJudges(
         chosen, rows, topics, awaited, cost, "pair" if labels else "document", labels
     )
+
+
+def find_or_request_results(
+    edition: Edition, key: str, request: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Awaited]:
+    """Return what a job last found of the entrants; it compares them again if they are others."""
+    wanted = Wanted(Calculation.Kind.ENTRANTS, edition, f"{key} {LAYOUT}", request)
+    entrants, row, awaited = judges_of(edition), wanted.find(), Awaited.NOTHING
+    if entrants and (row is None or row.basis != find_basis(edition, entrants)):
+        awaited = calculations.request(wanted)
+    return row.results if row is not None else {}, awaited
+
+
+def list_seen(
+    sight: Sight, packed: Sequence[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Run]]:
+    """Return what a job found of each run, with the run, of those that a viewer sees."""
+    seen = sight.runs().on_the_board().select_related("team", "track")
+    runs = seen.in_bulk([each["id"] for each in packed])
+    return [(each, runs[each["id"]]) for each in packed if each["id"] in runs]
 
 
 def find_labels(sight: Sight) -> Mapping[str, str]:
@@ -220,16 +239,6 @@ def find_labels(sight: Sight) -> Mapping[str, str]:
 def _share_alike(part: JudgedPart) -> float:
     shares = [each.same for each in part.judges if each is not None]
     return sum(shares) / len(shares)
-
-
-def _read_rows(sight: Sight, statistic: str, packed: list[dict[str, Any]]) -> list[JudgeRow]:
-    seen = sight.runs().on_the_board().select_related("team", "track")
-    runs = seen.in_bulk([each["id"] for each in packed])
-    listed = [each for each in packed if each["id"] in runs]
-    return [
-        _read_row(sight, statistic, each, runs[each["id"]], place)
-        for place, each in enumerate(listed, 1)
-    ]
 
 
 def _read_row(

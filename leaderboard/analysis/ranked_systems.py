@@ -12,13 +12,11 @@ import numpy as np
 from evaluation.agreement import Estimate, ranks
 from evaluation.agreement.system_rankings import USUAL_ORDER
 from evaluation.answers.any_measure import parse_measure
-from leaderboard.analysis.entrants import LAYOUT
+from leaderboard.analysis.entrants import find_or_request_results, list_seen
 from leaderboard.boards.disclosure import Sight, sight_of
 from leaderboard.display.csv_tables import RUN_COLUMNS, TEAM_COLUMNS, Columns, CsvTable, tabulate
-from leaderboard.jobs import calculations
-from leaderboard.jobs.calculations import Awaited, Wanted
-from leaderboard.models import Calculation, Run, Track
-from leaderboard.scoring.entrants import find_basis, judges_of
+from leaderboard.jobs.calculations import Awaited
+from leaderboard.models import Run, Track
 
 # What a reader may rank entrants by.
 ORDERS_SHOWN = {"tau": "τ", "tau_ap": "τ AP", "top": "τ of the first ten"}
@@ -120,14 +118,14 @@ def find_or_request_rankings(sight: Sight, statistic: str = USUAL_ORDER) -> Foun
         return FoundRankings(chosen, [], [], 0, Awaited.NOTHING, truth)
     edition.track = sight.track
     request = {"statistic": chosen}
-    wanted = Wanted(Calculation.Kind.ENTRANTS, edition, f"systems by {chosen} {LAYOUT}", request)
-    entrants, found, awaited = judges_of(edition), wanted.find(), Awaited.NOTHING
-    if entrants and (found is None or found.basis != find_basis(edition, entrants)):
-        awaited = calculations.request(wanted)
-    results: Mapping[str, Any] = found.results if found is not None else {}
+    results, awaited = find_or_request_results(edition, f"systems by {chosen}", request)
     measure = edition.settings["ranked_runs"]["measure"]
     systems = results.get("systems", [])
-    rows = _read_rows(sight, chosen, results.get("judges", []), systems, measure)
+    ids = [system["id"] for system in systems]
+    rows = [
+        _read_row(sight, chosen, packed, run, place, ids, measure)
+        for place, (packed, run) in enumerate(list_seen(sight, results.get("judges", [])), 1)
+    ]
     return FoundRankings(
         statistic=chosen,
         rows=rows,
@@ -138,23 +136,6 @@ def find_or_request_rankings(sight: Sight, statistic: str = USUAL_ORDER) -> Foun
         measure=measure,
         num_systems=len(systems),
     )
-
-
-def _read_rows(
-    sight: Sight,
-    statistic: str,
-    packed: Sequence[Mapping[str, Any]],
-    systems: Sequence[Mapping[str, Any]],
-    measure: str,
-) -> list[RankingRow]:
-    seen = sight.runs().on_the_board().select_related("team", "track")
-    runs = seen.in_bulk([each["id"] for each in packed])
-    listed = [each for each in packed if each["id"] in runs]
-    ids = [system["id"] for system in systems]
-    return [
-        _read_row(sight, statistic, each, runs[each["id"]], place, ids, measure)
-        for place, each in enumerate(listed, 1)
-    ]
 
 
 def _read_row(
@@ -192,8 +173,7 @@ def _read_systems(
     """Return the systems that the viewer sees under their shown names, the best first."""
     if not packed or not truth.can_see_scores:
         return []
-    seen = truth.runs().on_the_board().select_related("team", "track")
-    runs = seen.in_bulk([each["id"] for each in packed])
+    runs = {run.pk: run for _, run in list_seen(truth, packed)}
     means = np.array([each["mean"] for each in packed])
     places = ranks(means, parse_measure(measure).direction).tolist()
     found = [

@@ -24,7 +24,7 @@ from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.models import Collection, Edition, JudgmentSet, MarkLayer, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.editions import with_marks
-from leaderboard.scoring.truths import grade_systems, load_truth, mask_of
+from leaderboard.scoring.truths import grade_systems, load_truth
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
@@ -99,7 +99,7 @@ def resolve_measure(track: Track, text: str) -> AnyMeasure:
 
 def topic_mask(edition: Edition) -> NDArray[np.bool_]:
     """Return which topics of the collection the edition evaluates, by position."""
-    return mask_of(edition)
+    return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
 
 
 @lru_cache(maxsize=8)

@@ -47,13 +47,7 @@ def find_truth_positions(track: Track) -> list[int]:
     truth = track.truth
     if truth is None or truth.edition is None:
         return []
-    found: list[int] = np.flatnonzero(mask_of(truth.edition)).tolist()
-    return found
-
-
-def mask_of(edition: Edition) -> NDArray[np.bool_]:
-    """Return which topics of the collection the edition evaluates, by position."""
-    return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
+    return [position for position, counts in enumerate(truth.edition.mask) if counts]
 
 
 @dataclass(frozen=True, eq=False)
