@@ -613,7 +613,7 @@ class Track(models.Model):
 
     @property
     def hides_systems(self) -> bool:
-        """Whether someone who sees this track may not see the scores of the systems it ranks."""
+        """Whether some readers of this track cannot see the scores of the systems it ranks."""
         if not self.ranks_systems:
             return False
         truth, members = self.truth, Track.Visibility.MEMBERS

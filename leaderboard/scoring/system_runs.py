@@ -1,8 +1,8 @@
 """Runs that rank the systems of another track: `system score`, or a list, the best first.
 
 A system is named as its team or the submitter sees it, by its tag or pseudonym, or by its id, which
-nobody guesses: organisers of a blind track hand the ids out with the answers. What is not visible
-is told as what does not exist. The ranking file has the ids, on every topic.
+nobody guesses: organisers of a blind track hand the ids out with the answers. A hidden system gets
+the same error as one that does not exist. The ranking file has the ids, on every topic.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What rankings of systems are compared with: the scores of another track, as an edition has them.
 
-An edition names the runs that are ranked and the edition of their scores, neither of which changes.
+An edition names the runs that are ranked and the edition of their scores; neither ever changes.
 Another run on the other board makes another edition of the rankings.
 """
 
