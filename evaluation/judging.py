@@ -554,11 +554,12 @@ class Judging(StoredRankings):
         return mine.judgments is judgments and mine.convention == convention
 
     def add(self, block: Block) -> None:
-        self.matches.add(block)
         if self.keep:
+            block = block.with_ties_by_docno()
             super().add(block)
         else:
             self.note(block)
+        self.matches.add(block)
 
     @property
     def can_be_handed_over(self) -> bool:
@@ -631,19 +632,28 @@ class Index:
         """Return the documents of a block that pass the sieve; `numbers` are its topics."""
         rows = np.flatnonzero(self.sieve.take(_first_bits(block.keys(numbers), self.sieve)))
         topic = block.topics_of(rows)
-        return Judgeable(numbers[topic], block.docnos[rows], rows - block.starts[topic] + 1)
+        if block.has_open_ties:
+            # The place of a tied document takes longer to find than its judgment.
+            is_judged = self._places(numbers[topic], block.docnos[rows]) >= 0
+            rows, topic = rows[is_judged], topic[is_judged]
+        rank = block.places_by_docno(rows) - block.starts[topic] + 1
+        return Judgeable(numbers[topic], block.docnos[rows], rank)
 
     def judged_among(self, candidates: Judgeable) -> Int32Array:
         """Return topic (from 0), rank and grade of the judged candidates: int32[3, n]."""
-        docnos, number = candidates.docnos, candidates.number
+        place = self._places(candidates.number, candidates.docnos)
+        hit = place >= 0
+        found = (candidates.number[hit] - 1, candidates.rank[hit], self.grades[place[hit]])
+        return np.stack(found).astype(np.int32)
+
+    def _places(self, number: IntArray, docnos: Words) -> IntArray:
+        """Return the row of the table of each document, -1 if it is not judged."""
         pairs = np.zeros((len(number), self.table.words.shape[1]), np.uint64)
         width = min(docnos.shape[1], pairs.shape[1] - 1)
         pairs[:, 0], pairs[:, 1 : width + 1] = number, docnos[:, :width]
         place = self.table.rows_of(pairs)
         place[(number == 0) | docnos[:, width:].any(axis=1)] = -1
-        hit = place >= 0
-        found = (number[hit] - 1, candidates.rank[hit], self.grades[place[hit]])
-        return np.stack(found).astype(np.int32)
+        return place
 
 
 def _first_bits(keys: Words, sieve: BoolArray) -> IntArray:

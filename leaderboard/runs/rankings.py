@@ -57,7 +57,7 @@ class RankingWriter(TopicFileWriter):
         self.waiting: deque[Future[None]] = deque()
 
     def add(self, block: Block) -> None:
-        """Add rankings in scoring order. The arrays may be changed afterwards."""
+        """Add rankings in scoring order, ties by docno. The arrays may be changed afterwards."""
         if len(self.waiting) == WAITING:
             self.waiting.popleft().result()
         scores, docnos = block.scores.astype("<f8").tobytes(), block.docnos.astype("<u8").tobytes()
@@ -93,6 +93,7 @@ class FiledRankings(StoredRankings):
         self.writer = RankingWriter(file)
 
     def add(self, block: Block) -> None:
+        block = block.with_ties_by_docno()
         self.writer.add(block)
         super().add(block)
 

@@ -163,17 +163,19 @@ class FastRun:
             self.blank = place + other.blank
 
     def take(self, topics: list[bytes], starts: Places, rows: Rows, rules: RunRules) -> None:
-        """Check complete topics, whose rows begin at `starts`, and keep them in order."""
+        """Check complete topics, whose rows begin at `starts`, and keep them by score.
+
+        Most judges ask for the place of few documents, so ties are not sorted here.
+        """
         block = Block(topics, starts, rows.docnos, rows.scores, rows.hashes)
         order = block.by_score()
         falling = block.taken(order)
-        ordered = falling.with_ties_by_docno()
-        if np.diff(starts).max() > rules.depth or ordered.may_repeat():
+        if np.diff(starts).max() > rules.depth or falling.may_repeat():
             raise Unclear("too many documents, or one twice")
-        if not all_docnos_known(ordered, rules.docnos):
+        if not all_docnos_known(falling, rules.docnos):
             raise Unclear("an unknown document")
         self.traits.append(traits_of_block(block, rows.ranks, order, falling, rules.cutoff))
-        self.rankings.add(ordered)
+        self.rankings.add(falling)
 
 
 def read_fast(

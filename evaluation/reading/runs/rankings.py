@@ -62,6 +62,7 @@ class Block:
     starts: int[T + 1], the first row of every topic, and n at the end.
     docnos: uint64[n, width], the bytes of each docno, padded with zeros, see `docnos.words_of`.
     known_hashes: uint64[n], those of `hash_all_words`, where somebody has computed them.
+    is_settled: whether rows of equal score are known to be sorted by docno.
     """
 
     topics: Sequence[bytes]
@@ -69,6 +70,7 @@ class Block:
     docnos: Words
     scores: FloatArray
     known_hashes: Words | None = None
+    is_settled: bool = False
 
     @classmethod
     def of(cls, rankings: Mapping[bytes, Ranking]) -> Block:
@@ -119,6 +121,11 @@ class Block:
         return self._level[0]
 
     @property
+    def has_open_ties(self) -> bool:
+        """Return whether there are ties that may not be sorted by docno."""
+        return not self.is_settled and len(self.ties) > 0
+
+    @property
     def rises(self) -> Places:
         """Return the rows after which the score of their topic rises."""
         return self._level[1]
@@ -146,27 +153,54 @@ class Block:
         return order
 
     def taken(self, order: Places | None) -> Block:
-        """Return the same topics with their rows in another order."""
+        """Return the same topics with their rows in another order, in which ties are any way."""
         if order is None:
             return self
         hashes = None if self.known_hashes is None else self.known_hashes.take(order)
         docnos, scores = take_rows(self.docnos, order), self.scores.take(order)
-        return replace(self, docnos=docnos, scores=scores, known_hashes=hashes)
+        return Block(self.topics, self.starts, docnos, scores, hashes)
 
     def with_ties_by_docno(self) -> Block:
         """Return the same, with successive rows of equal score sorted by docno, descending."""
-        tied = self.in_ties
-        if not len(tied):
+        if not self.has_open_ties:
             return self
-        as_above = np.zeros(len(self.scores), bool)
-        as_above[self.ties + 1] = True
+        return replace(self.taken(self._by_docno()), is_settled=True)
+
+    def places_by_docno(self, rows: Places) -> Places:
+        """Return where these rows would be with ties sorted by docno.
+
+        A row is only compared with those of its tie, which for few rows is much less than a sort.
+        """
+        if not self.has_open_ties:
+            return rows
+        firsts = np.flatnonzero(~self._as_above)
+        tie = np.searchsorted(firsts, rows, "right") - 1
+        first, sizes = firsts[tie], np.diff(firsts, append=len(self.scores))[tie]
+        if sizes.sum() > len(self.scores):
+            return np.argsort(self._by_docno()).take(rows)
+        ends = np.cumsum(sizes)
+        row = np.repeat(np.arange(len(rows)), sizes)
+        others = np.arange(len(row)) + np.repeat(first - ends + sizes, sizes)
+        docnos = take_rows(self.docnos, rows)
+        above = are_greater(take_rows(self.docnos, others), take_rows(docnos, row))
+        return first + np.bincount(row[above], minlength=len(rows))
+
+    def _by_docno(self) -> Places:
+        """Return an order of all rows that sorts ties by docno."""
+        tied, as_above = self.in_ties, self._as_above
         if len(tied) > len(as_above) // 2:
             # Gathering these rows would take longer than sorting the others too.
-            order = order_in_groups(self.docnos, np.cumsum(~as_above))
-        else:
-            order = np.arange(len(as_above))
-            order[tied] = tied[order_in_groups(self.docnos[tied], np.cumsum(~as_above[tied]))]
-        return self.taken(order)
+            return order_in_groups(self.docnos, np.cumsum(~as_above))
+        order = np.arange(len(as_above))
+        order[tied] = tied[order_in_groups(self.docnos[tied], np.cumsum(~as_above[tied]))]
+        return order
+
+    @cached_property
+    def _as_above(self) -> BoolArray:
+        """Return which rows have the score of the row above in their topic."""
+        as_above = np.zeros(len(self.scores), bool)
+        as_above[self.ties + 1] = True
+        return as_above
 
     @cached_property
     def in_ties(self) -> Places:
@@ -179,7 +213,7 @@ class Block:
         """Return the rankings with scores compared as 32-bit floats."""
         with np.errstate(over="ignore", under="ignore"):
             scores = self.scores.astype(np.float32).astype(np.float64)
-        return replace(self, scores=scores).in_scoring_order()
+        return replace(self, scores=scores, is_settled=False).in_scoring_order()
 
     def ranking(self, place: int) -> Ranking:
         rows = slice(*self.starts[place : place + 2].tolist())
@@ -192,6 +226,21 @@ def take_rows(docnos: Words, rows: Places) -> Words:
     whole = np.ascontiguousarray(docnos).view(f"V{WORD * width}")
     taken: Words = whole.take(rows).view(np.uint64).reshape(-1, width)
     return taken
+
+
+def are_greater(docnos: Words, others: Words) -> BoolArray:
+    """Return which docnos are greater than the others beside them, compared byte by byte.
+
+    >>> one, other = (words_of(np.array([name], "S9")) for name in (b"FT911-3", b"FT911-21"))
+    >>> are_greater(one, other).tolist()
+    [True]
+    """
+    greater, same = np.zeros(len(docnos), bool), np.ones(len(docnos), bool)
+    # As big-endian numbers, words sort like bytes.
+    for one, other in zip(docnos.byteswap().T, others.byteswap().T, strict=True):
+        greater |= same & (one > other)
+        same &= one == other
+    return greater
 
 
 def order_in_groups(docnos: Words, group: Places, beginning: int | None = None) -> Places:
@@ -329,7 +378,8 @@ class StoredRankings(Mapping[bytes, Ranking]):
         """How many documents are retrieved in total."""
 
     def add(self, block: Block) -> None:
-        """Add a block of new topics."""
+        """Add a block of new topics, in which no score rises."""
+        block = block.with_ties_by_docno()
         start = self.file.seek(0, 2)
         self.file.write(np.ascontiguousarray(block.docnos).data)
         self.file.write(block.scores.data)
@@ -354,7 +404,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
     def blocks(self) -> Iterator[Block]:
         for place in self.places:
             docnos, scores = self._rows(place, 0, place.rows)
-            yield Block(place.topics, place.starts, docnos, scores)
+            yield Block(place.topics, place.starts, docnos, scores, is_settled=True)
 
     def _rows(self, place: BlockPlace, start: int, end: int) -> tuple[Words, FloatArray]:
         self.file.seek(place.start + WORD * place.width * start)

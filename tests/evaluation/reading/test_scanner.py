@@ -154,6 +154,7 @@ def test_the_wheel_is_found_unless_it_is_switched_off(switch, is_used, installed
 
 
 @pytest.mark.night
+@pytest.mark.data
 def test_no_byte_outside_of_its_arrays_is_touched(library, tmp_path, data):
     """A compiled check of every access, on hostile files whole, cut and damaged."""
     checked = tmp_path / "scanner.so"

@@ -45,3 +45,13 @@ def test_more_groups_than_a_word_can_number_are_ordered():
     docnos = words_of(np.array([b"d1", b"d2"] * 40_000, "S"))
     order = order_in_groups(docnos, np.repeat(np.arange(40_000) * 2, 2))
     assert order[:4].tolist() == [1, 0, 3, 2]
+
+
+@pytest.mark.parametrize("asked", [1, 3, 200])
+def test_few_and_many_documents_are_placed_as_sorting_all_places_them(asked):
+    chance = random.Random(7)
+    docnos = [b"FT%03d-%d" % (chance.randrange(999), n) for n in range(500)]
+    scores = np.array(sorted((chance.randrange(40) for _ in docnos), reverse=True), float)
+    block = Block.of({b"1": Ranking(docnos, scores)})
+    sorted_block, rows = block.with_ties_by_docno(), np.array(chance.sample(range(500), asked))
+    assert (sorted_block.docnos[block.places_by_docno(rows)] == block.docnos[rows]).all()
