@@ -66,6 +66,7 @@ from leaderboard.scoring.contests import (
     compare_within,
     compute_differences,
     contest_on,
+    have_too_many_pairs,
 )
 from leaderboard.scoring.editions import NO_MARKS, with_marks
 from leaderboard.scoring.families import (
@@ -245,9 +246,15 @@ class Board:
         return _decide_all_pairs(self.edition, self.measure, family, self.ranked_ids)
 
     @property
+    def has_too_many_runs(self) -> bool:
+        """Whether there are too many runs to compare all their pairs."""
+        return have_too_many_pairs(self.num_in_family)
+
+    @property
     def awaits_pairs(self) -> bool:
         """Whether a job has yet to compare all pairs of the runs."""
-        return self.has_enough_topics and len(self.ranked) > 1 and self.decisions is None
+        can_compare = self.has_enough_topics and not self.has_too_many_runs
+        return can_compare and len(self.ranked) > 1 and self.decisions is None
 
     @property
     def ranked_ids(self) -> list[str]:

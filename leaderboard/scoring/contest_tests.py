@@ -82,8 +82,11 @@ tests_cache: ProcessCache[Stamp, ContestTests] = ProcessCache(CACHE_SIZE)
 def load_tests(contest: Contest) -> ContestTests | None:
     """Return the tests, stored or made now; None if a job has yet to make them.
 
-    None below two rows too, where no question about pairs is to be answered.
+    None below two rows too, where no question about pairs is to be answered, and where there are
+    too many of them.
     """
+    if contest.is_too_large:
+        return None
     kept = Calculation.objects.of(contest.kind, contest.owner).filter(key=contest.key)
     for tests in _load_stored(kept):
         if tests.family == contest.names:
@@ -240,7 +243,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     writes += [
         partial(_store, contest, pack_tests(contest, compute_tests(contest)))
         for contest in contests
-        if contest.baseline is not None or len(contest.rows) > 1
+        if not contest.is_too_large and (contest.baseline is not None or len(contest.rows) > 1)
     ]
     return lambda: _publish(edition, family, writes)
 

@@ -48,6 +48,8 @@ from leaderboard.scoring.scores import collect_scores, tested_scores
 ALL_PAIRS, EACH_OTHER = "all_pairs", "each other"
 # A new number makes all stored tests anew: those of tracks, and those of benchmarks.
 METHOD, BENCHMARK_METHOD = 3, 5
+# Pairs grow as the square of the runs: those of more runs would take a job many minutes.
+MOST_IN_ALL_PAIRS = 2_000
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,12 @@ class Contest:
     def num_scores(self) -> int:
         """Rows x topics, which decides who makes the tests: a request or a job."""
         return len(self.rows) * sum(part.edition.num_evaluated for part in self.parts)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether a track has too many runs to compare all their pairs."""
+        compares_all = self.benchmark is None and self.baseline is None
+        return compares_all and have_too_many_pairs(len(self.rows))
 
     @property
     def owner(self) -> Owner:
@@ -192,6 +200,11 @@ def explain_missing_mean(measures: Iterable[str]) -> str:
     if len(units) > 1 or len({measure.definition.range for measure in parsed}) > 1:
         return "ranges"
     return "directions" if len({measure.direction for measure in parsed}) > 1 else ""
+
+
+def have_too_many_pairs(runs: int) -> bool:
+    """Whether so many runs of a track are too many to compare all their pairs."""
+    return runs > MOST_IN_ALL_PAIRS
 
 
 def contest_on(

@@ -13,6 +13,7 @@ from leaderboard.actions import tracks
 from leaderboard.display.numbers import p_value
 from leaderboard.models import Calculation, Job, Run, Track, User
 from leaderboard.pages.views import analysis
+from leaderboard.scoring import contests
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
@@ -117,6 +118,16 @@ def test_a_long_board_is_cut_and_says_so(ten, client, monkeypatch):
     page = page_at(client, ADDRESS)
     assert "The first 2 of 3 runs by AP." in words(page) and len(rows(page)) == 2
     assert cells(page, 1)[3] == p_value(by_hand().p[1, 0])
+
+
+def test_more_runs_than_a_job_compares_have_no_pairs_and_the_page_says_so(ten, client, monkeypatch):
+    monkeypatch.setattr(contests, "MOST_IN_ALL_PAIRS", 2)
+    Calculation.objects.all().delete()
+    Job.objects.enqueue("compare", ten.edition)
+    work()
+    page = words(page_at(client, ADDRESS))
+    assert "With 3 runs not all pairs are compared, and no run has possible ranks" in page
+    assert "running" not in page and not Calculation.objects.exists()
 
 
 def test_against_the_baseline_only_its_pairs_have_that_test(ten, ada, client):

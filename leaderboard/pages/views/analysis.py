@@ -54,7 +54,7 @@ def significance(request: HttpRequest, address: str) -> HttpResponse:
     sight = track_at_or_404(request.user, address)
     board = board_or_404(sight, request)
     as_file = wants_csv(request)
-    most = len(board.ranked) if as_file else RUNS
+    most = len(board.ranked) if as_file and not board.has_too_many_runs else RUNS
     matrix = build_significance_matrix(board, most) if len(board.ranked) > 1 else None
     if matrix is not None and as_file:
         if request.GET.get("table") == "runs":

@@ -30,6 +30,7 @@ from leaderboard.pages.wording.phrases import (
     spell_number,
     strong,
 )
+from leaderboard.scoring.contests import MOST_IN_ALL_PAIRS
 from leaderboard.scoring.families import LONGEST_MEASURE, match_measure
 
 # On a longer board runs are counted, not named.
@@ -210,8 +211,9 @@ def describe_power(board: Board) -> Sentence:
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
+    too_many = _tell_of_too_many(board)
     if found is None:
-        return []
+        return join_phrases(too_many) if too_many else []
     size = f"{score(found.effect, 2)} standard deviations of its difference"
     if found.size is not None:
         size = f"{score(found.size, board.decimals)} (d = {score(found.effect, 2)})"
@@ -222,6 +224,18 @@ def describe_power(board: Board) -> Sentence:
         f" better or worse than {other} would be told apart with probability .80"
         f" on {board.topics_text}.",
         _warn_of_few_groups(board),
+        f" {too_many}" if too_many else "",
+    )
+
+
+def _tell_of_too_many(board: Board) -> str:
+    """Say that there are too many runs to compare all pairs; empty if there are not."""
+    if not board.has_too_many_runs:
+        return ""
+    most = count(MOST_IN_ALL_PAIRS)
+    return (
+        f"With {counted(board.num_in_family, 'run')} not all pairs are compared, and no run has"
+        f" possible ranks: {most} are the most."
     )
 
 
