@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import scipy  # type: ignore[import-untyped]
 
-from evaluation.ragged import FloatArray, IntArray
+from evaluation.ragged import BoolArray, FloatArray, IntArray
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.bootstrap import bootstraps
 from evaluation.significance.differences import (
@@ -261,20 +261,25 @@ def max_t(
     [0.01, 0.87]
     """
     rows = _Flipped.of(differences, half_range, adjust, groups)
-    drawn = rows.draw(draws)
-    raw = rows.p_of(np.count_nonzero(drawn >= rows.needed[:, np.newaxis], axis=1), draws)
+    needed = rows.needed[:, np.newaxis]
     if adjust:
         # Runs without a verdict are no part of the family.
         kept = rows.units.decided
         longest = np.array(rows.counts[kept].max(initial=2) - 1.0)
-        maxima = np.sort(_largest_t(drawn[kept], rows.counts[kept], longest))
+        counted, largest = np.zeros(len(rows.t), np.int64), []
+        for drawn in rows.flips(draws):
+            counted += np.count_nonzero(drawn >= needed, axis=1)
+            largest.append(_largest_t(drawn, rows.counts, kept, longest))
+        raw, maxima = rows.p_of(counted, draws), np.sort(np.concatenate(largest))
         critical = np.full(len(rows.t), critical_value(maxima, level))
         reached = adjusted_p(rows.t, maxima, rows.counts, rows.units.degrees, longest)
         adjusted = np.maximum(raw, reached)
     else:
+        drawn = np.concatenate([block.copy() for block in rows.flips(draws)], axis=1)
+        raw = adjusted = rows.p_of(np.count_nonzero(drawn >= needed, axis=1), draws)
         ordered = t_of(np.sort(drawn), rows.counts[:, np.newaxis])
         critical = np.array([critical_value(row, level) for row in ordered])
-        longest, adjusted = rows.counts - 1.0, raw
+        longest = rows.counts - 1.0
     margins = rows.margins(critical, longest, level)
     differs = rows.t * rows.errors > margins * (1 + TIE)
     return [
@@ -302,14 +307,10 @@ def max_t_alone(
     array([0.01, 0.79])
     """
     rows = _Flipped.of(differences, half_range, together=False, groups=groups)
-    needed, reached = rows.needed, np.zeros(len(differences), dtype=np.int64)
-    scaled, buffer = rows.scaled, np.empty((len(differences), CHUNK))
-    for signs in sign_blocks(scaled.shape[1], draws):
-        drawn = buffer[:, : len(signs)]
-        np.matmul(scaled, signs.T, out=drawn)
-        np.abs(drawn, out=drawn)
-        reached += np.count_nonzero(drawn >= needed[:, np.newaxis], axis=1)
-    return rows.p_of(reached, draws)
+    needed, counted = rows.needed[:, np.newaxis], np.zeros(len(differences), dtype=np.int64)
+    for drawn in rows.flips(draws):
+        counted += np.count_nonzero(drawn >= needed, axis=1)
+    return rows.p_of(counted, draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,12 +360,17 @@ class _Flipped:
         needed: FloatArray = np.sqrt(counts * squares / (counts - 1 + squares)) * (1 - TIE)
         return needed
 
-    def draw(self, draws: int) -> FloatArray:
-        """float64[R, draws]: u = |total| / length of each row in each flip; 0 for constant rows."""
+    def flips(self, draws: int) -> Iterator[FloatArray]:
+        """Yield u = |total| / length of each row in some flips, in an array that is used again.
+
+        It is float64[R, <= 1024], and 0 for constant rows.
+        """
         scaled = self.scaled
-        blocks = [scaled @ signs.T for signs in sign_blocks(scaled.shape[1], draws)]
-        drawn: FloatArray = np.abs(np.concatenate(blocks, axis=1))
-        return drawn
+        buffer = np.empty((len(scaled), CHUNK))
+        for signs in sign_blocks(scaled.shape[1], draws):
+            drawn = buffer[:, : len(signs)]
+            np.matmul(scaled, signs.T, out=drawn)
+            yield np.abs(drawn, out=drawn)
 
     def p_of(self, reached: IntArray, draws: int) -> FloatArray:
         """The p of each row alone, from the number of flips that reach its t."""
@@ -384,14 +390,16 @@ class _Flipped:
         return np.where(decided & np.isfinite(margins), margins, np.nan)
 
 
-def _largest_t(drawn: FloatArray, counts: IntArray, degrees: FloatArray) -> FloatArray:
-    """The largest t of any run in each flip, on the degrees of freedom of the longest run.
+def _largest_t(
+    drawn: FloatArray, counts: IntArray, kept: BoolArray, degrees: FloatArray
+) -> FloatArray:
+    """The largest t of the kept runs in each flip, on the degrees of freedom of the longest run.
 
     With equally many units, the largest t is that of the largest u.
     """
     largest = np.zeros(drawn.shape[1])
-    for count in np.unique(counts):
-        t = t_of(drawn[counts == count].max(axis=0), int(count))
+    for count in np.unique(counts[kept]):
+        t = t_of(drawn[kept & (counts == count)].max(axis=0), int(count))
         np.maximum(largest, move_t(t, np.array(count - 1.0), degrees), out=largest)
     return largest
 
