@@ -31,6 +31,8 @@ EXACT_UP_TO = 30
 # Up to this number of runs, tables of partial sums are faster than a matrix product.
 FEW = 3
 CHUNK = 1024
+# With very many topics a block has fewer: 16 million signs take 128 MiB.
+SIGNS_AT_ONCE = 1 << 24
 STRETCH = 256
 FLOAT64 = np.dtype(np.float64)
 
@@ -197,6 +199,7 @@ def sign_blocks(
 ) -> Iterator[npt.NDArray[Any]]:
     """The drawn signs as floats of one type, [block, topics], in blocks of draws."""
     signs, patterns = sign_bytes(topics, draws), _patterns().astype(kind)
-    for start in range(0, draws, CHUNK):
-        block = np.ascontiguousarray(signs[:, start : start + CHUNK].T)
+    size = min(CHUNK, max(1, SIGNS_AT_ONCE // max(topics, 1)))
+    for start in range(0, draws, size):
+        block = np.ascontiguousarray(signs[:, start : start + size].T)
         yield patterns.take(block, axis=0).reshape(len(block), -1)[:, :topics]
