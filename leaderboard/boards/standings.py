@@ -84,7 +84,7 @@ from leaderboard.scoring.verdicts import verdict_of
 RUN_FIELDS = (
     *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
-    *("num_retrieved", "lengths"),
+    "num_retrieved",
 )
 # How many measures besides the ranking one have a column by default.
 MEASURES_SHOWN = 4
@@ -294,7 +294,8 @@ class Board:
     @cached_property
     def has_late(self) -> bool:
         """Whether a run on the board was submitted after the deadline."""
-        return any(standing.run.is_late for standing in self.standings)
+        has_deadline = self.sight.track.closes_at is not None
+        return has_deadline and any(standing.run.is_late for standing in self.standings)
 
     @property
     def rows(self) -> list[Standing]:
@@ -422,7 +423,7 @@ class Board:
             for measure in self.measures
         }
 
-    @property
+    @cached_property
     def ranked(self) -> list[Standing]:
         """The standings with a rank; the measure is undefined for the others."""
         return [standing for standing in self.standings if standing.rank is not None]
@@ -643,8 +644,10 @@ def _valid_choice(choice: BoardChoice, sight: Sight, measures: list[str]) -> Boa
 
 def _load_runs(sight: Sight, edition: Edition) -> list[Run]:
     """Load the scored runs with the fields that boards print; track and teams are shared."""
-    runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*RUN_FIELDS)
-    scored = list(runs)
+    # Reading JSON is slow, and only answers have lengths.
+    more = ["lengths"] if kind_of(sight.track).has_texts else []
+    runs = Run.objects.on_the_board().filter(score_sets__edition=edition)
+    scored = list(runs.only(*RUN_FIELDS, *more))
     # Teams are read after the runs, or a team that joined in between would be missing.
     teams = {team.pk: team for team in sight.track.benchmark.teams.all()}
     for run in scored:

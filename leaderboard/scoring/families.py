@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import Count, F
 
@@ -37,7 +38,7 @@ class BoardFamily:
     runs: tuple[str, ...] = ()
     undefined: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def valued(self) -> list[str]:
         """The runs that all pairs compare."""
         return [run_id for run_id in self.runs if run_id not in self.undefined]

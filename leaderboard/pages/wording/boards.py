@@ -276,7 +276,7 @@ def _describe_short_runs(board: Board) -> Sentence:
     """Name the runs whose topics would cost the others too many of theirs."""
     outside = board.pairs.outside if board.pairs is not None else {}
     found: Sentence = []
-    for standing in board.ranked:
+    for standing in board.ranked if outside else []:
         if topics := outside.get(standing.run.pk):
             said = f" has only {counted(topics, 'topic')}, so it is not compared with all runs."
             found += join_phrases(" " if found else "", run_phrase(standing.run), said)
