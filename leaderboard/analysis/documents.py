@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evaluation.conventions import POOLED
 from evaluation.reading.runs.listings import find_among
 from leaderboard.analysis.rankings import load_listing
-from leaderboard.analysis.topics import keep_first_runs
+from leaderboard.analysis.topics import MOST_READ, keep_first_runs
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, CsvTable, tabulate
@@ -44,13 +44,17 @@ class RunRank:
 
 @dataclass(frozen=True)
 class DocumentBreakdown:
-    """What a track knows of a document; `ranks` are those for `topic`, in board order."""
+    """What a track knows of a document; `ranks` are those for `topic`, in board order.
+
+    `is_cut` tells that there are too many runs to read the rankings of all.
+    """
 
     docno: str
     judged: list[JudgedFor]
     # None if no topic is asked for and the document is judged for none.
     topic: Topic | None
     ranks: list[RunRank]
+    is_cut: bool
 
     @property
     def grade(self) -> int | None:
@@ -70,7 +74,7 @@ class DocumentBreakdown:
 
     @property
     def table(self) -> CsvTable:
-        """Every run of the board with its rank."""
+        """The runs that were read, with their ranks."""
         return tabulate(self.ranks, [*TEAM_COLUMNS, ("rank", "rank")])
 
 
@@ -80,7 +84,7 @@ def build_document_breakdown(board: Board, docno: str, topic: Topic | None) -> D
     if topic is None and judged:
         topic = judged[0].topic
     ranks = [] if topic is None else _find_ranks(board, docno, topic)
-    return DocumentBreakdown(docno, judged, topic, ranks)
+    return DocumentBreakdown(docno, judged, topic, ranks, len(board.standings) > MOST_READ)
 
 
 def _find_judged(board: Board, docno: str) -> list[JudgedFor]:
@@ -97,7 +101,8 @@ def _find_judged(board: Board, docno: str) -> list[JudgedFor]:
 
 
 def _find_ranks(board: Board, docno: str, topic: Topic) -> list[RunRank]:
-    listings = [load_listing(standing.run, topic).text for standing in board.standings]
+    read = keep_first_runs(board.standings, MOST_READ)
+    listings = [load_listing(standing.run, topic).text for standing in read]
     found = find_among(listings, [docno.encode()])
     ranks = dict(zip(found.listing.tolist(), found.rank.tolist(), strict=True))
-    return [RunRank(standing, ranks.get(place)) for place, standing in enumerate(board.standings)]
+    return [RunRank(standing, ranks.get(place)) for place, standing in enumerate(read)]

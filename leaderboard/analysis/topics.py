@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from django.core.paginator import Page, Paginator
+from numpy.typing import NDArray
 
 from evaluation.answers.any_measure import parse_measure
 from evaluation.conventions import POOLED
@@ -31,6 +32,8 @@ FOUND = 100
 # How many runs have a column of ranks in the table of judged documents.
 COLUMNS = 10
 DOCUMENTS = 50
+# Each ranking is in a file of its own: those of so many runs are read in half a second.
+MOST_READ = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,10 @@ class TopicBreakdown:
     # None if the topic has no median.
     place: MedianPlace | None
     num_topics: int
+    # How many runs the board has, how many of them were read, and how many have a score here.
+    num_runs: int
+    num_read: int
+    num_scored: int
     answers: list[RunOnTopic]
     # The answers with a column of ranks: the first of the board, the baseline, and own runs.
     columns: list[RunOnTopic]
@@ -143,6 +150,11 @@ class TopicBreakdown:
     never_judged: list[UnjudgedDocument]
     # Empty if the judgments have no subtopics.
     subtopics: list[JudgedSubtopic]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are too many runs to read the rankings of all."""
+        return self.num_read < self.num_runs
 
     @property
     def num_judged(self) -> int:
@@ -217,7 +229,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
     )
     every = load_grades(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade != POOLED}
-    retrieved = _retrieved(scores.runs, topic, list(grades))
+    retrieved = _retrieved(_choose_runs(board, scores, topic), topic, list(grades))
     answers = _answers(board, scores, topic, grades, retrieved)
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
@@ -233,6 +245,9 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         median=_median(scores, topic),
         place=_place(scores, topic, parse_measure(board.measure).direction),
         num_topics=scores.values.shape[1],
+        num_runs=len(scores.runs),
+        num_read=len(retrieved),
+        num_scored=_count_scored(scores, topic),
         answers=answers,
         columns=columns,
         correlation=correlation,
@@ -244,6 +259,34 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
         subtopics=_subtopics(board, topic, retrieved),
     )
+
+
+def _choose_runs(board: Board, scores: Scores, topic: Topic) -> list[Run]:
+    """Return the runs to read: all, or the best on the topic with the baseline and own runs."""
+    if len(scores.runs) <= MOST_READ:
+        return scores.runs
+    standings = {standing.run.pk: standing for standing in board.standings}
+    best_first = [standings[scores.runs[place].pk] for place in _order(board, scores, topic)]
+    return [standing.run for standing in keep_first_runs(best_first, MOST_READ)]
+
+
+def _order(board: Board, scores: Scores, topic: Topic) -> NDArray[np.int64]:
+    """Return the runs from the best on the topic to the worst, those without a score last."""
+    return np.argsort(-_goodness(board, scores, topic), kind="stable")
+
+
+def _goodness(board: Board, scores: Scores, topic: Topic) -> NDArray[np.float64]:
+    """Return what is higher the better a run is on the topic: float64[runs]."""
+    column = scores.column(topic)
+    if column is None:
+        return np.zeros(len(scores.runs))
+    values = parse_measure(board.measure).direction * scores.values[:, column]
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+def _count_scored(scores: Scores, topic: Topic) -> int:
+    column = scores.column(topic)
+    return 0 if column is None else int(np.count_nonzero(~np.isnan(scores.values[:, column])))
 
 
 def _retrieved(runs: list[Run], topic: Topic, judged: list[str]) -> dict[str, Retrieved]:
@@ -295,18 +338,18 @@ def _answers(
     evaluated = scores.column(topic)
     if evaluated is None:
         return []
-    column = scores.values[:, evaluated]
-    direction = parse_measure(board.measure).direction
+    column, good = scores.values[:, evaluated], _goodness(board, scores, topic)
     threshold = board.edition.track.relevance_threshold
-    good = np.where(np.isnan(column), -np.inf, direction * column)
     relevant = {docno for docno, grade in grades.items() if grade >= threshold}
     baseline = board.baseline.pk if board.baseline is not None else ""
-    ordered = np.argsort(-good, kind="stable")
+    ordered = _order(board, scores, topic)
     ranks = 1 + np.searchsorted(-good[ordered], -good)
     answers = []
     for place in ordered:
         run = scores.runs[place]
-        has = retrieved[run.pk]
+        has = retrieved.get(run.pk)
+        if has is None:
+            continue
         answers.append(
             RunOnTopic(
                 run=run,

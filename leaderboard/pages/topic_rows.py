@@ -30,13 +30,15 @@ def urls_on_topic(breakdown: TopicBreakdown, carried: Mapping[str, str], page: s
 
 
 def topic_strip(breakdown: TopicBreakdown, board: Board) -> SafeString:
-    """Draw every run as a dot on one axis; each dot links to its ranking or answer."""
+    """Draw the runs as dots on one axis; each dot links to its ranking or answer."""
     urls = urls_on_topic(breakdown, board.choice.carried, _page_of(board))
     marks = [
         ChartMark(each.score, str(each.run), each.kind, href)
         for each, href in zip(breakdown.answers, urls, strict=True)
     ]
-    return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
+    runs = f"{len(marks):,} runs" if breakdown.is_cut else "every run"
+    title = f"{breakdown.measure} of {runs} on topic {breakdown.topic}"
+    return charts.strip_chart(marks, title, breakdown.median)
 
 
 def draw_topic_recall(recall: TopicRecall) -> SafeString:

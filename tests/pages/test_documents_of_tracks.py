@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+from leaderboard.analysis import documents
 from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, make_run
 from tests.pages.reading import page_at, rows, words
@@ -21,6 +22,15 @@ def test_it_has_its_rank_in_every_run(track, ben, cat, client):
     page = page_at(client, "/benchmarks/bread/document/?docno=d4&number=2")
     assert sorted(rows(page, 1)) == ["ben-bm25 2", "other 1"]
     assert "retrieved by 2 of 2 runs, best rank 1" in words(page)
+
+
+def test_of_very_many_runs_it_has_its_rank_in_the_first(track, ben, cat, client, monkeypatch):
+    monkeypatch.setattr(documents, "MOST_READ", 1)
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    page = page_at(client, "/benchmarks/bread/document/?docno=d4&number=2")
+    assert rows(page, 1) == ["ben-bm25 2"]
+    assert "retrieved by 1 of the first 1 run" in words(page)
 
 
 def test_a_run_that_misses_it_says_so(track, ben, client):

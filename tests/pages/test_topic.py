@@ -7,6 +7,7 @@ import pytest
 from evaluation.curves import precision_recall
 from evaluation.judging import JudgedRun
 from leaderboard.actions import tracks
+from leaderboard.analysis import topics
 from leaderboard.models import Judgment, Run, Track
 from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
@@ -164,6 +165,27 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
     assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
     assert rows(page, 4)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
     assert "10 of 14 runs are shown: the top of the board, your own and the" in words(page)
+
+
+def test_of_very_many_runs_the_best_are_read_with_own_runs_and_the_baseline(
+    ada, ben, cat, monkeypatch
+):
+    monkeypatch.setattr(topics, "MOST_READ", 4)
+    track = ten_track(ada)
+    with_baseline(track, ada, 40)
+    send(track, ben, "bens", 39)
+    for rank in range(1, 6):
+        send(track, cat, f"r{rank}", rank)
+    page = page_at(signed_in(ben), "/benchmarks/ten/topic/?number=1")
+    said = words(page)
+    assert "Of 7 runs only 4 are read here: the best on this topic, your own and the" in said
+    assert "bens is sixth of seven with AP .0256; r1 has 1.0000." in said
+    assert [line.split()[:2] for line in rows(page, 1)] == [
+        ["1", "r1"],
+        ["2", "r2"],
+        ["6", "bens"],
+        ["7", "base"],
+    ]
 
 
 def test_neighbours_follow_the_arrow_keys(judged, client):

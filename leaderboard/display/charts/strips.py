@@ -40,15 +40,18 @@ class Placed:
     on_phone: bool
 
 
-def strip_chart(marks: Sequence[ChartMark], title: str) -> SafeString:
-    """Return every run on a topic; own runs are named first, then others if there is room."""
+def strip_chart(marks: Sequence[ChartMark], title: str, median: float | None = None) -> SafeString:
+    """Return every run on a topic; own runs are named first, then others if there is room.
+
+    `median` is that of all runs, where not all of them have a mark.
+    """
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     values = [mark.value for mark in marks]
     axis = Axis.around(min(0.0, *values, 0.0), max(values, default=1.0) or 1.0)
     body = render_line(0, 100, LINE_AT, LINE_AT, "zero") + _ticks(axis)
     description = "No run has a score."
     if marks:
-        median = float(np.median(values))
+        median = float(np.median(values)) if median is None else median
         body += _median(axis, median)
         description = f"{counted(len(marks), 'run')}, median {score(median)}."
     body += "".join(_name(axis, placed) for placed in _place(axis, marks))

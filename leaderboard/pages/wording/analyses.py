@@ -333,28 +333,29 @@ def topic_verdict(breakdown: TopicBreakdown) -> Sentence:
         return []
     own = next((each for each in scored if each.is_own), None)
     if own is None or len(scored) == 1:
-        return _describe_best_and_last(breakdown.measure, scored)
+        return _describe_best_and_last(breakdown, scored)
     return [
-        *_describe_own_rank(breakdown.measure, scored, own),
+        *_describe_own_rank(breakdown, scored[0], own),
         *_describe_late_documents(breakdown, own),
         *_count_unjudged(own),
     ]
 
 
-def _describe_best_and_last(measure: str, scored: list[RunOnTopic]) -> Sentence:
-    best, last = scored[0], scored[-1]
-    if best.score == last.score and len(scored) > 1:
+def _describe_best_and_last(breakdown: TopicBreakdown, scored: list[RunOnTopic]) -> Sentence:
+    best, last, measure = scored[0], scored[-1], breakdown.measure
+    has_last = len(scored) > 1 and not breakdown.is_cut
+    if best.score == last.score and has_last:
         return join_phrases(f"All {count(len(scored))} runs have {measure} {score(best.score)}.")
     sentence = join_phrases(run_phrase(best.run), f" is best with {measure} {score(best.score)}")
-    if len(scored) > 1:
+    if has_last:
         sentence += join_phrases(", ", run_phrase(last.run), f" last with {score(last.score)}")
     return [*sentence, Phrase(".")]
 
 
-def _describe_own_rank(measure: str, scored: list[RunOnTopic], own: RunOnTopic) -> Sentence:
-    best = scored[0]
+def _describe_own_rank(breakdown: TopicBreakdown, best: RunOnTopic, own: RunOnTopic) -> Sentence:
     place = "best" if own.rank == 1 else nth(own.rank or 0)
-    words = f" is {place} of {spell_number(len(scored))} with {measure} {score(own.score)}"
+    number = spell_number(breakdown.num_scored)
+    words = f" is {place} of {number} with {breakdown.measure} {score(own.score)}"
     if own.rank == 1:
         return join_phrases(run_phrase(own.run), words, ".")
     return join_phrases(
