@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.models.fast_rows import FastRow
 from leaderboard.models.people import User
 from leaderboard.models.registrations import of_readers
 
@@ -170,7 +171,7 @@ class TopicQuerySet(models.QuerySet["Topic"]):
         return self.filter(group=group) if group else self
 
 
-class Topic(models.Model):
+class Topic(FastRow):
     """A topic; `position` never changes, as it is the index into each array of topic scores."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="topics")

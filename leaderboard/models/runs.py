@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery, Value
-from django.db.models.base import ModelState
 from django.db.models.functions import Concat, Lower, Substr
 from django.utils import timezone
 from django.utils.functional import cached_property
 from numpy.typing import NDArray
 
+from leaderboard.models.fast_rows import FastRow
 from leaderboard.models.people import Participation, Team, User
 from leaderboard.models.tracks import Edition, Track
 
@@ -118,7 +117,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return bool(self.filter(pk=run_id, state__in=only_from).update(state=to))
 
 
-class Run(models.Model):
+class Run(FastRow):
     class State(models.TextChoices):
         QUEUED = "queued"
         CHECKING = "checking"
@@ -246,15 +245,6 @@ class Run(models.Model):
             models.Index(fields=["track", "fingerprint"], name="runs_of_the_same_rankings"),
             models.Index(fields=["size"], condition=~Q(file=""), name="sizes_of_stored_runs"),
         ]
-
-    @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Run:
-        """Build a run without its constructor, since boards load hundreds of runs."""
-        run = cls.__new__(cls)
-        run._state = ModelState()
-        run._state.adding, run._state.db = False, db
-        run.__dict__.update(zip(field_names, values, strict=True))
-        return run
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if self._state.adding:

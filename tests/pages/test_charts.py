@@ -64,9 +64,11 @@ def words(markup):
 
 
 def bars_of(*differences):
-    return [
-        Bar(str(i + 1), d, "wings", f"/topic/?number={i + 1}") for i, d in enumerate(differences)
-    ]
+    return [Bar(str(i + 1), d, "wings") for i, d in enumerate(differences)]
+
+
+def topic_link(bar):
+    return f"/topic/?number={bar.number}"
 
 
 # Axes
@@ -208,7 +210,7 @@ def test_bars_are_as_long_as_their_differences_on_their_side_of_zero():
 
 
 def test_every_bar_links_to_its_topic_and_says_its_value():
-    chart = charts.difference_bars(bars_of(0.4, -0.25), "x")
+    chart = charts.difference_bars(bars_of(0.4, -0.25), "x", link=topic_link)
     links = drawn(chart, "a")
     assert [link.get("href") for link in links] == ["/topic/?number=1", "/topic/?number=2"]
     assert links[1].findtext("title") == "topic 2: −.250 wings"
@@ -465,6 +467,13 @@ def test_points_stand_up_one_score_and_across_the_other():
     assert len(drawn(chart, "circle", "same")) == 1
 
 
+def test_of_very_many_points_some_are_drawn_and_the_current_one():
+    points = [Point(str(number), number / 5000, 0.5) for number in range(5000)]
+    chart = charts.scatter(points, "x", "a", "b", "7")
+    assert len(drawn(chart, "circle")) == 2000 + 1 and drawn(chart, "circle", "ring")
+    assert "2,000 of 5,000 topics drawn" in words(chart)
+
+
 def proportional(places, values):
     """Whether places on a drawing are values on an axis, whatever its ends and its direction."""
     slope, ground = np.polyfit(values, places, 1)
@@ -654,7 +663,7 @@ def whole_charts():
         "line_chart": line_chart([WILD, "2026"], dated, WILD),
         "strip_chart": charts.strip_chart(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
-        "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),
+        "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD)], WILD, WILD, WILD, wild),
         "histogram": charts.histogram(eleven, WILD, WILD, eleven, WILD),
         "recall_curves": charts.recall_curves(
             RecallCurves(WILD, eleven, np.array([eleven]), WILD, eleven), WILD
@@ -662,7 +671,7 @@ def whole_charts():
         "gain_chart": charts.gain_chart(Gains(*[eleven.cumsum()] * 3), WILD, WILD),
         "box_plot": box_plot([topic], WILD, WILD, wild),
         "difference_interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
-        "scatter": charts.scatter([Point(WILD, 0.1, 0.2, WILD)], WILD, WILD, WILD, WILD),
+        "scatter": charts.scatter([Point(WILD, 0.1, 0.2)], WILD, WILD, WILD, WILD, wild),
         "heat_map": heat_map([run], [topic], np.array([[0.2]]), WILD, wild, marks=True),
         "difficulty_chart": difficulty_chart([topic], WILD, wild),
         "rank_chart": rank_chart([WILD, "AP"], [run], WILD, wild),

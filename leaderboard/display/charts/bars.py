@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_grid
 from leaderboard.display.charts.drawing import (
     Anchor,
+    Link,
     coord,
     escape_name,
     hit_area,
     link_part,
+    no_link,
     render_chart,
     render_line,
     render_plot,
@@ -47,7 +49,6 @@ class Bar:
     number: str
     difference: float
     text: str = ""
-    href: str = ""
 
     @property
     def side(self) -> str:
@@ -69,7 +70,11 @@ class BarField:
 
 
 def difference_bars(
-    bars: Sequence[Bar], title: str, above: str = "above", below: str = "below"
+    bars: Sequence[Bar],
+    title: str,
+    above: str = "above",
+    below: str = "below",
+    link: Link = no_link,
 ) -> SafeString:
     """Return a chart with a bar per topic in the given order, or an outline above 300 topics.
 
@@ -85,7 +90,7 @@ def difference_bars(
     links = len(bars) <= LINKED_BARS
     body = (
         value_grid(axis, HEIGHT, sign=True)
-        + (_bars(field) if links else _outline(field))
+        + (_bars(field, link) if links else _outline(field))
         + render_line(0, 100, field.y(0), field.y(0), "zero")
         + _sides(field.bars, above, below)
         + (_labels(field) if _falls(differences) else _numbers(field))
@@ -93,7 +98,7 @@ def difference_bars(
     return render_plot(title, _describe(bars, above, below), HEIGHT, body, "bars", links=links)
 
 
-def _bars(field: BarField) -> str:
+def _bars(field: BarField, link: Link) -> str:
     step = field.x(1)
     width = min(step * 0.88, WIDEST)
     zero = field.y(0)
@@ -106,7 +111,7 @@ def _bars(field: BarField) -> str:
             f' width="{coord(width)}%" height="{coord(max(bottom - top, 0.5))}"/>'
         )
         title = f"topic {escape_name(bar.number)}: {signed(bar.difference)} {escape_name(bar.text)}"
-        parts.append(link_part(bar.href, title.rstrip(), shape))
+        parts.append(link_part(link(bar), title.rstrip(), shape))
     return "".join(parts)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
+from leaderboard.display.numbers import count, counted
+
+Mark = TypeVar("Mark")
 Kind = Literal["other", "own", "baseline"]
 Anchor = Literal["start", "middle", "end"]
 FloatArray = NDArray[np.float64]
@@ -19,6 +22,8 @@ FloatArray = NDArray[np.float64]
 # Letters of a name for which there is room beside a plot; on a phone the least.
 LETTERS = (17, 24, 32)
 RADIUS = {"other": 3, "own": 4.5, "baseline": 3.5}
+# More marks than this say no more, and make a page slow.
+MOST_DRAWN = 2_000
 ISOLATE, RELEASE = "\u2068", "\u2069"
 
 
@@ -125,6 +130,27 @@ def name_room_class(names: Iterable[str]) -> str:
     """
     longest = min(max(map(len, names), default=0), LETTERS[-1])
     return f"letters-{next(most for most in LETTERS if longest <= most)}"
+
+
+def thin_out(marks: Sequence[Mark], most: int = MOST_DRAWN) -> Sequence[Mark]:
+    """Return at most so many marks, evenly spaced in their order, with the first and the last.
+
+    >>> thin_out(range(101), most=5)
+    [0, 25, 50, 75, 100]
+    """
+    if len(marks) <= most:
+        return marks
+    return [marks[place] for place in np.linspace(0, len(marks) - 1, most).astype(int)]
+
+
+def say_drawn(drawn: int, number: int, noun: str) -> str:
+    """Say how many marks there are, and how many of them are drawn if not all are.
+
+    >>> say_drawn(3, 3, "topic"), say_drawn(2000, 100000, "topic")
+    ('3 topics', '2,000 of 100,000 topics')
+    """
+    of = f"{count(drawn)} of " if drawn < number else ""
+    return f"{of}{counted(number, noun)}"
 
 
 # The address of a row of a chart.

@@ -32,8 +32,10 @@ from leaderboard.display.charts.drawing import (
     render_dot,
     render_plot,
     render_text,
+    say_drawn,
     stretch,
     text_width,
+    thin_out,
 )
 from leaderboard.display.numbers import counted, score
 
@@ -195,11 +197,15 @@ def difficulty_chart(
     across = Axis.around(0, max((topic.relevant for topic in topics), default=1) or 1)
     up = score_axis([topic.median for topic in topics])
     body = value_grid(up, SCATTER_HEIGHT) + axis_foot(across, SCATTER_HEIGHT)
-    body += "".join(_difficulty(topic, across, up, link(topic)) for topic in topics)
+    drawn = thin_out(topics)
+    shown = say_drawn(len(drawn), len(topics), "topic")
+    body += "".join(_difficulty(topic, across, up, link(topic)) for topic in drawn)
+    if len(drawn) < len(topics):
+        body += render_text(100, 12, f"{shown} drawn", "tick label", "end", -6)
     body += render_text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
     ground = SCATTER_HEIGHT - 6
     body += render_text(100, ground, "relevant documents", "tick label", anchor="end", dx=-6)
-    summary = f"{counted(len(topics), 'topic')}."
+    summary = f"{shown}."
     title = f"Relevant documents of a topic against its median {measure}"
     return render_plot(title, summary, SCATTER_HEIGHT, body, links=True)
 

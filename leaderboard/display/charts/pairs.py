@@ -9,15 +9,20 @@ from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.display.charts.axes import Axis, axis_foot, upright_grid, value_grid
 from leaderboard.display.charts.drawing import (
+    Link,
     coord,
     cut_name,
     escape_name,
     link_part,
+    no_link,
+    render_dot,
     render_line,
     render_plot,
     render_text,
+    say_drawn,
+    thin_out,
 )
-from leaderboard.display.numbers import counted, interval, score, signed
+from leaderboard.display.numbers import interval, score, signed
 
 INTERVAL_HEIGHT = 38
 SCATTER_HEIGHT = 380
@@ -33,7 +38,6 @@ class Point:
     number: str
     a: float
     b: float
-    href: str = ""
 
     @property
     def side(self) -> str:
@@ -62,40 +66,47 @@ def difference_interval(
 
 
 def scatter(
-    points: Sequence[Point], title: str, run_a: str, run_b: str, current: str = ""
+    points: Sequence[Point],
+    title: str,
+    run_a: str,
+    run_b: str,
+    current: str = "",
+    link: Link = no_link,
 ) -> SafeString:
-    """Return a point per topic by the scores of both runs; equal scores are on the diagonal."""
+    """Return a point per topic by the scores of both runs; equal scores are on the diagonal.
+
+    Of thousands of topics some are drawn, evenly spaced in their order, and always the current one.
+    """
     axis = Axis.around(0, max([1.0, *(max(point.a, point.b) for point in points)]))
-    body = _square_grid(axis)
-    body += f'<line class="dashed" x1="0%" x2="100%" y1="{SCATTER_HEIGHT}" y2="0"/>'
-    for point in points:
-        x, y = (
-            coord(axis.at(point.b)),
-            coord(axis.down(point.a, SCATTER_HEIGHT)),
-        )
-        shape = f'<circle class="point {point.side}" cx="{x}%" cy="{y}" r="3"/>'
-        if point.number == current:
-            shape += f'<circle class="ring" cx="{x}%" cy="{y}" r="6"/>'
-            shape += render_text(
-                axis.at(point.b), float(y) + 4, escape_name(current), "label strong", "start", 10
-            )
-        title_of = f"topic {escape_name(point.number)}: {score(point.a)} against {score(point.b)}"
-        body += link_part(point.href, title_of, shape)
+    drawn = thin_out(points)
+    shown = say_drawn(len(drawn), len(points), "topic")
+    drawn = [*drawn, *(each for each in points if each.number == current and each not in drawn)]
     wins = sum(point.side == "better" for point in points)
     losses = sum(point.side == "worse" for point in points)
     above, below = (escape_name(cut_name(run)) for run in (run_a, run_b))
-    body += render_text(0, 14, f"▲ {above} better on {wins}", "side better", dx=8)
-    body += render_text(
-        100,
-        SCATTER_HEIGHT - 10,
-        f"▼ {below} better on {losses}",
-        "side worse",
-        "end",
-        -8,
-    )
-    summary = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
-    links = any(point.href for point in points)
-    return render_plot(title, summary, SCATTER_HEIGHT, body, "scatter", links=links)
+    ground = SCATTER_HEIGHT - 10
+    body = [
+        _square_grid(axis),
+        f'<line class="dashed" x1="0%" x2="100%" y1="{SCATTER_HEIGHT}" y2="0"/>',
+        *(_point(point, axis, link(point), point.number == current) for point in drawn),
+        render_text(0, 14, f"▲ {above} better on {wins}", "side better", dx=8),
+        render_text(100, ground, f"▼ {below} better on {losses}", "side worse", "end", -8),
+    ]
+    if len(drawn) < len(points):
+        body.append(render_text(0, 34, f"{shown} drawn", "tick label", dx=8))
+    summary = f"{shown}; {run_a} is better on {wins}, {run_b} on {losses}."
+    links = link is not no_link
+    return render_plot(title, summary, SCATTER_HEIGHT, "".join(body), "scatter", links=links)
+
+
+def _point(point: Point, axis: Axis, href: str, is_current: bool) -> str:
+    x, y = axis.at(point.b), axis.down(point.a, SCATTER_HEIGHT)
+    shape = render_dot(x, y, f"point {point.side}", 3)
+    if is_current:
+        shape += render_dot(x, y, "ring", 6)
+        shape += render_text(x, y + 4, escape_name(point.number), "label strong", "start", 10)
+    name = escape_name(point.number)
+    return link_part(href, f"topic {name}: {score(point.a)} against {score(point.b)}", shape)
 
 
 def _square_grid(axis: Axis) -> str:

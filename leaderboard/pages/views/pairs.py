@@ -199,29 +199,28 @@ class PairCharts:
 
     @property
     def bars(self) -> SafeString:
-        bars = [
-            Bar(each.topic.number, each.difference, each.topic.title, self.rankings_of(each))
-            for each in self.lines
-        ]
+        bars = [Bar(each.topic.number, each.difference, each.topic.title) for each in self.lines]
         above, below = map(charts.cut_name, (str(self.pair.b), str(self.pair.a)))
         if parse_measure(self.pair.measure).direction < 0:
             above, below = below, above
         title = f"{self.title}, by topic"
-        return charts.difference_bars(bars, title, f"{above} better", f"{below} better")
+        sides = f"{above} better", f"{below} better"
+        return charts.difference_bars(bars, title, *sides, link=self._rankings_of_mark)
 
-    @property
+    @cached_property
     def scatter(self) -> SafeString | None:
         """Draw both scores of each topic; only for measures from 0 up where higher is better."""
         measure = parse_measure(self.pair.measure)
         if measure.direction < 0 or measure.range[0] < 0:
             return None
         points = [
-            Point(each.topic.number, each.b, each.a, self.rankings_of(each))
+            Point(each.topic.number, each.b, each.a)
             for each in self.lines
             if np.isfinite(each.difference)
         ]
         title = f"{self.pair.measure} of both runs, by topic"
-        return charts.scatter(points, title, str(self.pair.b), str(self.pair.a), self.current)
+        runs = str(self.pair.b), str(self.pair.a)
+        return charts.scatter(points, title, *runs, self.current, self._rankings_of_mark)
 
     def rows(self, lines: Sequence[PairLine], known: dict[str, float]) -> list[PairRow]:
         a, b = self._explained(self.pair.a), self._explained(self.pair.b)
@@ -238,6 +237,9 @@ class PairCharts:
     def rankings_of(self, line: PairLine) -> str:
         """Return the link to both rankings of a topic on this page."""
         return self._topic_address(line.topic.number) + "#topic"
+
+    def _rankings_of_mark(self, mark: Bar | Point) -> str:
+        return self._topic_address(mark.number) + "#topic"
 
     @cached_property
     def _topic_address(self) -> Callable[[str], str]:

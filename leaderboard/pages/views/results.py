@@ -277,16 +277,12 @@ def _draw_bars(found: RunBreakdown) -> SafeString:
     board, run = found.board, found.run
     address = topic_url_builder(kind_of(board.sight.track).topic_page, board.choice.carried, run.pk)
     bars = [
-        Bar(
-            line.topic.number,
-            found.difference_of(line) or 0.0,
-            line.topic.label,
-            address(line.topic.number),
-        )
+        Bar(line.topic.number, found.difference_of(line) or 0.0, line.topic.label)
         for line in found.differing
     ]
     other = board.baseline if found.against == "baseline" else "the median"
-    return difference_bars(bars, f"{board.measure} of {run.tag} minus {other}, by topic")
+    title = f"{board.measure} of {run.tag} minus {other}, by topic"
+    return difference_bars(bars, title, link=lambda bar: address(bar.number))
 
 
 def _draw_precision(precision: Precision, run: Run) -> SafeString:
