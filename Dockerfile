@@ -1,3 +1,9 @@
+# The compiled scanner, so that the site's own image has no compiler.
+FROM python:3.11-slim-trixie AS scanner
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev
+COPY scanner/rankfield_scanner /rankfield_scanner
+RUN python -c "from rankfield_scanner import LIBRARY, compile_library as c; c(LIBRARY)"
+
 FROM python:3.11-slim-trixie
 
 ENV PYTHONUNBUFFERED=1 \
@@ -13,6 +19,8 @@ RUN apt-get update \
 WORKDIR /app
 COPY requirements-server.txt .
 RUN pip install --require-hashes -r requirements-server.txt
+
+COPY --from=scanner /rankfield_scanner /usr/local/lib/python3.11/site-packages/rankfield_scanner
 
 COPY . .
 RUN useradd --system --uid 1000 --home-dir /app rankfield \

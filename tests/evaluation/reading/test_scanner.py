@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -151,6 +154,16 @@ def test_the_wheel_is_found_unless_it_is_switched_off(switch, is_used, installed
     words = [sys.executable, "-c", told]
     done = subprocess.run(words, cwd=ROOT, env=variables, capture_output=True, check=True)
     assert done.stdout.decode().strip() == str(is_used)
+
+
+def test_the_image_of_the_site_has_the_scanner(tmp_path):
+    """The step of the Dockerfile that compiles it, run by hand."""
+    [step] = re.findall(
+        r"^RUN (python -c .*rankfield_scanner.*)$", (ROOT / "Dockerfile").read_text(), re.M
+    )
+    shutil.copytree(ROOT / "scanner" / "rankfield_scanner", tmp_path / "rankfield_scanner")
+    subprocess.run(shlex.split(step), cwd=tmp_path, check=True)
+    assert open_library(tmp_path / "rankfield_scanner" / "scanner.so") is not None
 
 
 @pytest.mark.night
