@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from django.http import Http404
@@ -13,8 +14,8 @@ from evaluation.agreement import rbo
 from evaluation.answers.any_measure import parse_measure
 from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
-from leaderboard.analysis.scores import read_scores
-from leaderboard.analysis.topic_choice import ChosenTopics
+from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.topic_choice import EVERY_TOPIC, ChosenTopics
 from leaderboard.boards.standings import Board, decide_pair
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, CsvTable, tabulate
 from leaderboard.models import Run, Topic
@@ -49,7 +50,10 @@ class PairLine:
 
 @dataclass(frozen=True)
 class RunPair:
-    """Run `b` compared with run `a` on one measure: the test, and every topic."""
+    """Run `b` compared with run `a` on one measure: the test, and every chosen topic.
+
+    Topics are loaded when they are first asked for; many only ask for the test.
+    """
 
     a: Run
     b: Run
@@ -62,15 +66,26 @@ class RunPair:
     question: str
     # Whether the reader asked about the baseline only, and this pair is without it.
     is_outside: bool
-    topics: list[PairLine]
+    scores: Scores
+    chosen: ChosenTopics = EVERY_TOPIC
 
-    @property
+    @cached_property
+    def topics(self) -> list[PairLine]:
+        direction = parse_measure(self.measure).direction
+        both = zip(*(self.scores.of(run).tolist() for run in (self.a, self.b)), strict=True)
+        return [
+            PairLine(topic, a, b, direction)
+            for topic, (a, b) in zip(self.scores.topics, both, strict=True)
+            if self.chosen.has(topic)
+        ]
+
+    @cached_property
     def falling(self) -> list[PairLine]:
         """The topics on which both have a score, the largest gain of `b` first."""
         both = [line for line in self.topics if math.isfinite(line.difference)]
         return sorted(both, key=lambda line: -line.difference)
 
-    @property
+    @cached_property
     def by_size(self) -> list[PairLine]:
         """The topics on which both have a score, the largest difference first."""
         return sorted(self.falling, key=lambda line: -abs(line.difference))
@@ -81,7 +96,7 @@ class RunPair:
 
     def of(self, chosen: ChosenTopics) -> RunPair:
         """Return the same on the chosen topics; means and the test are those of all topics."""
-        return replace(self, topics=[line for line in self.topics if chosen.has(line.topic)])
+        return replace(self, chosen=chosen)
 
     def line_of(self, number: str) -> PairLine | None:
         return next((line for line in self.topics if line.topic.number == number), None)
@@ -107,7 +122,6 @@ def compare_runs(board: Board, a: Run, b: Run) -> RunPair:
     if a == b or len(scores.runs) < 2:
         raise Http404("two scored runs are needed")
     means, direction = load_measure_means(edition, measure), parse_measure(measure).direction
-    of_a, of_b = scores.of(a), scores.of(b)
     tested = decide_pair(board, a, b)
     return RunPair(
         a=a,
@@ -119,10 +133,7 @@ def compare_runs(board: Board, a: Run, b: Run) -> RunPair:
         verdict=verdict_of(tested.against, board.num_units, direction),
         question=tested.question,
         is_outside=tested.is_outside,
-        topics=[
-            PairLine(topic, float(of_a[place]), float(of_b[place]), direction)
-            for place, topic in enumerate(scores.topics)
-        ],
+        scores=scores,
     )
 
 
