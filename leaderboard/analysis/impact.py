@@ -21,7 +21,7 @@ from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, CsvTable, tabul
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.contest_tests import load_pairs, load_tests
-from leaderboard.scoring.contests import contest_on
+from leaderboard.scoring.contests import contest_on, have_too_many_pairs
 from leaderboard.scoring.families import (
     family_of,
     match_measure,
@@ -71,7 +71,8 @@ class MeasureImpact:
     shift: Shift
     # Editions that a job has yet to test against the baseline, so verdicts may still change.
     untested: list[Edition]
-    pairs: VerdictChanges
+    # None where there are too many runs to compare all pairs.
+    pairs: VerdictChanges | None
     # Every topic whose scores change, the largest change first.
     topics: list[ChangedTopic]
 
@@ -222,8 +223,10 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> dict[str, str] 
     }
 
 
-def _pairs(boards: Boards, measure: str) -> VerdictChanges:
-    """Count the pairs of runs that differ significantly on only one board."""
+def _pairs(boards: Boards, measure: str) -> VerdictChanges | None:
+    """Count the pairs of runs that differ significantly on only one board; None if too many."""
+    if have_too_many_pairs(len(boards.family)):
+        return None
     old, new = (
         _significant_pairs(boards, edition, measure) for edition in (boards.old, boards.new)
     )

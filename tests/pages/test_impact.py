@@ -21,7 +21,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.scoring import contest_tests
+from leaderboard.scoring import contest_tests, contests
 from leaderboard.scoring.contest_tests import load_tests
 from leaderboard.scoring.contests import contest_on
 from leaderboard.scoring.families import family_of
@@ -73,6 +73,12 @@ def test_every_track_of_the_collection_tries_them(track, collection, ada, ben):
 def test_a_run_that_comes_during_the_trial_is_on_both_boards(track, ada, v2):
     run = make_run(track, ada, RUN.replace("9.0", "9.5"))
     assert tried_with("v2").get().score_sets.filter(run=run).exists()
+
+
+def test_too_many_runs_to_compare_all_pairs_are_said(track, v2, as_ada, monkeypatch):
+    monkeypatch.setattr(contests, "MOST_IN_ALL_PAIRS", 1)
+    said = words(page_at(as_ada, "/benchmarks/bread/judgments/v2/impact/"))
+    assert "There are too many runs to compare all pairs." in said
 
 
 def test_what_stood_on_the_board_is_on_trial_no_more(track, ada, v2):
