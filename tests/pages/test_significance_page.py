@@ -126,7 +126,7 @@ def test_more_runs_than_a_job_compares_have_no_pairs_and_the_page_says_so(ten, c
     Job.objects.enqueue("compare", ten.edition)
     work()
     page = words(page_at(client, ADDRESS))
-    assert "With 3 runs not all pairs are compared, and no run has possible ranks" in page
+    assert "This board has 3, so its runs have no possible ranks and no letters." in page
     assert "running" not in page and not Calculation.objects.exists()
 
 

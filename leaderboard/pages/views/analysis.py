@@ -65,6 +65,7 @@ def significance(request: HttpRequest, address: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "power": wording.describe_power(board),
+        "too_many": wording.describe_too_many(board),
         "left_out": wording.describe_left_out(board),
         "tests_follow": request_all_pairs(board) if board.awaits_pairs else "",
         "matrix": matrix,

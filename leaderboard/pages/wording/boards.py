@@ -211,7 +211,7 @@ def describe_power(board: Board) -> Sentence:
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
-    too_many = _tell_of_too_many(board)
+    too_many = describe_too_many(board) if board.compares_all else ""
     if found is None:
         return join_phrases(too_many) if too_many else []
     size = f"{score(found.effect, 2)} standard deviations of its difference"
@@ -228,14 +228,13 @@ def describe_power(board: Board) -> Sentence:
     )
 
 
-def _tell_of_too_many(board: Board) -> str:
+def describe_too_many(board: Board) -> str:
     """Say that there are too many runs to compare all pairs; empty if there are not."""
     if not board.has_too_many_runs:
         return ""
-    most = count(MOST_IN_ALL_PAIRS)
     return (
-        f"With {counted(board.num_in_family, 'run')} not all pairs are compared, and no run has"
-        f" possible ranks: {most} are the most."
+        f"All pairs are compared on boards of up to {counted(MOST_IN_ALL_PAIRS, 'run')}. This board"
+        f" has {count(board.num_in_family)}, so its runs have no possible ranks and no letters."
     )
 
 
