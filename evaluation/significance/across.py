@@ -46,7 +46,7 @@ from evaluation.significance.units import FEWEST_DEGREES, Units
 from evaluation.significance.widening import Spread
 
 # A block has no fewer draws than this: matrix products of fewer columns are slow.
-NARROWEST = 128
+NARROWEST = 64
 
 Family: TypeAlias = Literal["baseline", "all"]
 
@@ -133,7 +133,7 @@ def decide_pairs_over_collections(
     There is no verdict below six topics in total, and none where a collection has fewer than two:
     the error of its mean is unknown, so that of the mean over all collections is unknown too. Then
     every p is 1 and every rank is 1 to R. ValueError for sums, whose means over collections mean
-    nothing. Memory is bounded by R x R and by R x K x 128 totals.
+    nothing. Memory is bounded by R x R and by R x K x 64 totals.
     """
     tested = tested_together(collections, scale)
     flips = Flips.of(tested)
