@@ -238,7 +238,7 @@ def peak_memory(pids: list[int]) -> int:
 
 
 def _peak(status: Path) -> int:
-    with suppress(OSError):
+    with suppress(OSError, KeyError):
         lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return int(lines["VmHWM"].split()[0]) * 1024
     return 0

@@ -31,8 +31,9 @@ EXACT_UP_TO = 30
 # Up to this number of runs, tables of partial sums are faster than a matrix product.
 FEW = 3
 CHUNK = 1024
-# With very many topics a block has fewer: 16 million signs take 128 MiB.
-SIGNS_AT_ONCE = 1 << 24
+# With many topics a block has fewer draws, so that its signs stay in a cache; but not too few,
+# since the scores are read again for each block.
+SIGNS_AT_ONCE, FEWEST_AT_ONCE = 1 << 20, 128
 STRETCH = 256
 FLOAT64 = np.dtype(np.float64)
 
@@ -199,7 +200,7 @@ def sign_blocks(
 ) -> Iterator[npt.NDArray[Any]]:
     """The drawn signs as floats of one type, [block, topics], in blocks of draws."""
     signs, patterns = sign_bytes(topics, draws), _patterns().astype(kind)
-    size = min(CHUNK, max(1, SIGNS_AT_ONCE // max(topics, 1)))
+    size = min(CHUNK, max(FEWEST_AT_ONCE, SIGNS_AT_ONCE // max(topics, 1)))
     for start in range(0, draws, size):
         block = np.ascontiguousarray(signs[:, start : start + size].T)
         yield patterns.take(block, axis=0).reshape(len(block), -1)[:, :topics]
