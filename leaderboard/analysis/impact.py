@@ -225,21 +225,25 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> dict[str, str] 
 
 def _pairs(boards: Boards, measure: str) -> VerdictChanges | None:
     """Count the pairs of runs that differ significantly on only one board; None if too many."""
-    if have_too_many_pairs(len(boards.family)):
+    valued = [
+        with_values(boards.families[edition.pk], load_measure_means(edition, measure))
+        for edition in (boards.old, boards.new)
+    ]
+    if any(have_too_many_pairs(len(family)) for family in valued):
         return None
     old, new = (
-        _significant_pairs(boards, edition, measure) for edition in (boards.old, boards.new)
+        _significant_pairs(boards, edition, measure, family)
+        for edition, family in zip((boards.old, boards.new), valued, strict=True)
     )
     return verdict_changes(*old, *new)
 
 
 def _significant_pairs(
-    boards: Boards, edition: Edition, measure: str
+    boards: Boards, edition: Edition, measure: str, family: list[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the differences of all pairs, and which its board tells apart; none if untested."""
     means = _means(edition, measure, boards.family)
     away = means[:, np.newaxis] - means
-    family = with_values(boards.families[edition.pk], load_measure_means(edition, measure))
     pairs = load_pairs(contest_on(edition, measure, family), boards.family)
     if pairs is None:
         return away, np.zeros(away.shape, dtype=bool)

@@ -92,7 +92,7 @@ def serialise_board(board: Board) -> dict[str, Any]:
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "family": board.family,
         "test": board.test,
-        "tested": list(board.tests.family.runs),
+        "tested": [] if board.lacks_tests else list(board.tests.family.runs),
         "standings": [serialise_standing(board, each) for each in board.standings],
     }
 

@@ -251,6 +251,11 @@ class Board:
         return have_too_many_pairs(self.num_in_family)
 
     @property
+    def lacks_tests(self) -> bool:
+        """Whether all pairs are asked about, but there are too many runs to compare them."""
+        return self.compares_all and self.has_too_many_runs
+
+    @property
     def awaits_pairs(self) -> bool:
         """Whether a job has yet to compare all pairs of the runs."""
         can_compare = self.has_enough_topics and not self.has_too_many_runs
@@ -483,7 +488,7 @@ class Board:
     def detectable(self) -> Detectable | None:
         """What a run named in advance shows with probability .80 on these topics or groups."""
         units = self.num_units
-        if not self.has_enough_topics or self.num_in_family < 2:
+        if not self.has_enough_topics or self.lacks_tests or self.num_in_family < 2:
             return None
         deviations = [_deviation_of(each.against) for each in self.ranked if each.against]
         known = [deviation for deviation in deviations if deviation]
@@ -666,7 +671,9 @@ def _compare(
     """Make the tests of the question asked: against the baseline if there is one, or all pairs."""
     measure = choice.measure
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
-    asks_all = baseline is None or choice.family == AGAINST_ALL
+    # Of very many runs not all pairs are compared, whatever the reader asks.
+    can_ask_all = not have_too_many_pairs(len(family.valued))
+    asks_all = baseline is None or (choice.family == AGAINST_ALL and can_ask_all)
     question = AGAINST_ALL if asks_all else AGAINST_BASELINE
     if not tested:
         return BoardTests(question, family, baseline=baseline)

@@ -38,6 +38,7 @@ from leaderboard.scoring.contests import (
     decide_between,
     find_leads,
     find_losses,
+    have_too_many_pairs,
     rank_for_unseen,
 )
 from leaderboard.scoring.families import family_of, with_values
@@ -106,7 +107,8 @@ def load_tests_on_first_sight(editions: Sequence[Edition]) -> list[ContestTests]
     with_baseline = Concat(test, Value(f" {METHOD} by "), measure, against, baseline)
     tests = Calculation.objects.filter(kind=Calculation.Kind.TESTS, edition__in=editions)
     kept = tests.filter(Q(key=all_pairs) | Q(key=with_baseline))
-    return _load_stored(kept)
+    found = _load_stored(kept)
+    return [each for each in found if not (each.pairs and have_too_many_pairs(len(each.family)))]
 
 
 def _load_stored(kept: CalculationQuerySet) -> list[ContestTests]:
@@ -234,7 +236,8 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     writes = []
     for asked in Calculation.objects.of(Calculation.Kind.TESTS, edition).waiting():
         measure, baseline = asked.request["measure"], asked.request["baseline"]
-        if baseline is None and measure in scored:
+        is_too_large = baseline is None and contest_on(edition, measure, family).is_too_large
+        if baseline is None and measure in scored and not is_too_large:
             continue
         if asked.request["test"] == track.test and baseline in load_measure_means(edition, measure):
             contests.append(contest_on(edition, measure, family, baseline))

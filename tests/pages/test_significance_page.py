@@ -130,6 +130,17 @@ def test_more_runs_than_a_job_compares_have_no_pairs_and_the_page_says_so(ten, c
     assert "running" not in page and not Calculation.objects.exists()
 
 
+def test_a_board_of_too_many_runs_answers_about_the_baseline_alone(ten, ada, client, monkeypatch):
+    monkeypatch.setattr(contests, "MOST_IN_ALL_PAIRS", 2)
+    near, tops, last = (Run.objects.get(tag=tag) for tag in ("near", "tops", "last"))
+    tracks.choose_baseline(ten, ada, last)
+    work()
+    board = client.get("/api/v1/tracks/ten/leaderboard?family=all").json()
+    assert (board["family"], len(board["tested"])) == ("baseline", 3)
+    pair = words(page_at(client, f"/benchmarks/ten/compare/?a={near.pk}&b={tops.pk}"))
+    assert "This pair is not tested: the board has too many runs to compare all pairs." in pair
+
+
 def test_against_the_baseline_only_its_pairs_have_that_test(ten, ada, client):
     last = Run.objects.get(tag="last")
     tracks.choose_baseline(ten, ada, last)

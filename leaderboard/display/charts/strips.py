@@ -47,7 +47,8 @@ def strip_chart(marks: Sequence[ChartMark], title: str, median: float | None = N
     """
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     values = [mark.value for mark in marks]
-    axis = Axis.around(min(0.0, *values, 0.0), max(values, default=1.0) or 1.0)
+    shown = [*values, median] if marks and median is not None else values
+    axis = Axis.around(min(0.0, *shown, 0.0), max(shown, default=1.0) or 1.0)
     body = render_line(0, 100, LINE_AT, LINE_AT, "zero") + _ticks(axis)
     description = "No run has a score."
     if marks:

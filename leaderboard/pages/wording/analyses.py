@@ -523,6 +523,8 @@ def _describe_family(board: Board, pair: RunPair) -> str:
     if pair.question == AGAINST_BASELINE:
         test = describe_test(board.sight.track.test, board.edition.num_evaluated)
         return f"{test[0].upper()}{test[1:]}; {describe_adjustment(board)}."
+    if board.has_too_many_runs:
+        return "This pair is not tested: the board has too many runs to compare all pairs."
     why = "The board compares with the baseline only, so this pair is decided by the test of "
     start = why if pair.is_outside else "The test of "
     said = f"{start}all pairs of {counted(board.num_in_family, 'run')}."

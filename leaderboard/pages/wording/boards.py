@@ -211,9 +211,10 @@ def describe_power(board: Board) -> Sentence:
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
-    too_many = describe_too_many(board) if board.compares_all else ""
+    if board.lacks_tests:
+        return join_phrases(describe_too_many(board))
     if found is None:
-        return join_phrases(too_many) if too_many else []
+        return []
     size = f"{score(found.effect, 2)} standard deviations of its difference"
     if found.size is not None:
         size = f"{score(found.size, board.decimals)} (d = {score(found.effect, 2)})"
@@ -224,7 +225,6 @@ def describe_power(board: Board) -> Sentence:
         f" better or worse than {other} would be told apart with probability .80"
         f" on {board.topics_text}.",
         _warn_of_few_groups(board),
-        f" {too_many}" if too_many else "",
     )
 
 
