@@ -178,7 +178,7 @@ def test_of_very_many_runs_the_best_are_read_with_own_runs_and_the_baseline(
         send(track, cat, f"r{rank}", rank)
     page = page_at(signed_in(ben), "/benchmarks/ten/topic/?number=1")
     said = words(page)
-    assert "Of 7 runs only 4 are read here: the best on this topic, your own and the" in said
+    assert "Of 7 runs only 4 are read here: the best on this topic, with the baseline" in said
     assert "bens is sixth of seven with AP .0256; r1 has 1.0000." in said
     assert [line.split()[:2] for line in rows(page, 1)] == [
         ["1", "r1"],
