@@ -31,7 +31,7 @@ from leaderboard.boards.standings import Board
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Point, RankPair
 from leaderboard.display.numbers import count, counted
-from leaderboard.models import Run
+from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.page_urls import (
@@ -205,7 +205,7 @@ class PairCharts:
             above, below = below, above
         title = f"{self.title}, by topic"
         sides = f"{above} better", f"{below} better"
-        return charts.difference_bars(bars, title, *sides, link=self._rankings_of_mark)
+        return charts.difference_bars(bars, title, *sides, link=self.rankings_of)
 
     @cached_property
     def scatter(self) -> SafeString | None:
@@ -220,12 +220,12 @@ class PairCharts:
         ]
         title = f"{self.pair.measure} of both runs, by topic"
         runs = str(self.pair.b), str(self.pair.a)
-        return charts.scatter(points, title, *runs, self.current, self._rankings_of_mark)
+        return charts.scatter(points, title, *runs, self.current, self.rankings_of)
 
     def rows(self, lines: Sequence[PairLine], known: dict[str, float]) -> list[PairRow]:
         a, b = self._explained(self.pair.a), self._explained(self.pair.b)
         return [
-            PairRow(each, self.rankings_of(each), a(number), b(number), known.get(number))
+            PairRow(each, self.rankings_of(each.topic), a(number), b(number), known.get(number))
             for each, number in ((line, line.topic.number) for line in lines)
         ]
 
@@ -234,11 +234,8 @@ class PairCharts:
         measure = self.pair.measure
         return topic_url_builder("computed", {}, run.track.address, measure=measure, run=run.pk)
 
-    def rankings_of(self, line: PairLine) -> str:
+    def rankings_of(self, mark: Bar | Point | Topic) -> str:
         """Return the link to both rankings of a topic on this page."""
-        return self._topic_address(line.topic.number) + "#topic"
-
-    def _rankings_of_mark(self, mark: Bar | Point) -> str:
         return self._topic_address(mark.number) + "#topic"
 
     @cached_property
