@@ -236,8 +236,9 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     writes = []
     for asked in Calculation.objects.of(Calculation.Kind.TESTS, edition).waiting():
         measure, baseline = asked.request["measure"], asked.request["baseline"]
-        is_too_large = baseline is None and contest_on(edition, measure, family).is_too_large
-        if baseline is None and measure in scored and not is_too_large:
+        if baseline is None and measure in scored:
+            if have_too_many_pairs(len(valued[measure])):
+                writes.append(partial(_forget, asked))
             continue
         if asked.request["test"] == track.test and baseline in load_measure_means(edition, measure):
             contests.append(contest_on(edition, measure, family, baseline))
