@@ -32,7 +32,7 @@ FOUND = 100
 # How many runs have a column of ranks in the table of judged documents.
 COLUMNS = 10
 DOCUMENTS = 50
-# Each ranking is in a file of its own: those of so many runs are read in half a second.
+# Each run has its own ranking file; reading this many takes half a second.
 MOST_READ = 1_000
 
 

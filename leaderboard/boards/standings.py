@@ -671,7 +671,7 @@ def _compare(
     """Make the tests of the question asked: against the baseline if there is one, or all pairs."""
     measure = choice.measure
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
-    # Of very many runs not all pairs are compared, whatever the reader asks.
+    # With too many runs pairs are not compared, whatever the reader asks.
     can_ask_all = not have_too_many_pairs(len(family.valued))
     asks_all = baseline is None or (choice.family == AGAINST_ALL and can_ask_all)
     question = AGAINST_ALL if asks_all else AGAINST_BASELINE

@@ -48,7 +48,7 @@ from leaderboard.scoring.scores import collect_scores, tested_scores
 ALL_PAIRS, EACH_OTHER = "all_pairs", "each other"
 # A new number makes all stored tests anew: those of tracks, and those of benchmarks.
 METHOD, BENCHMARK_METHOD = 3, 5
-# Pairs grow as the square of the runs: those of more runs would take a job many minutes.
+# Pairs grow as the square of the runs: with more runs a job would take many minutes.
 MOST_IN_ALL_PAIRS = 2_000
 
 
@@ -203,7 +203,7 @@ def explain_missing_mean(measures: Iterable[str]) -> str:
 
 
 def have_too_many_pairs(runs: int) -> bool:
-    """Whether so many runs of a track are too many to compare all their pairs."""
+    """Whether a track with this many runs has too many pairs to compare them all."""
     return runs > MOST_IN_ALL_PAIRS
 
 

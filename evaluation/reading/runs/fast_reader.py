@@ -165,7 +165,7 @@ class FastRun:
     def take(self, topics: list[bytes], starts: Places, rows: Rows, rules: RunRules) -> None:
         """Check complete topics, whose rows begin at `starts`, and keep them by score.
 
-        Most judges ask for the place of few documents, so ties are not sorted here.
+        Scoring asks for the places of few documents, so ties are not sorted here.
         """
         block = Block(topics, starts, rows.docnos, rows.scores, rows.hashes)
         order = block.by_score()

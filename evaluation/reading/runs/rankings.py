@@ -153,7 +153,7 @@ class Block:
         return order
 
     def taken(self, order: Places | None) -> Block:
-        """Return the same topics with their rows in another order, in which ties are any way."""
+        """Return the same topics with their rows in another order; ties may be in any."""
         if order is None:
             return self
         hashes = None if self.known_hashes is None else self.known_hashes.take(order)

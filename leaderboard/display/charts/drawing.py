@@ -133,7 +133,7 @@ def name_room_class(names: Iterable[str]) -> str:
 
 
 def thin_out(marks: Sequence[Mark], most: int = MOST_DRAWN) -> Sequence[Mark]:
-    """Return at most so many marks, evenly spaced in their order, with the first and the last.
+    """Return at most `most` marks, evenly spaced in their order, with the first and the last.
 
     >>> thin_out(range(101), most=5)
     [0, 25, 50, 75, 100]
